@@ -7,6 +7,7 @@ wanted to hear of becomes a notice.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import sys
 import threading
@@ -89,6 +90,7 @@ def window_loop() -> WindowLoop:
     """The loop of the application, made on first use, and anew after it was closed."""
     if not _loops or _loops[0].is_closed():
         _loops[:] = [WindowLoop()]
+        atexit.register(_loops[0].close)  # while Qt still is there, also where nobody has run it
     return _loops[0]
 
 

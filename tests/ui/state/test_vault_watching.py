@@ -184,7 +184,7 @@ def test_one_set_of_vaults_is_followed_at_a_time_and_none_after_closing(cached, 
         session.reading.follow()
         assert following(session) == 1
     session.reading.follow_anew()
-    qtbot.waitUntil(lambda: following(session) == 1)
+    qtbot.waitUntil(lambda: following(session) == 1 and not session.busy)
     session.reading.open([tmp_path / "other"])
     qtbot.waitUntil(lambda: titles(session) == ["Wall"])
     qtbot.waitUntil(lambda: following(session) == 1)

@@ -1,0 +1,36 @@
+"""How often entries fired: run by run, also where a run is made again or goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lorestudio.domain.chat import Generation
+from lorestudio.trace.timeline import NEVER, Fired
+from lorestudio.ui.state.firing_counts import FiringCounts
+from tests.ui.worlds import BELL, CROWN, SKARN, make_trace
+
+FIRST, SECOND = Generation(2), Generation(5)
+
+
+def test_runs_are_counted_once_and_made_again_they_count_anew() -> None:
+    counts = FiringCounts()
+    traces = {FIRST: make_trace(2), SECOND: make_trace(5)}
+    assert counts.take(traces, None)
+    assert counts.runs == 2
+    assert counts.of(SKARN) == Fired(2, 2)
+    assert counts.of(CROWN) == Fired(2, 0)  # it does not fit
+    assert counts.of(BELL) == NEVER
+    assert not counts.take(traces, (FIRST,))
+
+    nothing = replace(make_trace(5), stages=(), injections=())
+    assert counts.take(traces | {SECOND: nothing}, (SECOND,))
+    assert (counts.of(SKARN), counts.of(CROWN), counts.runs) == (Fired(1, 1), Fired(1, 0), 2)
+    assert counts.take({SECOND: nothing}, None)
+    assert (counts.of(SKARN), counts.runs, dict(counts.injected())) == (NEVER, 1, {})
+
+
+def test_another_vault_begins_at_nothing() -> None:
+    counts = FiringCounts()
+    counts.take({FIRST: make_trace(2)}, None)
+    counts.clear()
+    assert (counts.runs, counts.of(SKARN)) == (0, NEVER)

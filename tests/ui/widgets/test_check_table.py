@@ -1,0 +1,80 @@
+"""Rows with boxes: what is ticked is what is told, one by one, all, none, and from the keyboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lorestudio.ui.widgets.check_table import CheckList, CheckRow, CheckTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHECK, ON, OFF = Qt.ItemDataRole.CheckStateRole, Qt.CheckState.Checked, Qt.CheckState.Unchecked
+ROWS = [CheckRow(key, key.title(), "1", "2", f"About {key}") for key in ("depth", "budget", "mode")]
+
+
+@pytest.fixture
+def shown(qapp: object) -> Iterator[CheckList]:
+    model = CheckTable(("What", "Before", "After"))
+    made = CheckList(model, "Settings")
+    model.setParent(made)
+    model.set_rows(ROWS, ["budget", "gone"])
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def ticks(shown: CheckList) -> list[bool]:
+    model = shown.model
+    return [model.index(row, 0).data(CHECK) == ON for row in range(model.rowCount())]
+
+
+def test_only_rows_that_are_there_are_ticked(shown: CheckList) -> None:
+    assert shown.model.chosen == {"budget"}
+    assert ticks(shown) == [False, True, False]
+    assert shown.amount.text() == "1 of 3 chosen"
+
+
+def test_a_box_is_ticked_and_cleared(shown: CheckList) -> None:
+    told: list[int] = []
+    shown.model.chosen_changed.connect(lambda: told.append(len(shown.model.chosen)))
+    assert shown.model.setData(shown.model.index(0, 0), ON, CHECK)
+    assert shown.model.chosen == {"depth", "budget"}
+    assert shown.model.setData(shown.model.index(1, 0), OFF, CHECK)
+    assert shown.model.chosen == {"depth"}
+    assert not shown.model.setData(shown.model.index(2, 0), "2", Qt.ItemDataRole.EditRole)
+    assert told == [2, 1]
+
+
+def test_all_and_none(shown: CheckList) -> None:
+    every, none = shown.buttons
+    every.click()
+    assert ticks(shown) == [True] * 3
+    none.click()
+    assert shown.model.chosen == frozenset()
+    assert shown.amount.text() == "0 of 3 chosen"
+    shown.model.set_rows([])
+    assert not every.isEnabled()
+
+
+def test_space_ticks_the_chosen_row_wherever_the_keyboard_is(shown: CheckList) -> None:
+    shown.view.setCurrentIndex(shown.model.index(2, 1))
+    for expected in (True, False):
+        QTest.keyClick(shown.view, Qt.Key.Key_Space)
+        assert ticks(shown)[2] is expected
+
+
+def test_differences_that_are_only_shown_have_no_boxes(qapp: object) -> None:
+    model = CheckTable(("What", "Before", "After"), checkable=False)
+    made = CheckList(model, "Settings", checkable=False)
+    model.setParent(made)
+    model.set_rows(ROWS, ["depth"])
+    assert made.amount.text() == "3 differences"
+    assert model.index(0, 0).data(CHECK) is None
+    assert not model.setData(model.index(0, 0), ON, CHECK)
+    assert made.buttons[0].isHidden()
+    made.deleteLater()
