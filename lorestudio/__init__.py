@@ -1,10 +1,72 @@
-"""lorestudio: see, for every turn of a chat, which lore reached the prompt, which did not, and why."""
+"""lorestudio: see, for every turn of a chat, which lore reached the prompt, which did not, and why.
 
-from importlib.metadata import PackageNotFoundError, version
+What scripts and notebooks use stands here (`studio.scripting`), and is loaded when it is asked for:
 
-try:
-    __version__ = version("lorestudio")
-except PackageNotFoundError:  # running from a source tree that was never installed
-    __version__ = "0.0.0"
+>>> import lorestudio
+>>> traces = lorestudio.replay(lorestudio.demo_project())
+>>> lorestudio.summary(traces[-1])
+'7 entries matched, 1 was pinned, 1 was gated out, 7 were injected (744 of 1,300 tokens, and 89 in outlets).'
+"""
 
-__all__ = ["__version__"]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lorestudio.domain.entry import Entry
+    from lorestudio.studio.project.project import Project, demo_project
+    from lorestudio.studio.scripting import explain, fate, find_entry, open_project, replay, system_names
+    from lorestudio.trace.journey import Fate
+    from lorestudio.trace.model import Injection, Trace
+    from lorestudio.trace.summary import summary
+    from lorestudio.trace.vocabulary import Explanation
+
+    __version__: str
+
+_PLACES = {
+    "Entry": "domain.entry",
+    "Explanation": "trace.vocabulary",
+    "Fate": "trace.journey",
+    "Injection": "trace.model",
+    "Project": "studio.project.project",
+    "Trace": "trace.model",
+    "demo_project": "studio.project.project",
+    "explain": "studio.scripting",
+    "fate": "studio.scripting",
+    "find_entry": "studio.scripting",
+    "open_project": "studio.scripting",
+    "replay": "studio.scripting",
+    "summary": "trace.summary",
+    "system_names": "studio.scripting",
+}
+
+__all__ = [
+    "Entry",
+    "Explanation",
+    "Fate",
+    "Injection",
+    "Project",
+    "Trace",
+    "__version__",
+    "demo_project",
+    "explain",
+    "fate",
+    "find_entry",
+    "open_project",
+    "replay",
+    "summary",
+    "system_names",
+]
+
+if not TYPE_CHECKING:  # mypy would take any name for one of the package's
+
+    def __getattr__(name: str) -> object:
+        """What is asked for, from the module that has it."""
+        if name == "__version__":
+            return import_module("lorestudio.domain.resources").VERSION
+        if name not in _PLACES:
+            raise AttributeError(f"module 'lorestudio' has no attribute {name!r}")
+        return getattr(import_module(f"lorestudio.{_PLACES[name]}"), name)
+
+    def __dir__() -> list[str]:
+        """Everything, whether it was asked for or not."""
+        return sorted({*globals(), *__all__})

@@ -12,7 +12,6 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from lorestudio import __version__
 from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.bench import try_text
 from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, compare
@@ -66,6 +65,7 @@ from lorestudio.cli.runs import runs
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, gaps_table, graph_tables, replay_summary, replay_table
 from lorestudio.cli.window import has_display, save_picture, show_window, window_problem, writable_folder
+from lorestudio.domain.resources import VERSION
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
 from lorestudio.studio.graph.analysis import gaps_json, graph_json, study
@@ -127,7 +127,7 @@ def version(
 ) -> None:
     """See, for every turn of a chat, which lore reached the model's prompt, which did not, and why."""
     if show:
-        typer.echo(f"lorestudio {__version__}")
+        typer.echo(f"lorestudio {VERSION}")
         raise typer.Exit
 
 

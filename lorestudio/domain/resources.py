@@ -1,10 +1,22 @@
-"""Where the files that come with the program are."""
+"""What comes with the program: its version and its files."""
 
 from __future__ import annotations
 
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
+
+
+def _version() -> str:
+    try:
+        return version("lorestudio")
+    except PackageNotFoundError:  # running from a source tree that was never installed
+        return "0.0.0"
+
+
+VERSION: Final = _version()
 
 
 def resource(*parts: str) -> Path:

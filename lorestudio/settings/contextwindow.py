@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from lorestudio.settings.declaration import Group, Section, StageName
+from lorestudio.settings.declaration import Group, Section
+
+ContextWindowStage: TypeAlias = Literal[
+    "text match", "links", "dependants", "requirements", "locks", "weight order", "page budgets", "lore budget",
+    "lore filling",
+    "context elements", "conversation",
+]  # fmt: skip
+"""The stages that the settings change."""
 
 counting = Group("Token counter")
 window = Group("Context window")
 pages = Group("Pages")
 request = Group("Budget of the request")
 
-_ALL: Final[tuple[StageName, ...]] = (
+_ALL: Final[tuple[ContextWindowStage, ...]] = (
     "context elements",
     "conversation",
     "lore budget",

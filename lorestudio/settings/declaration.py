@@ -31,23 +31,8 @@ DeepLoreStage: TypeAlias = Literal[
     "re-injection cooldown", "requires and excludes", "duplicate stripping", "budget", "placement", "notes",
     "bookkeeping",
 ]  # fmt: skip
-ContextWindowStage: TypeAlias = Literal[
-    "text match", "links", "dependants", "requirements", "locks", "weight order", "page budgets", "lore budget",
-    "lore filling",
-    "context elements", "conversation",
-]  # fmt: skip
-RecapStage: TypeAlias = Literal[
-    "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
-]  # fmt: skip
-HybridStage: TypeAlias = Literal["keyword prefilter", "semantic rank", "duplicate titles", "insertion order"]
-FactsStage: TypeAlias = Literal[
-    "memories", "similarity", "outdated memories", "forgetting and variety", "memory injection",
-]  # fmt: skip
-WorldInfoStage: TypeAlias = Literal[
-    "book", "vector activation", "keys", "inclusion groups", "probability and budget",
-]  # fmt: skip
-StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | WorldInfoStage | RecapStage | FactsStage
-"""A stage of a run, as `StageRecord.name` spells it."""
+StageName: TypeAlias = str
+"""A stage of a run, as `StageRecord.name` spells it. The module of a system's settings lists those that they change."""
 
 Unit: TypeAlias = Literal["", "messages", "tokens", "entries", "generations", "ms", "seconds", "characters"]
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from lorestudio.settings.declaration import Group, Section, StageName
+from lorestudio.settings.declaration import Group, Section
 from lorestudio.settings.hybrid import STAND_IN
+
+FactsStage: TypeAlias = Literal[
+    "memories", "similarity", "outdated memories", "forgetting and variety", "memory injection",
+]  # fmt: skip
+"""The stages that the settings change."""
 
 drawing = Group("Facts: drawing out")
 keeping = Group("Facts: keeping")
@@ -17,9 +22,9 @@ OWN_CHAT: Final = "chat"
 OWN_CHARACTER: Final = "character"
 BY_PRESET: Final = -1
 
-_FIND: Final[tuple[StageName, ...]] = ("similarity",)
-_WEIGH: Final[tuple[StageName, ...]] = ("forgetting and variety",)
-_PLACED: Final[tuple[StageName, ...]] = ("memory injection",)
+_FIND: Final[tuple[FactsStage, ...]] = ("similarity",)
+_WEIGH: Final[tuple[FactsStage, ...]] = ("forgetting and variety",)
+_PLACED: Final[tuple[FactsStage, ...]] = ("memory injection",)
 _RULES = "Empty for none, health for the original's own, or a JSON file with a list of "
 _OWN = "A text file that replaces the built-in prompt. Empty means the built-in one."
 _YEAR: Final = 366 * 24 * 3_600_000

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from lorestudio.settings.declaration import Group, Section, StageName
+from lorestudio.settings.declaration import Group, Section
+
+HybridStage: TypeAlias = Literal["keyword prefilter", "semantic rank", "duplicate titles", "insertion order"]
+"""The stages that the settings change."""
 
 choosing = Group("Hybrid retrieval")
 
 NO_EMBEDDER: Final = "none"
 STAND_IN: Final = "stand-in"
 
-_KEYS: Final[tuple[StageName, ...]] = ("keyword prefilter",)
-_RANK: Final[tuple[StageName, ...]] = ("semantic rank",)
+_KEYS: Final[tuple[HybridStage, ...]] = ("keyword prefilter",)
+_RANK: Final[tuple[HybridStage, ...]] = ("semantic rank",)
 
 
 class HybridSettings(Section):

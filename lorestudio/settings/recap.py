@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from pydantic import ConfigDict
 
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.declaration import Declaration, Group, Section, declared
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
+
+RecapStage: TypeAlias = Literal[
+    "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
+]  # fmt: skip
+"""The stages that the settings change."""
 
 messages = Group("Recap: messages")
 prompt = Group("Recap: message prompt")

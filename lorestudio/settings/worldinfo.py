@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from pydantic import ConfigDict
 
 from lorestudio.settings.declaration import Group, Section
 from lorestudio.settings.hybrid import STAND_IN
+
+WorldInfoStage: TypeAlias = Literal[
+    "book", "vector activation", "keys", "inclusion groups", "probability and budget",
+]  # fmt: skip
+"""The stages that the settings change."""
 
 books = Group("Lorebooks")
 scanning = Group("World Info")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Final
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Section
+from lorestudio.settings.declaration import Section, declared
 from lorestudio.systems.base import Scene, System, SystemKind
 from lorestudio.systems.contextwindow import system as contextwindow
 from lorestudio.systems.deeplore import system as deeplore
@@ -23,10 +25,83 @@ from lorestudio.trace.vocabulary import Vocabulary, plain
 MAIN: Final = deeplore.KIND
 """The system that a project is opened with: its settings are those of the project itself."""
 
-KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
-    {kind.name: kind for kind in (MAIN, contextwindow.KIND, facts.KIND, hybrid.KIND, recap.KIND, worldinfo.KIND)}
-)
-"""The systems by their names."""
+BUILT_IN: Final = (MAIN, contextwindow.KIND, facts.KIND, hybrid.KIND, recap.KIND, worldinfo.KIND)
+"""The systems that come with the program."""
+
+ENTRY_POINTS: Final = "lorestudio.systems"
+"""The group of entry points by which an installed package registers a `SystemKind`, or a function that makes one."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+"""A name stands in names of files, on the command line and in what is kept of a chat."""
+
+
+class Registered(Mapping[str, SystemKind]):
+    """The systems by their names, the built-in ones first; installed ones are looked for when somebody first asks."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Mapping[str, SystemKind], tuple[str, ...]] | None = None
+
+    def __getitem__(self, name: str) -> SystemKind:
+        return self._look()[0][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._look()[0])
+
+    def __len__(self) -> int:
+        return len(self._look()[0])
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Sentences about installed systems that cannot be used; all others are there."""
+        return self._look()[1]
+
+    def look_again(self) -> None:
+        """Forget what was found: the next one who asks looks anew."""
+        self._known = None
+
+    def _look(self) -> tuple[Mapping[str, SystemKind], tuple[str, ...]]:
+        if self._known is None:
+            found = {kind.name: kind for kind in BUILT_IN}
+            problems: list[str] = []
+            for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda each: (_package(each), each.name)):
+                try:
+                    kind = _installed(point, found)
+                    found[kind.name] = kind
+                except InputError as error:
+                    problems.append(f"An installed retrieval system cannot be used: {error}")
+            self._known = (found, tuple(problems))
+        return self._known
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else ""
+
+
+def _installed(point: EntryPoint, known: Mapping[str, SystemKind]) -> SystemKind:
+    """The system of an entry point. Raises InputError where it cannot be used, whatever its package does wrong."""
+    where = f"“{point.name}” of the package {_package(point) or point.module}"
+    try:
+        made = point.load()
+        kind = made if isinstance(made, SystemKind) else made()
+    except Exception as error:
+        raise InputError(where, f"{type(error).__name__}: {error}") from error
+    if not isinstance(kind, SystemKind):
+        raise InputError(where, f"{point.value} is no SystemKind, and makes none.")
+    if not _NAME.fullmatch(kind.name):
+        raise InputError(where, f"the name “{kind.name}” has other characters than a-z, 0-9 and single hyphens.")
+    plain = kind.name.replace("-", "")
+    other = next((each for each in known.values() if each.name.replace("-", "") == plain), None)
+    if other is not None:
+        raise InputError(where, f"there is a system “{other.name}” already ({other.title}).")
+    try:
+        declared(type(kind.settings()))
+    except Exception as error:
+        raise InputError(where, f"its settings are not declared as such: {type(error).__name__}: {error}") from error
+    return kind
+
+
+KINDS: Final = Registered()
+"""All systems."""
 
 COMPARED_AT_FIRST: Final = (MAIN.name, hybrid.KIND.name, worldinfo.KIND.name)
 """What is compared until somebody chooses otherwise: three that choose notes of the vault, each in another way."""
@@ -37,7 +112,8 @@ def kind_of(name: str) -> SystemKind:
     plain = name.replace("-", "")
     kind = KINDS.get(name) or next((kind for kind in KINDS.values() if kind.name.replace("-", "") == plain), None)
     if kind is None:
-        raise InputError("--system", f"there is no system “{name}”. There are: {', '.join(KINDS)}.")
+        told = (f"there is no system “{name}”. There are: {', '.join(KINDS)}.", *KINDS.problems)
+        raise InputError("--system", " ".join(told))
     return kind
 
 

@@ -149,6 +149,10 @@ def summary(trace: Trace, journeys: Journeys | None = None) -> str:
     """What happened in this run, in one sentence; further ones only where the run broke off or a stage failed.
 
     `journeys` is the same trace, where it was read already.
+
+    >>> from lorestudio import demo_project, replay
+    >>> summary(replay(demo_project())[0])
+    '9 entries matched, 1 was pinned, 10 were injected (1,241 of 1,300 tokens, and 89 in outlets).'
     """
     return "".join(piece.text for piece in summary_pieces(trace, journeys))
 

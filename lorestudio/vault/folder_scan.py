@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import lorestudio
 from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.resources import VERSION
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
 
@@ -94,7 +94,7 @@ def parser_key(rules: ParseRules, counter: TokenCounter) -> str:
 @lru_cache(maxsize=1)
 def _parser_digest() -> str:
     """A digest of the parser's own source, so that nobody has to remember a version number."""
-    digest = hashlib.sha256(f"{lorestudio.__version__} {unicodedata.unidata_version}".encode())
+    digest = hashlib.sha256(f"{VERSION} {unicodedata.unidata_version}".encode())
     for name in _PARSER:
         spec = importlib.util.find_spec(name)
         read = getattr(spec.loader, "get_source", None) if spec is not None else None

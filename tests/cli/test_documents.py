@@ -11,14 +11,12 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings.behaviour import switches
-from lorestudio.settings.declaration import (
-    ContextWindowStage,
-    DeepLoreStage,
-    FactsStage,
-    HybridStage,
-    RecapStage,
-    WorldInfoStage,
-)
+from lorestudio.settings.contextwindow import ContextWindowStage
+from lorestudio.settings.declaration import DeepLoreStage
+from lorestudio.settings.facts import FactsStage
+from lorestudio.settings.hybrid import HybridStage
+from lorestudio.settings.recap import RecapStage
+from lorestudio.settings.worldinfo import WorldInfoStage
 from lorestudio.studio.project.modes import Mode
 from lorestudio.systems.deeplore.words import VOCABULARY
 

@@ -18,6 +18,7 @@ from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.answering import KeySource, Profile, default_profiles_path, load_profiles
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import StageStatus
 from lorestudio.trace.store import TraceStore
 from lorestudio.trace.summary import summary
@@ -68,6 +69,7 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[Finding, ..
         *(_library(name) for name in LIBRARIES),
         *(_folder(name, path) for name, path in _folders().items()),
         _answers(),
+        _systems(),
         _demo(),
         _store(),
         Finding("Window", not window_problem, window_problem or "Qt loads"),
@@ -119,6 +121,11 @@ def _key_words(profile: Profile) -> str:
         state = "" if os.environ.get(profile.key_variable) else ", which is not set"
         return f"{profile.host}, key in {profile.key_variable}{state}"
     return f"{profile.host}, {'key in the keyring' if profile.key_source is KeySource.KEYRING else 'no key'}"
+
+
+def _systems() -> Finding:
+    told = (", ".join(KINDS), *KINDS.problems)
+    return Finding("Systems", not KINDS.problems, ". ".join(each.rstrip(".") for each in told))
 
 
 def _demo() -> Finding:

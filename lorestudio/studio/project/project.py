@@ -196,7 +196,11 @@ def assembled(
 
 
 def demo_project() -> Project:
-    """The vault, chat and settings that come with the program."""
+    """The vault, chat and settings that come with the program.
+
+    >>> demo_project().name
+    'vault'
+    """
     demo = resource("demo")
     return open_project([demo / "vault"], demo / "chat.jsonl", demo / "settings.json", seed=DEMO_SEED)
 

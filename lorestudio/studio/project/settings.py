@@ -83,7 +83,7 @@ def settings_path(settings: Path | None, profile: str | None, profiles: Settings
 
 @dataclass(frozen=True, slots=True)
 class KnownSettings:
-    """The settings of every system by its name, and sentences about files that cannot be used.
+    """The settings of every system by its name, and sentences about files and installed systems that cannot be used.
 
     A system whose file cannot be used has its defaults; the file stays as it is until the settings are changed.
     """
@@ -105,7 +105,7 @@ class SystemSettingsFiles:
     def read(self) -> KnownSettings:
         """The settings of all systems; the defaults where there is no file."""
         values: dict[str, Section] = {}
-        problems: list[str] = []
+        problems = list(KINDS.problems)
         for name, kind in KINDS.items():
             path = self.path(name)
             try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-import lorestudio
 from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.resources import VERSION
 from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import System
@@ -21,7 +21,7 @@ def input_digests(project: Project, generations: Sequence[Generation], system: S
     chat = project.chat or Chat()
     digest = hashlib.sha256()
     for part in (
-        lorestudio.__version__,  # another version may decide otherwise
+        VERSION,  # another version may decide otherwise
         f"{system.name}:{system.inputs}",
         project.index.digest,
         repr(reading_key(project.settings, project.counter)),

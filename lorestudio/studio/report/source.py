@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lorestudio import __version__
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.resources import VERSION
 from lorestudio.settings.declaration import Declaration
 from lorestudio.settings.deeplore import declarations, setting_value
 from lorestudio.studio.project.project import Project
@@ -72,7 +72,7 @@ class ReportSource:
     turns: tuple[ReportTurn, ...]
     settings: tuple[ReportSetting, ...] = ()
     redacted: bool = False
-    version: str = field(default=__version__)
+    version: str = field(default=VERSION)
 
     @property
     def whole_chat(self) -> bool:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio import __version__
+from lorestudio.domain.resources import VERSION
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
 
@@ -218,7 +218,7 @@ def show_about(parent: QWidget) -> QDialog:
         tr(
             "lorestudio {version}\n\nSee, for every turn of a chat, which lore reached the model's prompt, which did "
             "not, and why. MIT licence.",
-            version=__version__,
+            version=VERSION,
         )
     )
     _finish(dialog, label)

@@ -1,0 +1,143 @@
+"""What scripts and notebooks do with the studio: open a project, replay its chat, read the traces.
+
+Everything here is a plain function that waits until it is done, also where a notebook runs a loop of its own. The
+examples use the small world that comes with the program. `import lorestudio` has all of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from difflib import get_close_matches
+from pathlib import Path
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.sections import section_of
+from lorestudio.studio.project import project as projects
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
+from lorestudio.trace import journey
+from lorestudio.trace.journey import Fate
+from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Explanation
+
+
+def open_project(
+    vaults: Path | str | Sequence[Path | str],
+    chat: Path | str | None = None,
+    settings: Path | str | None = None,
+    seed: int = 0,
+) -> Project:
+    """Read a vault, or several in order, with a chat and a file of DeepLore's settings where they are given.
+
+    A vault is a folder, or the address of Obsidian's plugin. Raises InputError, SettingsError or VaultError, each with
+    a sentence on what to mend; what could be read nevertheless is told in `Project.problems`.
+
+    >>> from lorestudio.domain.resources import resource
+    >>> project = open_project(resource("demo", "vault"), resource("demo", "chat.jsonl"))
+    >>> len(project.index.entries), len(project.chat.messages)
+    (72, 49)
+    """
+    several = [vaults] if isinstance(vaults, str | Path) else vaults
+    return projects.open_project(
+        several, None if chat is None else Path(chat), None if settings is None else Path(settings).expanduser(), seed
+    )
+
+
+def system_names() -> tuple[str, ...]:
+    """The retrieval systems there are, installed ones among them.
+
+    >>> "hybrid" in system_names()
+    True
+    """
+    return tuple(KINDS)
+
+
+def replay(
+    project: Project,
+    system: str = MAIN.name,
+    settings: Section | Mapping[str, Json] | None = None,
+    *,
+    answers: AnswerSource | None = None,
+    model: str = "",
+) -> tuple[Trace, ...]:
+    """Run every generation of the project's chat with a system; the traces, the last one of the reply to come.
+
+    `settings` are the system's, whole or as a mapping of those that differ, by their names in Python or in files: from
+    the project's settings for its own system, from the defaults for another. Without `answers` the offline stand-in
+    answers where a model decides, and nothing leaves the computer. Raises InputError and SettingsError.
+
+    >>> from lorestudio import demo_project
+    >>> project = demo_project()
+    >>> [len(trace.injections) for trace in replay(project)[:3]]
+    [10, 10, 10]
+    >>> [len(trace.injections) for trace in replay(project, settings={"max_tokens_budget": 500})[:3]]
+    [7, 7, 7]
+    >>> [each.title for each in replay(project, "hybrid", {"limit": 2})[0].injections]
+    ['The Brume', 'House Style', 'Spoken Numbers', 'Ottoline Quay', 'What Everyone Knows']
+    """
+    kind = kind_of(system)
+    used: Section = project.settings if kind is MAIN else kind.settings()
+    if isinstance(settings, Section):
+        used = settings
+    elif settings is not None:
+        given = section_of(settings, kind.settings, "settings")
+        used = used.model_copy(update={name: getattr(given, name) for name in given.model_fields_set})
+    if not isinstance(used, kind.settings):
+        raise InputError("settings", f"{kind.title} takes {kind.settings.__name__}, not {type(used).__name__}.")
+    if isinstance(used, DeepLoreSettings):  # those of the project, which say how notes are read as well
+        project = project.with_settings(used)
+    simulator = Simulator(project, system_of(project.scene(answers, model), kind, used))
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(simulator.replay())
+    with ThreadPoolExecutor(1) as pool:  # a loop runs here already, as in a notebook
+        return pool.submit(lambda: asyncio.run(simulator.replay())).result()
+
+
+def find_entry(project: Project, name: str) -> Entry:
+    """The entry with this title or file name. Raises InputError, which names similar ones, where there is none.
+
+    >>> from lorestudio import demo_project
+    >>> find_entry(demo_project(), "the brume").filename
+    'The Brume.md'
+    """
+    wanted = name.casefold()
+    for entry in project.index.entries:
+        if wanted in {entry.title.casefold(), entry.filename.casefold()}:
+            return entry
+    near = get_close_matches(name, [entry.title for entry in project.index.entries], 1)
+    hint = f" Did you mean “{near[0]}”?" if near else ""
+    raise InputError(project.name, f"no entry is called “{name}”.{hint}")
+
+
+def fate(trace: Trace, entry: Entry | int) -> Fate:
+    """How a run ended for an entry: its `state`, and the `stage` and `reason` that settled it.
+
+    The entry is one of the project's, or a number that the trace names (`Injection.entry`).
+
+    >>> from lorestudio import demo_project
+    >>> last = replay(demo_project())[-1]
+    >>> str(fate(last, last.injections[0].entry).state)
+    'injected'
+    """
+    return journey.fate(trace, entry if isinstance(entry, int) else entry.id)
+
+
+def explain(trace: Trace, entry: Entry | int) -> Explanation:
+    """What a run did with an entry, in words: `label`, `sentence`, and `fix` where there is something to change.
+
+    >>> from lorestudio import demo_project
+    >>> project = demo_project()
+    >>> explain(replay(project)[-1], find_entry(project, "First Morning")).sentence
+    'None of the keys of this entry is in the last 4 messages (1,948 characters).'
+    """
+    return fate(trace, entry).explain(trace)
