@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, other_system
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -25,16 +25,25 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
-from lorestudio.cli.options import BookOption, SeedOption, SettingsOption
-from lorestudio.cli.output import clear_messages, say, say_all
+from lorestudio.cli.options import BookOption, SeedOption, SettingsOption, offline_system
+from lorestudio.cli.output import (
+    STANDARD_INPUT,
+    clear_messages,
+    figure,
+    fold,
+    print_json,
+    read_text,
+    say,
+    say_all,
+    table,
+)
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.modes import Mode, with_mode
-from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult, BenchRow
-from lorestudio.studio.tryout.system_bench import SystemBench
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 
@@ -80,9 +89,11 @@ def try_text(
         project = open_project(vaults, chat, settings, seed)
         project = project if mode is None else with_mode(project, mode)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
-        other = other_system(system, system_settings, assignments, book)
-        bench = _bench(project) if other is None else SystemBench.replayed(project, *other)
-        result = bench.test(said, append=chat is not None)
+        decides = offline_system(project, name=system, file=system_settings, assignments=assignments, books=book)
+        simulator = Simulator(project, decides)
+        if chat is not None:
+            asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))
+        result = Bench(simulator).test(said, append=chat is not None)
         say_all(project.problems)
         if as_json:
             typer.echo(
@@ -105,14 +116,6 @@ def _text(text: str | None, file: Path | None) -> str:
         raise InputError(file, f"the text cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise InputError(file, "the text is not UTF-8. Save it as UTF-8.") from error
-
-
-def _bench(project: Project) -> Bench:
-    if project.chat is None:
-        return Bench.of(project)
-    simulator = Simulator(project)
-    asyncio.run(simulator.replay())
-    return Bench(simulator)
 
 
 def _show(result: BenchResult) -> None:

@@ -30,10 +30,11 @@ from lorestudio.cli.options import (
     VaultArgument,
     answering_offline,
     chosen_generation,
+    chosen_system,
     in_mode,
 )
-from lorestudio.cli.output import clear_messages, print_json, say, say_all
-from lorestudio.cli.runs import SystemRunner, system_runner, with_kept
+from lorestudio.cli.output import clear_messages, fold, print_json, progress_bar, say, say_all, table
+from lorestudio.cli.runs import with_kept
 from lorestudio.cli.settings import ProfileOption
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -44,10 +45,18 @@ from lorestudio.studio.project.settings import settings_path
 from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
-from lorestudio.studio.tryout.why_not import Answer, WhyNot, WhyNotFinder, WhyNotNews
-from lorestudio.studio.tryout.why_not_answers import PARTS, conclusion, further_groups, moves, standing
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.studio.tryout.why_not import WENT_IN, WhyNotFinder
+from lorestudio.studio.tryout.why_not_answers import (
+    PARTS,
+    Answer,
+    WhyNot,
+    WhyNotNews,
+    conclusion,
+    further_groups,
+    moves,
+    standing,
+)
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.held_run import WouldAlso, WouldState
 from lorestudio.trace.journey import FateState, Journeys, explain_cell
 from lorestudio.trace.model import EntryRef, Trace
@@ -57,12 +66,15 @@ from lorestudio.trace.text import CELL_WORDS, turn_words
 
 @dataclass(frozen=True, slots=True)
 class EntryExplained:
-    """One note in one generation. `would` is None where no stage is behind the one that decided."""
+    """One note in one generation. `would` is None where no stage is behind the one that decided, and where the system
+    cannot tell, as `not_held` then says.
+    """
 
     trace: Trace
     note: Entry | LeftOutNote | EntryRef
     would: WouldAlso | None
     found: WhyNot | None
+    not_held: str = ""
 
     @property
     def named(self) -> Trace:
@@ -93,6 +105,8 @@ def entry_lines(explained: EntryExplained) -> list[str]:
         lines += ["", *_stages(trace, journeys, note.id, explained.would)]
         if explained.would is not None:
             lines += ["", *(f"It {sentence}." for sentence in explained.would.sentences)]
+        elif explained.not_held and end.state not in WENT_IN:
+            lines += ["", f"What later stages would have done is not known. {explained.not_held}"]
     if explained.found is not None:
         lines += ["", *_found_lines(explained.found)]
     return lines
@@ -178,6 +192,7 @@ def entry_json(explained: EntryExplained) -> dict[str, Any]:
             for cell in journeys.cells(note.id)
         ]
         result["would_also"] = _would_json(explained.would)
+        result["not_held"] = explained.not_held or None
     if explained.found is not None:
         found = explained.found
         result["why_not"] = {
@@ -278,41 +293,21 @@ def explain(
         if why_not and entry is None:
             raise InputError("--why-not", "name the entry that it is about with --entry.")
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
-        if system != DEEPLORE:
-            of_system = system_runner(project, system, system_settings, assignments)
-            _explain_system(of_system, entry, chosen(of_system.runs, message, swipe), why_not=why_not, as_json=as_json)
-            return
-        note = None if entry is None else find_note(project, entry)
         asked = answering_offline(answers, project)
-        simulator = Simulator(project, asked.source, model=asked.model)
+        decides = chosen_system(project, system, system_settings, assignments, asked=asked)
+        simulator = with_kept(Simulator(project, decides))
         generation = chosen(simulator, message, swipe)
         trace = asyncio.run(simulator.generate(generation))
         say_all(project.problems)
-        if note is None:
+        if entry is None:
             _say_turn(trace, as_json=as_json)
             return
+        note = find_in(project, trace, entry)
         recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None
         found = _search(WhyNotFinder(simulator, generation, recorded), note, quiet=as_json) if why_not else None
-        would = HeldRuns(simulator, generation).of(note.id) if isinstance(note, Entry) else None
-        _say_entry(EntryExplained(trace, note, would, found), as_json=as_json)
-
-
-def _explain_system(
-    made: SystemRunner, entry: str | None, generation: Generation, *, why_not: bool, as_json: bool
-) -> None:
-    """The same from the run of a system other than DeepLore, which may have been kept."""
-    simulator = with_kept(made.runs)
-    trace = asyncio.run(simulator.generate(generation))
-    say_all(simulator.project.problems)
-    if entry is None:
-        _say_turn(trace, as_json=as_json)
-        return
-    note = find_in(simulator.project, trace, entry)
-    found = None
-    if why_not and not isinstance(note, LeftOutNote):
-        finder = SystemWhyNotFinder(simulator, generation, made.kind, made.settings)
-        found = _search(finder, note, quiet=as_json)
-    _say_entry(EntryExplained(trace, note, None, found), as_json=as_json)
+        held = HeldRuns(simulator, generation)
+        would = held.of(note.id) if isinstance(note, Entry) else None
+        _say_entry(EntryExplained(trace, note, would, found, held.not_held), as_json=as_json)
 
 
 def _say_turn(trace: Trace, *, as_json: bool) -> None:
@@ -377,7 +372,7 @@ def chosen(simulator: ChatRuns, message: int | None, swipe: int | None) -> Gener
     return chosen_generation(simulator, place, swipe)
 
 
-def _search(finder: WhyNotFinder | SystemWhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
+def _search(finder: WhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
     """Search with a progress bar on the error stream."""
     console = Console(stderr=True)
     columns = (TextColumn("Trying"), BarColumn(), TextColumn("{task.description}"))

@@ -21,11 +21,13 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import ChatRuns
-from lorestudio.systems.worldinfo.books import book_file, book_files, with_book_files
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import Given, System
+from lorestudio.systems.offline import Unanswered
+from lorestudio.systems.registry import MAIN, kind_of, system_of
 
 
 def in_mode(project: Project, mode: str | None) -> Project:
@@ -98,6 +100,49 @@ def with_books(settings: Section, books: Sequence[str]) -> Section:
     if not isinstance(settings, WorldInfoSettings):
         raise InputError("--book", "lorebooks are scanned by --system world-info.")
     return with_book_files(settings, (*book_files(settings), *(book_file(text) for text in books)))
+
+
+def chosen_system(
+    project: Project,
+    name: str = MAIN.name,
+    file: Path | None = None,
+    assignments: Sequence[str] | None = None,
+    books: Sequence[str] | None = None,
+    asked: Answering | None = None,
+) -> System:
+    """The system that decides, with its settings; without `asked` the offline stand-in answers.
+
+    Says what there is to say of what it was made of. Raises InputError and SettingsError.
+    """
+    kind = kind_of(name)
+    settings: Section = project.settings
+    if kind is not MAIN:
+        settings = kind.read(file, assignments or ())
+    elif file is not None or assignments:
+        raise InputError("--system", f"name the system whose settings these are. Those of {name} are --settings.")
+    scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
+    system = system_of(scene, kind, with_books(settings, books or ()))
+    say_all(system.remarks)
+    return system
+
+
+def offline_system(
+    project: Project,
+    answers: str = AnswerKind.STAND_IN.value,
+    name: str = MAIN.name,
+    file: Path | None = None,
+    assignments: Sequence[str] | None = None,
+    books: Sequence[str] | None = None,
+) -> System:
+    """As `chosen_system`, for a command that asks no provider: neither for an answer nor for a vector."""
+    asked = answering_offline(answers, project)
+    chosen = chosen_system(project, name, file, assignments, books, asked)
+    stands_in = answers == AnswerKind.STAND_IN
+    given = Given(
+        recorded=None if stands_in else load_recorded(project.chat_path),
+        unanswered=Unanswered.STAND_IN if stands_in else Unanswered.FAIL,
+    )
+    return chosen.offline(given).system
 
 
 def with_card(project: Project, card: Path | None) -> Project:

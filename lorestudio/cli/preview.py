@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from lorestudio.cli.options import chosen_generation
+from lorestudio.cli.output import read_text
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.offline_systems import offline
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.studio.tryout.preview import EditedNote, KeyMatch, NoteText, Preview, WouldMatch, prompt_changes
-from lorestudio.studio.tryout.system_preview import SystemPreviewer
-from lorestudio.systems.registry import SystemKind
-from lorestudio.trace.journey import fates
+from lorestudio.studio.tryout.preview import EditedNote, Preview
+from lorestudio.trace.diff import EntryChange, compare
+from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.trace.summary import summary
+from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.writer import read_note
 
 STANDARD_INPUT: Final = "-"
@@ -59,46 +54,28 @@ def _found(project: Project, name: str) -> tuple[str, str]:
     raise InputError("NOTE", f"no note has the title or the file name “{name}”. A new note's name ends in .md.")
 
 
-def _read(path: Path) -> str:
-    try:
-        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else path.read_bytes()
-        return data.decode("utf-8")
-    except OSError as error:
-        raise InputError(path, f"the text cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(path, "the text is not UTF-8. Save it as UTF-8.") from error
-
-
-def preview_of_system(
-    project: Project, kind: SystemKind, settings: Section, message: int | None, note: NoteText
-) -> Preview:
-    """The preview where another system than DeepLore decides; nobody is asked for a vector.
-
-    Raises InputError, SettingsError and VaultError.
-    """
-    simulator = SystemSimulator(project, offline(kind.make(settings, project)).system)
-    generation = chosen_generation(simulator, message)
-    asyncio.run(simulator.generate(generation))
-    return SystemPreviewer(simulator, generation, kind, settings).preview([note])
-
-
 def preview_lines(preview: Preview) -> list[str]:
     """What the edit changes, line by line."""
-    changes = prompt_changes(preview.before, preview.trace)
+    changes = compare(preview.before, preview.trace)
     lines = [f"before  {summary(preview.before)}", f"edited  {summary(preview.trace)}"]
-    lines += [f"  + {entry.title} goes in ({_why(preview, entry.id)})" for entry in changes.entered]
-    lines += [f"  - {entry.title} no longer goes in" for entry in changes.left]
-    lines += [f"  ~ {each.entry.title}: {each.before:,} -> {each.after:,} tokens" for each in changes.resized]
-    if not changes:
+    lines += [f"  + {change.title} goes in ({_why(preview, change)})" for change in changes.entered]
+    lines += [f"  - {change.title} no longer goes in" for change in changes.left]
+    sizes = [
+        (change.title, change.before.tokens, change.after.tokens)
+        for change in changes.resized
+        if change.before is not None and change.after is not None and change.before.tokens != change.after.tokens
+    ]
+    lines += [f"  ~ {title}: {before:,} -> {after:,} tokens" for title, before, after in sizes]
+    if not (changes.entered or changes.left or sizes):
         lines.append("  The same entries go in, with as many tokens.")
-    lines.append(f"  {changes.tokens_before:,} -> {changes.tokens_after:,} tokens in all")
+    lines.append(f"  {changes.tokens[0]:,} -> {changes.tokens[1]:,} tokens in all")
     for note in preview.notes:
         lines += ["", *_note_lines(note)]
     return [*lines, *preview.remarks]
 
 
-def _why(preview: Preview, entry: int) -> str:
-    label = fates(preview.trace)[entry].explain(preview.trace).label
+def _why(preview: Preview, change: EntryChange) -> str:
+    label = change.after_fate.explain(preview.trace).label
     return label[:1].lower() + label[1:]
 
 
@@ -106,18 +83,19 @@ def _note_lines(note: EditedNote) -> Iterator[str]:
     if note.left_out is not None:
         yield f"{note.note.filename} is no entry: {note.left_out.message}"
         return
-    if note.entry is not None and note.outcome is not None:
-        yield f"{note.entry.title} ({note.note.filename})"
-        yield f"  {'goes in' if note.outcome.goes_in else 'does not go in'}: {note.outcome.sentence}"
-        return
-    if note.entry is None or note.match is None or note.injected is None:
+    if note.entry is None or note.outcome is None:
         yield f"{note.note.filename} gives no entry of its own: another note has its title, or it is gone."
         return
     yield f"{note.entry.title} ({note.note.filename})"
     injected = note.injected
-    how = "goes in shortened" if injected.truncated else "goes in" if injected.injected else "does not go in"
-    yield f"  {how}: {injected.tokens:,} tokens, {injected.whole_tokens:,} with the template"
-    yield from _match_lines(note.match)
+    how = "goes in" if note.outcome.goes_in else "does not go in"
+    if injected is not None:
+        how += " shortened" if injected.truncated else ""
+        yield f"  {how}: {injected.tokens:,} tokens, {injected.whole_tokens:,} with the template"
+    if note.match is not None:
+        yield from _match_lines(note.match)
+    else:
+        yield f"  {how}: {note.outcome.sentence}"
 
 
 def _match_lines(match: WouldMatch) -> Iterator[str]:

@@ -29,7 +29,7 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import assigned, read_section
-from lorestudio.systems.changes import Option
+from lorestudio.systems.changes import Option, SettingsT
 from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import KeyPlace, WouldMatch, places_told
@@ -374,7 +374,7 @@ class SystemKind:
         """Settings from a file of their keys, or from one that `reads_file` knows. Raises SettingsError."""
         return self.reads_file(path) or read_section(path, self.settings)
 
-    def with_budget(self, settings: Section, tokens: int) -> Section:
+    def with_budget(self, settings: SettingsT, tokens: int) -> SettingsT:
         """The settings with a budget of so many tokens, for a kind that has a `budget`."""
         return settings.model_copy(update={**self.budget_alone, self.budget: tokens})
 

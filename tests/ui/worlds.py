@@ -17,7 +17,9 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.context import RunResult
+from lorestudio.systems.base import Decided
+from lorestudio.systems.deeplore.words import VOCABULARY
+from lorestudio.systems.registry import system_of
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
@@ -192,6 +194,7 @@ class FakeSimulator:
         self.model = model
         self.answers = StandInAnswers()
         self.project = project
+        self.system = system_of(project.scene())
         self.generations = (
             *(
                 Generation(place, swipe)
@@ -230,7 +233,7 @@ class FakeSimulator:
     def ran(self) -> int:
         return len(self._traces)
 
-    def context(self, generation: Generation) -> Never:
+    def moment(self, generation: Generation) -> Never:
         """There is no engine whose inputs these would be."""
         message = f"Reply #{generation.message} was made by hand."
         raise ValueError(message)

@@ -11,14 +11,11 @@ from lorestudio.domain.state import AiState
 from lorestudio.studio.compare.causes import RunSide
 from lorestudio.studio.compare.sides import side_of
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import ChatRuns, chat_id
+from lorestudio.studio.replay.rerun import Rerun
+from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.studio.tryout.preview import Preview, Previewer, Previews
-from lorestudio.studio.tryout.scoring import Scorer
-from lorestudio.studio.tryout.system_preview import SystemPreviewer
-from lorestudio.systems.registry import kind_of
+from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
@@ -167,10 +164,10 @@ class KnownRuns:
             return Previewer(simulator, generation) if simulator is not None else None
         return SystemPreviewer(runs, generation, kind_of(choice.system), choice.settings)
 
-    def scorer(self, generation: Generation | None) -> Scorer | None:
-        """Explains the scores of a generation, None where it was not run as is chosen now."""
+    def rerun(self, generation: Generation | None) -> Rerun | None:
+        """A generation with all that it was run with, None where it was not run as is chosen now."""
         simulator = self.simulator(generation)
-        return Scorer(simulator, generation) if simulator is not None and generation is not None else None
+        return Rerun.of(simulator, generation) if simulator is not None and generation is not None else None
 
     def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
         """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""

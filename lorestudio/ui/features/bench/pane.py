@@ -30,10 +30,8 @@ from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult
-from lorestudio.studio.tryout.system_bench import REMEMBERING, SystemBench
-from lorestudio.systems.registry import SystemKind, kind_of
+from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.bench.results import (
     ENTRY,
@@ -59,26 +57,27 @@ logger = logging.getLogger(__name__)
 class BenchOrder:
     """A text to run, and on what: `simulator` has run the project's chat, None where nothing has.
 
-    `system` is the one beside DeepLore that decides, with its settings; None for DeepLore.
+    `system` decides, with these settings; None for those that it has by itself.
     """
 
     project: Project
     simulator: ChatRuns | None
     text: str
     append: bool
-    system: tuple[SystemKind, Section] | None = None
+    system: str
+    settings: Section | None = None
 
-    def bench(self) -> Bench | SystemBench:
-        """Made for this text, and of use for all others that are run on the same."""
-        if self.system is not None:
-            runs = self.simulator if isinstance(self.simulator, SystemSimulator) else None
-            return SystemBench(self.project, *self.system, runs)
-        return Bench(self.simulator) if isinstance(self.simulator, Simulator) else Bench.of(self.project)
+    def bench(self) -> Bench:
+        """Made for this text, and of use for all others that are run on the same. Raises InputError."""
+        if self.simulator is not None:
+            return Bench(self.simulator)
+        project = self.project
+        return Bench(Simulator(project, system_of(project.scene(), kind_of(self.system), self.settings)))
 
     def same_bench(self, other: BenchOrder) -> bool:
         """Whether one bench serves both."""
         alike = self.project is other.project and self.simulator is other.simulator
-        return alike and self.system == other.system
+        return alike and (self.system, self.settings) == (other.system, other.settings)
 
 
 class BenchRunner(QObject):
@@ -89,11 +88,8 @@ class BenchRunner(QObject):
 
     def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._jobs = jobs
-        self._token = CancelToken()
-        self._running: BenchOrder | None = None
-        self._waiting: BenchOrder | None = None
-        self._made: tuple[BenchOrder, Bench | SystemBench] | None = None
+        self._newest = Newest(jobs)
+        self._made: tuple[BenchOrder, Bench] | None = None
 
     @property
     def busy(self) -> bool:
@@ -312,8 +308,8 @@ class BenchPane(Pane):
             waits = tr("The chat is being replayed; the result follows.")
             self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
         else:
-            other = (kind_of(choice.system), choice.settings) if choice.settings is not None else None
-            self.runner.submit(BenchOrder(project, simulator, text, append, other))
+            order = BenchOrder(project, simulator, text, append, choice.system, choice.settings)
+            self.runner.submit(order)
 
     def stop(self) -> None:
         """The window is closed."""
@@ -326,7 +322,7 @@ class BenchPane(Pane):
         """What ran the whole chat as is chosen now, None where nothing has."""
         session = self._session
         last = session.generations[-1] if session.generations else None
-        return session.runs.simulator(last) or session.runs.system_runs(last)
+        return session.runs.simulator(last)
 
     def _typed(self) -> None:
         self.runner.cancel()
@@ -389,7 +385,7 @@ class BenchPane(Pane):
             "No key of the vault is in this text, and nothing comes in by itself. Use a word that is a key "
             "of an entry, or add such a word to the entry's keys."
         )
-        if choice.system in REMEMBERING:
+        if kind_of(choice.system).remembers:
             text = tr("{system} goes by what was kept of chats, and there is nothing for this text.")
             text = text.format(system=choice.title)
         self.empty.say(tr("Nothing is triggered"), text)

@@ -12,7 +12,8 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from lorestudio.studio.tryout.preview import EntryOutcome, WouldMatch
+from lorestudio.studio.tryout.preview import EntryOutcome
+from lorestudio.trace.found_keys import WouldMatch
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.paint import draw_glyph, hairline
@@ -45,7 +46,7 @@ def match_words(match: WouldMatch) -> tuple[str, str]:
 
 
 def outcome_words(outcome: EntryOutcome) -> tuple[str, str]:
-    """What another system than DeepLore would do with the entry, and the tone."""
+    """What the run makes of the entry where the system cannot tell key by key, and the tone."""
     if outcome.goes_in:
         return tr("Would go in. {why}", why=outcome.sentence), "good"
     return tr("Would not go in. {why}", why=outcome.sentence), "neutral"

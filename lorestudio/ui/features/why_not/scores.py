@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.tryout.scoring import Scorer
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.trace.model import Trace
 from lorestudio.trace.scores import Bm25Figures, Node, score_tree, tree_text
 from lorestudio.trace.similarity import Similarities, Similarity
@@ -113,14 +113,14 @@ class ScorePage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.tree)
 
-    def show_entry(self, trace: Trace, entry: int, scorer: Scorer | None) -> None:
+    def show_entry(self, trace: Trace, entry: int, run: Rerun | None) -> None:
         """Show an entry's numbers: those of the trace at once, those of its score when they have been worked out."""
         self._asked += 1
         self._fill(score_tree(trace, entry))
-        if scorer is not None and scorer.trace is trace and scorer.has_scores:
+        if run is not None and run.before is trace:
             self._jobs.start(
                 tr("Explaining a score"),
-                lambda _report: scorer.figures(entry),
+                lambda _report: run.system.explain_score(run.moment, run.state, trace, entry),
                 done=partial(self._scored, self._asked, trace, entry),
                 failed=partial(self._failed, self._asked),
             )
