@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -29,7 +29,7 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import assigned, read_section
-from lorestudio.systems.changes import Option, SettingsT
+from lorestudio.systems.changes import Option
 from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import KeyPlace, WouldMatch, places_told
@@ -330,6 +330,9 @@ class System(ABC):
     def explain_score(self, moment: Moment, state: State, trace: Trace, entry: int) -> Bm25Figures | None:  # noqa: ARG002
         """How an entry's lexical score comes about; None where the run compared no words."""
         return None
+
+
+SettingsT = TypeVar("SettingsT", bound=Section)
 
 
 @dataclass(frozen=True, slots=True)
