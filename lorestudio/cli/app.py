@@ -46,10 +46,10 @@ from lorestudio.cli.options import (
     SizeOption,
     VaultArgument,
     YesOption,
-    answering_offline,
     chosen_generation,
     chosen_system,
     in_mode,
+    offline_system,
     with_card,
     with_fixed,
 )
@@ -237,8 +237,8 @@ def preview(
     with clear_messages():
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
         edited = edited_note(project, note, text)
-        asked = answering_offline(answers, project)
-        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments, asked=asked))
+        decides = offline_system(project, answers, system, system_settings, assignments)
+        simulator = Simulator(project, decides)
         generation = chosen_generation(simulator, message)
         asyncio.run(simulator.generate(generation))
         recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None

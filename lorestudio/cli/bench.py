@@ -22,7 +22,7 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
-from lorestudio.cli.options import BookOption, SeedOption, SettingsOption, chosen_system
+from lorestudio.cli.options import BookOption, SeedOption, SettingsOption, offline_system
 from lorestudio.cli.output import (
     STANDARD_INPUT,
     clear_messages,
@@ -84,7 +84,8 @@ def try_text(
         project = open_project(vaults, chat, settings, seed)
         project = project if mode is None else with_mode(project, mode)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
-        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments, book))
+        decides = offline_system(project, name=system, file=system_settings, assignments=assignments, books=book)
+        simulator = Simulator(project, decides)
         if chat is not None:
             asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))
         result = Bench(simulator).test(said, append=chat is not None)

@@ -39,7 +39,7 @@ from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.project.settings import settings_path
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.why_not import WhyNotFinder
+from lorestudio.studio.tryout.why_not import WENT_IN, WhyNotFinder
 from lorestudio.studio.tryout.why_not_answers import (
     PARTS,
     Answer,
@@ -60,12 +60,15 @@ from lorestudio.trace.text import CELL_WORDS, turn_words
 
 @dataclass(frozen=True, slots=True)
 class EntryExplained:
-    """One note in one generation. `would` is None where no stage is behind the one that decided."""
+    """One note in one generation. `would` is None where no stage is behind the one that decided, and where the system
+    cannot tell, as `not_held` then says.
+    """
 
     trace: Trace
     note: Entry | LeftOutNote | EntryRef
     would: WouldAlso | None
     found: WhyNot | None
+    not_held: str = ""
 
     @property
     def named(self) -> Trace:
@@ -96,6 +99,8 @@ def entry_lines(explained: EntryExplained) -> list[str]:
         lines += ["", *_stages(trace, journeys, note.id, explained.would)]
         if explained.would is not None:
             lines += ["", *(f"It {sentence}." for sentence in explained.would.sentences)]
+        elif explained.not_held and end.state not in WENT_IN:
+            lines += ["", f"What later stages would have done is not known. {explained.not_held}"]
     if explained.found is not None:
         lines += ["", *_found_lines(explained.found)]
     return lines
@@ -179,6 +184,7 @@ def entry_json(explained: EntryExplained) -> dict[str, Any]:
             for cell in journeys.cells(note.id)
         ]
         result["would_also"] = _would_json(explained.would)
+        result["not_held"] = explained.not_held or None
     if explained.found is not None:
         found = explained.found
         result["why_not"] = {
@@ -280,8 +286,9 @@ def explain(
             raise InputError("--why-not", "name the entry that it is about with --entry.")
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
         asked = answering_offline(answers, project)
-        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments, asked=asked))
-        generation = chosen(with_kept(simulator), message, swipe)
+        decides = chosen_system(project, system, system_settings, assignments, asked=asked)
+        simulator = with_kept(Simulator(project, decides))
+        generation = chosen(simulator, message, swipe)
         trace = asyncio.run(simulator.generate(generation))
         say_all(project.problems)
         if entry is None:
@@ -290,8 +297,9 @@ def explain(
         note = find_in(project, trace, entry)
         recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None
         found = _search(WhyNotFinder(simulator, generation, recorded), note, quiet=as_json) if why_not else None
-        would = HeldRuns(simulator, generation).of(note.id) if isinstance(note, Entry) else None
-        _say_entry(EntryExplained(trace, note, would, found), as_json=as_json)
+        held = HeldRuns(simulator, generation)
+        would = held.of(note.id) if isinstance(note, Entry) else None
+        _say_entry(EntryExplained(trace, note, would, found, held.not_held), as_json=as_json)
 
 
 def _say_turn(trace: Trace, *, as_json: bool) -> None:

@@ -21,11 +21,12 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.base import System
+from lorestudio.systems.base import Given, System
+from lorestudio.systems.offline import Unanswered
 from lorestudio.systems.registry import MAIN, kind_of, system_of
 
 
@@ -123,6 +124,25 @@ def chosen_system(
     system = system_of(scene, kind, with_books(settings, books or ()))
     say_all(system.remarks)
     return system
+
+
+def offline_system(
+    project: Project,
+    answers: str = AnswerKind.STAND_IN.value,
+    name: str = MAIN.name,
+    file: Path | None = None,
+    assignments: Sequence[str] | None = None,
+    books: Sequence[str] | None = None,
+) -> System:
+    """As `chosen_system`, for a command that asks no provider: neither for an answer nor for a vector."""
+    asked = answering_offline(answers, project)
+    chosen = chosen_system(project, name, file, assignments, books, asked)
+    stands_in = answers == AnswerKind.STAND_IN
+    given = Given(
+        recorded=None if stands_in else load_recorded(project.chat_path),
+        unanswered=Unanswered.STAND_IN if stands_in else Unanswered.FAIL,
+    )
+    return chosen.offline(given).system
 
 
 def with_card(project: Project, card: Path | None) -> Project:

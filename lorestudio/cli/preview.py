@@ -10,9 +10,8 @@ from lorestudio.cli.output import read_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.preview import EditedNote, Preview
-from lorestudio.trace.diff import compare, sizes
+from lorestudio.trace.diff import EntryChange, compare, sizes
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
-from lorestudio.trace.journey import fates
 from lorestudio.trace.summary import summary
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.writer import read_note
@@ -57,7 +56,7 @@ def preview_lines(preview: Preview) -> list[str]:
     """What the edit changes, line by line."""
     changes = compare(preview.before, preview.trace)
     lines = [f"before  {summary(preview.before)}", f"edited  {summary(preview.trace)}"]
-    lines += [f"  + {each.title} goes in ({_why(preview, each.after_fate.entry)})" for each in changes.entered]
+    lines += [f"  + {each.title} goes in ({_why(preview, each)})" for each in changes.entered]
     lines += [f"  - {each.title} no longer goes in" for each in changes.left]
     lines += [f"  ~ {each.title}: {before:,} -> {after:,} tokens" for each, before, after in sizes(changes)]
     if not (changes.entered or changes.left or any(sizes(changes))):
@@ -68,8 +67,8 @@ def preview_lines(preview: Preview) -> list[str]:
     return [*lines, *preview.remarks]
 
 
-def _why(preview: Preview, entry: int) -> str:
-    label = fates(preview.trace)[entry].explain(preview.trace).label
+def _why(preview: Preview, change: EntryChange) -> str:
+    label = change.after_fate.explain(preview.trace).label
     return label[:1].lower() + label[1:]
 
 
@@ -77,18 +76,19 @@ def _note_lines(note: EditedNote) -> Iterator[str]:
     if note.left_out is not None:
         yield f"{note.note.filename} is no entry: {note.left_out.message}"
         return
-    if note.entry is not None and note.outcome is not None:
-        yield f"{note.entry.title} ({note.note.filename})"
-        yield f"  {'goes in' if note.outcome.goes_in else 'does not go in'}: {note.outcome.sentence}"
-        return
-    if note.entry is None or note.match is None or note.injected is None:
+    if note.entry is None or note.outcome is None:
         yield f"{note.note.filename} gives no entry of its own: another note has its title, or it is gone."
         return
     yield f"{note.entry.title} ({note.note.filename})"
     injected = note.injected
-    how = "goes in shortened" if injected.truncated else "goes in" if injected.injected else "does not go in"
-    yield f"  {how}: {injected.tokens:,} tokens, {injected.whole_tokens:,} with the template"
-    yield from _match_lines(note.match)
+    how = "goes in" if note.outcome.goes_in else "does not go in"
+    if injected is not None:
+        how += " shortened" if injected.truncated else ""
+        yield f"  {how}: {injected.tokens:,} tokens, {injected.whole_tokens:,} with the template"
+    if note.match is not None:
+        yield from _match_lines(note.match)
+    else:
+        yield f"  {how}: {note.outcome.sentence}"
 
 
 def _match_lines(match: WouldMatch) -> Iterator[str]:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -390,6 +390,9 @@ class System(ABC):
         return None
 
 
+SettingsT = TypeVar("SettingsT", bound=Section)
+
+
 @dataclass(frozen=True, slots=True)
 class SystemKind:
     """A kind of system, and what it says about itself.
@@ -437,7 +440,7 @@ class SystemKind:
         """Settings from a file of their keys, or from one that `reads_file` knows. Raises SettingsError."""
         return self.reads_file(path) or read_section(path, self.settings)
 
-    def with_budget(self, settings: Section, tokens: int) -> Section:
+    def with_budget(self, settings: SettingsT, tokens: int) -> SettingsT:
         """The settings with a budget of so many tokens, for a kind that has a `budget`."""
         return settings.model_copy(update={**self.budget_alone, self.budget: tokens})
 

@@ -56,9 +56,13 @@ class OfflineAnswers:
     recorded: RecordedAnswers | None = None
     unanswered: Unanswered = Unanswered.FAIL
     answered: list[Answered] = field(default_factory=list)
-    name: str = "offline"
     label: str = "answers given before"
     _stand_in: AnswerSource = field(default_factory=StandInAnswers)
+
+    @property
+    def name(self) -> str:
+        """What tells it from other sources; where the stand-in answers in the end, its name."""
+        return str(self.unanswered) if self.unanswered is Unanswered.STAND_IN else "offline"
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.domain.resources import resource
+from lorestudio.systems.registry import KINDS
 
 Run = Callable[..., Result]
 
@@ -96,3 +97,26 @@ def test_what_cannot_be_explained(
     result = lorestudio("explain", *demo, *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("system", ["hybrid", "world-info", "context-window"])
+def test_a_system_that_holds_nothing_in_says_why(lorestudio: Run, vault: Path, chat: Path, system: str) -> None:
+    """Only about an entry that stayed out: of one that went in nothing is asked."""
+    asked = ("explain", vault, "--chat", chat, "--message", 1, "--system", system, "--entry")
+    sentence = KINDS[system].not_held
+    found = json.loads(lorestudio(*asked, "Tide", "--json").stdout)
+    assert (found["not_held"], found["would_also"]) == (sentence, [])
+    for title in ("Tide", "Lamp", "Old Bell"):
+        result = lorestudio(*asked, title)
+        assert result.exit_code == 0, result.output
+        went_in = json.loads(lorestudio(*asked, title, "--json").stdout)["state"] in {"injected", "truncated"}
+        assert (sentence in result.stdout) is not went_in
+
+
+def test_a_note_that_is_no_entry_where_another_system_decides(lorestudio: Run, vault: Path, chat: Path) -> None:
+    """Which notes are entries is one question for all systems, and so is what makes one of them."""
+    (vault / "Off.md").write_text("---\ntags: [lorebook]\nkeys: [bell]\nenabled: false\n---\nOff.\n", encoding="utf-8")
+    asked = ("explain", vault, "--chat", chat, "--message", 1, "--entry", "Off.md", "--why-not")
+    result = lorestudio(*asked, "--system", "world-info")
+    assert result.exit_code == 0, result.output
+    assert "1. Switch the note “Off.md” on" in result.stdout

@@ -110,3 +110,11 @@ def test_an_edit_where_another_system_decides(lorestudio: Run, vault: Path, chat
     assert "  - Old Bell no longer goes in" in lines
     assert any(line.startswith("  does not go in: None of its keys") for line in lines)
     assert "no such setting" in lorestudio(*asked, "--system", "world-info", "--set", "limit_of_nothing=1").output
+
+
+def test_the_text_as_another_system_would_put_it_in(lorestudio: Run, vault: Path, chat: Path, edited: Path) -> None:
+    asked = ("preview", vault, "Old Bell", "--chat", chat, "--message", 1, "--text", edited)
+    result = lorestudio(*asked, "--system", "hybrid", "--set", "embedder=none")
+    assert result.exit_code == 0, result.output
+    assert " tokens, " in result.stdout
+    assert "with the template" in result.stdout

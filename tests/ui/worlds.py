@@ -19,6 +19,7 @@ from lorestudio.studio.project.answering import ChatReply, ChatRequest, Keys, Ll
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.words import VOCABULARY
+from lorestudio.systems.registry import system_of
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
@@ -195,6 +196,7 @@ class FakeSimulator:
         self.model = model
         self.answers = StandInAnswers()
         self.project = project
+        self.system = system_of(project.scene())
         self.generations = (
             *(
                 Generation(place, swipe)
@@ -233,7 +235,7 @@ class FakeSimulator:
     def ran(self) -> int:
         return len(self._traces)
 
-    def context(self, generation: Generation) -> Never:
+    def moment(self, generation: Generation) -> Never:
         """There is no engine whose inputs these would be."""
         message = f"Reply #{generation.message} was made by hand."
         raise ValueError(message)

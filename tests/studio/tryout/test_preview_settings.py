@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from lorestudio.studio.tryout.preview_queue import PreviewQueue
 
 from lorestudio.domain.chat import Generation
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -97,22 +96,6 @@ def test_where_settings_decide_how_notes_are_read_the_vault_is_read_again(tmp_pa
     deeper = previewer.preview((), settings=settings.model_copy(update={"scan_depth": 0}))
     assert titles(deeper.trace) == []
     assert titles(previewer.preview(()).trace) == ["Lamp"]
-
-
-def test_the_queue_runs_the_newest_settings() -> None:
-    queue, told = PreviewQueue(), []
-    previewer = Previewer(simulated(), LAST)
-
-    class Slow:
-        def preview(self, notes, cancel, settings):
-            if settings.scan_depth == 1:
-                for depth in (2, 3):
-                    queue.submit(previewer, (), DeepLoreSettings(enabled=True, scan_depth=depth))
-            return previewer.preview(notes, cancel, settings)
-
-    assert queue.submit(Slow(), (), DeepLoreSettings(enabled=True, scan_depth=1))
-    queue.work(told.append)
-    assert [each.settings[0].after for each in told] == [3]
 
 
 def test_another_budget_on_the_state_that_the_chat_left() -> None:

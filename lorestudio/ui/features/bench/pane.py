@@ -51,15 +51,25 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BenchOrder:
-    """A text to run, and on what: `simulator` decides as is chosen, and may have run the project's chat."""
+    """A text to run, and on what: `simulator` has run the project's chat, None where nothing has as is chosen."""
 
-    simulator: Simulator
+    project: Project
+    simulator: Simulator | None
+    choice: RunChoice
     text: str
     append: bool
 
+    def bench(self) -> Bench:
+        """Made for this text, and of use for all others that are run on the same. Raises InputError."""
+        if self.simulator is not None:
+            return Bench(self.simulator)
+        project = self.choice.applied(self.project)
+        return Bench(Simulator(project, system_of(project.scene(), kind_of(self.choice.system), self.choice.settings)))
+
     def same_bench(self, other: BenchOrder) -> bool:
         """Whether one bench serves both."""
-        return self.simulator is other.simulator
+        alike = self.project is other.project and self.simulator is other.simulator
+        return alike and self.choice.effective == other.choice.effective
 
 
 class BenchRunner(QObject):
@@ -87,7 +97,7 @@ class BenchRunner(QObject):
 
         def work(job: Job) -> BenchResult:
             made = self._made
-            bench = made[1] if made is not None and made[0].same_bench(order) else Bench(order.simulator)
+            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
             self._made = order, bench
             return bench.test(order.text, append=order.append, cancel=job.token)
 
@@ -123,7 +133,6 @@ class BenchPane(Pane):
         super().__init__("bench", tr("Bench"), theme)
         self._session, self._selection = session, selection
         self.result: BenchResult | None = None
-        self._made_unrun: tuple[Project, RunChoice, Simulator] | None = None
         self.runner = BenchRunner(session.jobs, self)
         self._missed = self._divided = False
         self._build()
@@ -249,14 +258,14 @@ class BenchPane(Pane):
         if self._missed:
             return
         project, text, append = self._session.project, self.text.toPlainText(), self.behind.isChecked()
-        simulator, choice = self._simulator(), self._session.choice
+        simulator = self._simulator()
         if project is None or not text.strip():
             self._show_result(None)
         elif append and simulator is None:
             waits = tr("The chat is being replayed; the result follows.")
             self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
         else:
-            self.runner.submit(BenchOrder(simulator or self._unrun(project, choice), text, append))
+            self.runner.submit(BenchOrder(project, simulator, self._session.choice, text, append))
 
     def stop(self) -> None:
         """The window is closed."""
@@ -270,14 +279,6 @@ class BenchPane(Pane):
         session = self._session
         last = session.generations[-1] if session.generations else None
         return session.runs.simulator(last)
-
-    def _unrun(self, project: Project, choice: RunChoice) -> Simulator:
-        """Who would run the chat as is chosen now; made once, because preparing a vault takes a moment."""
-        known = self._made_unrun
-        if known is None or known[0] is not project or known[1] != choice.effective:
-            system = system_of(choice.applied(project).scene(), kind_of(choice.system), choice.settings)
-            known = self._made_unrun = project, choice.effective, Simulator(project, system)
-        return known[2]
 
     def _typed(self) -> None:
         self.runner.cancel()

@@ -24,9 +24,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.declaration import declared
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.preview import Preview, Previewer
+from lorestudio.studio.tryout.preview import Preview
+from lorestudio.systems.base import SystemKind
 from lorestudio.trace.budget import BudgetView, Segment, budget_view
 from lorestudio.trace.diff import TraceDiff, compare, sizes
 from lorestudio.trace.limits import positional, token_limit
@@ -41,9 +42,6 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, one_line
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable
-
-LEAST: Final = 100
-"""The lowest budget that DeepLore takes (spec: deeplore-engine 2.2)."""
 
 STEP: Final = 10
 REST_MS: Final = 80
@@ -100,19 +98,19 @@ class BudgetSlider(QWidget):
         value = self.slider.value() * STEP
         return self._budget if value == self._budget // STEP * STEP else value
 
-    def set_budget(self, budget: int, most: int) -> None:
-        """The settings' budget, and the highest that is worth trying."""
+    def set_budget(self, budget: int, least: int, most: int) -> None:
+        """The settings' budget, the lowest that they take, and the highest that is worth trying."""
         self._budget = budget
         self._rest.stop()
         self.slider.blockSignals(True)
-        self.slider.setRange(LEAST // STEP, max(most, budget, LEAST) // STEP + 1)
+        self.slider.setRange(max(least // STEP, 1), max(most, budget, least) // STEP + 1)
         self.slider.setValue(budget // STEP)
         self.slider.blockSignals(False)
         self._show()
 
     def reset(self) -> None:
         """Go back to the settings' budget."""
-        self.set_budget(self._budget, (self.slider.maximum() - 1) * STEP)
+        self.set_budget(self._budget, self.slider.minimum() * STEP, (self.slider.maximum() - 1) * STEP)
         self.left.emit()
         self.slider.setFocus()
 
@@ -209,6 +207,7 @@ class BudgetPane(Pane):
         self.slider.tried.connect(self._try)
         self.slider.left.connect(self._leave_trial)
         self.slider.applied.connect(self._keep)
+        self.no_budget = self._small_label(tr("Why no other budget can be tried"))
         self._tried_on: Simulator | None = None
         self._asked = 0
         shown = QWidget(self)
@@ -218,6 +217,7 @@ class BudgetPane(Pane):
         column.addWidget(self.bar)
         column.addLayout(_indented(self.caps, 0))
         column.addWidget(self.slider)
+        column.addLayout(_indented(self.no_budget, 0))
         column.addWidget(self.list, 1)
         self.counts = self._small_label(tr("How tokens were counted"))
         column.addLayout(_indented(self.counts, 3))
@@ -290,21 +290,22 @@ class BudgetPane(Pane):
         self._asked += 1
         limit = token_limit(trace) if trace is not None else None
         known = simulator is not None and generation is not None and simulator.traces.get(generation) is trace
-        can_try = known and limit is not None and limit.maximum is not None
+        kind = simulator.system.kind if simulator is not None and known else None
+        most = limit.maximum if limit is not None else None
+        can_try = kind is not None and bool(kind.budget) and most is not None
         can_try = can_try and project is not None and project.vault_state is not None
-        kind = simulator.system.kind if simulator is not None else None
-        can_try = can_try and kind is not None and bool(kind.budget)
-        if can_try and trace is not None and limit is not None and limit.maximum is not None:
-            budget = limit.maximum
+        if can_try and trace is not None and kind is not None and most is not None:
             wanted = sum(segment.tokens for segment in budget_view(trace).segments)
-            self.slider.set_budget(int(budget), max(2 * int(budget), wanted + 200))
+            self.slider.set_budget(int(most), _least(kind), max(2 * int(most), wanted + 200))
         self.slider.setVisible(can_try)
+        self.no_budget.setText(tr(kind.no_budget) if kind is not None else "")
+        self.no_budget.setVisible(bool(self.no_budget.text()))
 
     def _try(self, tokens: int) -> None:
-        simulator, generation = self._tried_on, self._selection.generation
-        if simulator is None or generation is None or generation not in simulator.traces:
+        simulator = self._tried_on
+        previewer = self._session.runs.previewer(self._selection.generation)
+        if simulator is None or previewer is None:
             return
-        previewer = Previewer(simulator, generation)
         settings = simulator.system.kind.with_budget(simulator.system.settings, tokens)
         self._asked += 1
         self._session.jobs.start(
@@ -333,14 +334,15 @@ class BudgetPane(Pane):
             self._show_entry()
 
     def _keep(self, tokens: int) -> None:
-        session, simulator = self._session, self._tried_on
-        if simulator is not None:
-            system, title = simulator.system, tr("token budget {tokens}", tokens=number(tokens))
-            settings = system.kind.with_budget(system.settings, tokens)
-            if isinstance(settings, DeepLoreSettings):
-                session.parts.adjust(title, settings=settings)
-            else:
-                session.replays.configure({system.name: settings}, title)
+        simulator, session = self._tried_on, self._session
+        if simulator is None or session.project is None:
+            return
+        title = tr("token budget {tokens}", tokens=number(tokens))
+        kind = simulator.system.kind
+        if session.choice.is_main:
+            session.parts.adjust(title, settings=kind.with_budget(session.project.settings, tokens))
+        else:
+            session.replays.configure({kind.name: kind.with_budget(simulator.system.settings, tokens)}, title)
 
     def _show_entry(self) -> None:
         self.bar.choose(self._selection.entry)
@@ -379,6 +381,12 @@ def caps_words(trace: Trace) -> str:
 
 def _most(maximum: float | None) -> str:
     return tr("any number") if maximum is None else number(maximum)
+
+
+def _least(kind: SystemKind) -> int:
+    """The lowest budget that a system takes."""
+    low = next((each.low for each in declared(kind.settings) if each.name == kind.budget), None)
+    return int(low or 0)
 
 
 def trial_words(changes: TraceDiff) -> str:

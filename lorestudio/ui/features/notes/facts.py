@@ -46,7 +46,7 @@ def match_words(match: WouldMatch) -> tuple[str, str]:
 
 
 def outcome_words(outcome: EntryOutcome) -> tuple[str, str]:
-    """What another system than DeepLore would do with the entry, and the tone."""
+    """What the run makes of the entry where the system cannot tell key by key, and the tone."""
     if outcome.goes_in:
         return tr("Would go in. {why}", why=outcome.sentence), "good"
     return tr("Would not go in. {why}", why=outcome.sentence), "neutral"

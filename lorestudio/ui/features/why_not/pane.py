@@ -249,7 +249,7 @@ class WhyPane(Pane):
         if found is not None:
             self.similarity.show_run(found, entry)
             return self.similarity
-        self.scores.show_entry(trace, entry, self._session.runs.explain_score(self._selection.generation))
+        self.scores.show_entry(trace, entry, self._session.runs.rerun(self._selection.generation))
         return self.scores if self.scores.nodes or self._session.choice.is_main else None
 
     def _toggle_scores(self) -> None:
@@ -345,7 +345,9 @@ class WhyPane(Pane):
         """What the stages behind the one that stopped it would have done."""
         would = self._would.of(trace, entry) if self._would is not None else None
         if would is None:
-            return []
+            sentence = self._would.not_held(trace, entry) if self._would is not None else ""
+            text = tr("What later stages would have done is not known. {why}", why=sentence)
+            return [html.paragraph(text)] if sentence else []
         return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in would.sentences]
 
     def _fix(self, explanation: Explanation) -> str:

@@ -13,13 +13,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.why_not import WhyNotFinder
+from lorestudio.studio.tryout.why_not import WENT_IN, WhyNotFinder
 from lorestudio.studio.tryout.why_not_answers import WhyNot, WhyNotNews
 from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
-from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import EntryRef, Trace
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
@@ -77,8 +75,6 @@ class WhyNotSearch(QObject):
             return tr("Choose an entry first.") if self.note is None else tr("Choose a message of the chat first.")
         if session.runs.replaying:
             return tr("The chat is being replayed; what would help can be searched when that is done.")
-        if isinstance(self.note, LeftOutNote) and not session.choice.is_main:
-            return self.note.message
         if session.runs.simulator(generation) is None:
             return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
         if session.runs.preview_of(generation) is not None and session.runs.preview_shown:
@@ -91,7 +87,7 @@ class WhyNotSearch(QObject):
         trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
         if trace is None or entry is None:
             return False
-        return self._session.runs.journeys(trace).fate(entry).state in {FateState.INJECTED, FateState.TRUNCATED}
+        return self._session.runs.journeys(trace).fate(entry).state in WENT_IN
 
     @property
     def found(self) -> WhyNot | None:
@@ -112,13 +108,14 @@ class WhyNotSearch(QObject):
         if known is not None and known.complete:
             self.changed.emit()
             return
-        try:
-            finder = self._finder(generation)
-        except (ValueError, InputError) as error:
-            self.error = sentence_of(error)
+        simulator = self._session.runs.simulator(generation)
+        if simulator is None:
             self.changed.emit()
             return
-        if finder is None:
+        try:
+            finder = WhyNotFinder(simulator, generation)
+        except ValueError as error:  # what it builds on is not there
+            self.error = sentence_of(error)
             self.changed.emit()
             return
         target = (note.vault, note.filename)
@@ -137,11 +134,6 @@ class WhyNotSearch(QObject):
             reported=lambda news: self._learnt(about, cancel, news),
         )
         self.changed.emit()
-
-    def _finder(self, generation: Generation) -> WhyNotFinder | None:
-        """Whoever searches as is chosen now. Raises ValueError and InputError."""
-        simulator = self._session.runs.simulator(generation)
-        return WhyNotFinder(simulator, generation) if simulator is not None else None
 
     def stop(self) -> None:
         """Stop searching; what was found stays."""
@@ -212,6 +204,12 @@ class WouldWork(QObject):
         """What is known of an entry in that run."""
         return self._known.get(entry) if trace is not None and trace is self.trace else None
 
+    def not_held(self, trace: Trace | None, entry: int) -> str:
+        """Why nothing can be known of an entry that did not go into that run, "" where it can."""
+        if self._runs is None or trace is None or trace is not self.trace:
+            return ""
+        return "" if self._session.runs.journeys(trace).fate(entry).state in WENT_IN else self._runs.not_held
+
     def look(self) -> None:
         """Something else may be in sight: ask about what is not known yet, soon."""
         self._soon.start()
@@ -225,7 +223,7 @@ class WouldWork(QObject):
     def _go_on(self) -> None:
         self._take_run()
         runs = self._runs
-        if runs is None:
+        if runs is None or runs.not_held:
             return
         chosen = self._selection.entry if self._session.entry(self._selection.entry) is not None else None
         wanted = dict.fromkeys([*([chosen] if chosen is not None else []), *self.in_sight()])

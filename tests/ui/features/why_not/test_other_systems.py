@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QPushButton
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import KINDS
+from lorestudio.trace.limits import token_limit
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
@@ -81,3 +83,48 @@ def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbo
     assert window.session.runs.journeys(trace).fate(0).reason == "fm_no_memory"
     assert "Choose a system that looks at notes" in window.why_not.page.summary.text()
     assert not window.why_not.page.rows
+
+
+def test_why_later_stages_cannot_be_asked(window: MainWindow, qtbot: QtBot) -> None:
+    """The context window fits all its parts at once, and says so in place of an answer."""
+    window.show_pane("why")
+    window.selection.choose_entry(left_out(window, "cw_no_room"))
+    settled(qtbot, window)
+    assert "What later stages would have done is not known." in window.why.text
+    assert KINDS["context-window"].not_held in window.why.text
+    trace = window.session.runs.trace(window.selection.generation)
+    assert trace is not None
+    window.selection.choose_entry(trace.injections[0].entry)
+    settled(qtbot, window)
+    assert "is not known" not in window.why.text
+
+
+def test_another_budget_is_tried_and_kept(window: MainWindow, qtbot: QtBot) -> None:
+    pane = window.budget
+    window.show_pane("budget")
+    drain()
+    assert not pane.slider.isHidden()
+    assert pane.no_budget.isHidden()
+    assert pane.slider.value == 200
+    pane.slider.slider.setValue(60)
+    qtbot.waitUntil(lambda: bool(pane.slider.told.text()), timeout=10_000)
+    assert "Goes in" in pane.slider.told.text()
+    pane.slider.keep.click()
+    settled(qtbot, window)
+    known = window.session.choices.systems["context-window"]
+    assert isinstance(known, ContextWindowSettings)
+    assert known.total_token_budget == 600
+    trace = window.session.runs.trace(window.selection.generation)
+    assert trace is not None
+    limit = token_limit(trace)
+    assert limit is not None
+    assert limit.maximum == 600
+
+
+def test_a_system_without_a_budget_says_so(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_pane("budget")
+    window.session.replays.choose(system="hybrid")
+    settled(qtbot, window)
+    assert window.budget.slider.isHidden()
+    assert window.budget.no_budget.text() == KINDS["hybrid"].no_budget
+    assert not window.budget.no_budget.isHidden()
