@@ -15,7 +15,7 @@ from rich.console import Console
 from lorestudio import __version__
 from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.bench import try_text
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, compare, other_system
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, compare
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -55,7 +55,7 @@ from lorestudio.cli.options import (
     with_fixed,
 )
 from lorestudio.cli.output import FAILED, clear_messages, json_bytes, print_json, say, say_all
-from lorestudio.cli.preview import edited_note, preview_lines, preview_of_system
+from lorestudio.cli.preview import edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.prompt import show_prompt
 from lorestudio.cli.propose import propose
@@ -237,14 +237,8 @@ def preview(
     with clear_messages():
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
         edited = edited_note(project, note, text)
-        other = other_system(system, system_settings, assignments)
-        if other is not None:
-            tried = preview_of_system(project, *other, message, edited)
-            say_all(project.problems)
-            typer.echo("\n".join(preview_lines(tried)))
-            return
         asked = answering_offline(answers, project)
-        simulator = Simulator(project, asked.source, model=asked.model)
+        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments, asked=asked))
         generation = chosen_generation(simulator, message)
         asyncio.run(simulator.generate(generation))
         recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, other_system
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -22,7 +22,7 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
-from lorestudio.cli.options import BookOption, SeedOption, SettingsOption
+from lorestudio.cli.options import BookOption, SeedOption, SettingsOption, chosen_system
 from lorestudio.cli.output import (
     STANDARD_INPUT,
     clear_messages,
@@ -37,10 +37,9 @@ from lorestudio.cli.output import (
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.modes import Mode, with_mode
-from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult, BenchRow
-from lorestudio.studio.tryout.system_bench import SystemBench
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
@@ -85,9 +84,10 @@ def try_text(
         project = open_project(vaults, chat, settings, seed)
         project = project if mode is None else with_mode(project, mode)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
-        other = other_system(system, system_settings, assignments, book)
-        bench = _bench(project) if other is None else SystemBench.replayed(project, *other)
-        result = bench.test(said, append=chat is not None)
+        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments, book))
+        if chat is not None:
+            asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))
+        result = Bench(simulator).test(said, append=chat is not None)
         say_all(project.problems)
         if as_json:
             print_json(_as_json(result))
@@ -100,14 +100,6 @@ def _text(text: str | None, file: Path | None) -> str:
     if (text is None) == (file is None):
         raise InputError("--text", "say what to test: --text “...”, --file FILE, or - for standard input.")
     return text or "" if file is None else read_text(file, "utf-8-sig")
-
-
-def _bench(project: Project) -> Bench:
-    if project.chat is None:
-        return Bench.of(project)
-    simulator = Simulator(project)
-    asyncio.run(simulator.replay())
-    return Bench(simulator)
 
 
 def _show(result: BenchResult) -> None:

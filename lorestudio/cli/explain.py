@@ -25,10 +25,11 @@ from lorestudio.cli.options import (
     VaultArgument,
     answering_offline,
     chosen_generation,
+    chosen_system,
     in_mode,
 )
 from lorestudio.cli.output import clear_messages, fold, print_json, progress_bar, say, say_all, table
-from lorestudio.cli.runs import SystemRunner, system_runner, with_kept
+from lorestudio.cli.runs import with_kept
 from lorestudio.cli.settings import ProfileOption
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -38,9 +39,17 @@ from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.project.settings import settings_path
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
-from lorestudio.studio.tryout.why_not import Answer, WhyNot, WhyNotFinder, WhyNotNews
-from lorestudio.studio.tryout.why_not_answers import PARTS, conclusion, further_groups, moves, standing
+from lorestudio.studio.tryout.why_not import WhyNotFinder
+from lorestudio.studio.tryout.why_not_answers import (
+    PARTS,
+    Answer,
+    WhyNot,
+    WhyNotNews,
+    conclusion,
+    further_groups,
+    moves,
+    standing,
+)
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.held_run import WouldAlso, WouldState
 from lorestudio.trace.journey import FateState, Journeys, explain_cell
@@ -270,41 +279,19 @@ def explain(
         if why_not and entry is None:
             raise InputError("--why-not", "name the entry that it is about with --entry.")
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
-        if system != MAIN.name:
-            of_system = system_runner(project, system, system_settings, assignments)
-            _explain_system(of_system, entry, chosen(of_system.runs, message, swipe), why_not=why_not, as_json=as_json)
-            return
-        note = None if entry is None else find_note(project, entry)
         asked = answering_offline(answers, project)
-        simulator = Simulator(project, asked.source, model=asked.model)
-        generation = chosen(simulator, message, swipe)
+        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments, asked=asked))
+        generation = chosen(with_kept(simulator), message, swipe)
         trace = asyncio.run(simulator.generate(generation))
         say_all(project.problems)
-        if note is None:
+        if entry is None:
             _say_turn(trace, as_json=as_json)
             return
+        note = find_in(project, trace, entry)
         recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None
         found = _search(WhyNotFinder(simulator, generation, recorded), note, quiet=as_json) if why_not else None
         would = HeldRuns(simulator, generation).of(note.id) if isinstance(note, Entry) else None
         _say_entry(EntryExplained(trace, note, would, found), as_json=as_json)
-
-
-def _explain_system(
-    made: SystemRunner, entry: str | None, generation: Generation, *, why_not: bool, as_json: bool
-) -> None:
-    """The same from the run of a system other than DeepLore, which may have been kept."""
-    simulator = with_kept(made.runs)
-    trace = asyncio.run(simulator.generate(generation))
-    say_all(simulator.project.problems)
-    if entry is None:
-        _say_turn(trace, as_json=as_json)
-        return
-    note = find_in(simulator.project, trace, entry)
-    found = None
-    if why_not and not isinstance(note, LeftOutNote):
-        finder = SystemWhyNotFinder(simulator, generation, made.kind, made.settings)
-        found = _search(finder, note, quiet=as_json)
-    _say_entry(EntryExplained(trace, note, None, found), as_json=as_json)
 
 
 def _say_turn(trace: Trace, *, as_json: bool) -> None:
@@ -369,7 +356,7 @@ def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Gene
     return chosen_generation(simulator, place, swipe)
 
 
-def _search(finder: WhyNotFinder | SystemWhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
+def _search(finder: WhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
     """Search with a progress bar on the error stream."""
     with progress_bar(TextColumn("Trying"), BarColumn(), TextColumn("{task.description}"), quiet=quiet) as bar:
         task = bar.add_task("", total=None)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from lorestudio.cli.options import chosen_generation
 from lorestudio.cli.output import read_text
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.offline_systems import offline
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.studio.tryout.preview import EditedNote, KeyMatch, NoteText, Preview, WouldMatch, prompt_changes
-from lorestudio.studio.tryout.system_preview import SystemPreviewer
-from lorestudio.systems.registry import SystemKind
+from lorestudio.studio.tryout.preview import EditedNote, Preview
+from lorestudio.trace.diff import compare, sizes
+from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.trace.journey import fates
 from lorestudio.trace.summary import summary
+from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.writer import read_note
 
 _UNUSED: Final = {
@@ -57,29 +53,16 @@ def _found(project: Project, name: str) -> tuple[str, str]:
     raise InputError("NOTE", f"no note has the title or the file name “{name}”. A new note's name ends in .md.")
 
 
-def preview_of_system(
-    project: Project, kind: SystemKind, settings: Section, message: int | None, note: NoteText
-) -> Preview:
-    """The preview where another system than DeepLore decides; nobody is asked for a vector.
-
-    Raises InputError, SettingsError and VaultError.
-    """
-    simulator = SystemSimulator(project, offline(kind.make(settings, project)).system)
-    generation = chosen_generation(simulator, message)
-    asyncio.run(simulator.generate(generation))
-    return SystemPreviewer(simulator, generation, kind, settings).preview([note])
-
-
 def preview_lines(preview: Preview) -> list[str]:
     """What the edit changes, line by line."""
-    changes = prompt_changes(preview.before, preview.trace)
+    changes = compare(preview.before, preview.trace)
     lines = [f"before  {summary(preview.before)}", f"edited  {summary(preview.trace)}"]
-    lines += [f"  + {entry.title} goes in ({_why(preview, entry.id)})" for entry in changes.entered]
-    lines += [f"  - {entry.title} no longer goes in" for entry in changes.left]
-    lines += [f"  ~ {each.entry.title}: {each.before:,} -> {each.after:,} tokens" for each in changes.resized]
-    if not changes:
+    lines += [f"  + {each.title} goes in ({_why(preview, each.after_fate.entry)})" for each in changes.entered]
+    lines += [f"  - {each.title} no longer goes in" for each in changes.left]
+    lines += [f"  ~ {each.title}: {before:,} -> {after:,} tokens" for each, before, after in sizes(changes)]
+    if not (changes.entered or changes.left or any(sizes(changes))):
         lines.append("  The same entries go in, with as many tokens.")
-    lines.append(f"  {changes.tokens_before:,} -> {changes.tokens_after:,} tokens in all")
+    lines.append(f"  {changes.tokens[0]:,} -> {changes.tokens[1]:,} tokens in all")
     for note in preview.notes:
         lines += ["", *_note_lines(note)]
     return [*lines, *preview.remarks]

@@ -193,9 +193,12 @@ class Generated:
 class RunInputs(Protocol):
     """Everything that a run was made of; a dataclass, so that a part can be replaced."""
 
-    system: Any
-    moment: Moment
-    state: State
+    @property
+    def system(self) -> Any: ...  # noqa: ANN401, D102  # the system whose own inputs these are knows which it is
+    @property
+    def moment(self) -> Moment: ...  # noqa: D102
+    @property
+    def state(self) -> State: ...  # noqa: D102
 
 
 class Reuse:

@@ -7,7 +7,7 @@ their numbers may differ.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -185,3 +185,11 @@ def _out_of_order(places: Sequence[int]) -> frozenset[int]:
         kept.add(index)
         index = previous[index]
     return frozenset(range(len(places))) - kept
+
+
+def sizes(diff: TraceDiff) -> Iterator[tuple[EntryChange, int, int]]:
+    """Who goes in both times with another number of tokens, with the tokens before and after."""
+    for change in diff.resized:
+        before, after = change.before, change.after
+        if before is not None and after is not None and before.tokens != after.tokens:
+            yield change, before.tokens, after.tokens

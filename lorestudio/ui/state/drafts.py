@@ -18,10 +18,11 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.tryout.preview import NoteText, Preview, Previews, prompt_changes
-from lorestudio.trace.model import EntryRef
+from lorestudio.studio.tryout.preview import Preview, Previewer
+from lorestudio.trace.diff import EntryChange, compare
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.vault.edited_vaults import NoteText
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,13 @@ class LivePreview(QObject):
         drafts: Drafts,
         jobs: Jobs,
         project: Callable[[], Project | None],
-        make: Callable[[], Previews | None],
+        make: Callable[[], Previewer | None],
         parent: QObject | None = None,
     ) -> None:
         """`make` gives a previewer of the generation that is shown, None where it was not run."""
         super().__init__(parent)
         self._drafts, self._project, self._make = drafts, project, make
-        self._previewer: Previews | None = None
+        self._previewer: Previewer | None = None
         self._settings: Section | None = None
         self._newest = Newest(jobs)
         drafts.typed.connect(lambda _path: self.run())
@@ -167,7 +168,7 @@ MOST_NAMES: Final = 3
 
 def preview_words(preview: Preview) -> str:
     """Which entries enter and leave, what becomes of the tokens, and where a model's answers came from."""
-    changes = prompt_changes(preview.before, preview.trace)
+    changes = compare(preview.before, preview.trace)
     parts = []
     if changes.entered:
         parts.append(tr("{titles} would enter", titles=_titles(changes.entered)))
@@ -175,7 +176,7 @@ def preview_words(preview: Preview) -> str:
         parts.append(tr("{titles} would leave", titles=_titles(changes.left)))
     if not parts:
         parts.append(tr("the same entries go in"))
-    before, after = changes.tokens_before, changes.tokens_after
+    before, after = changes.tokens
     if before == after:
         parts.append(count(after, "token, as before", "tokens, as before"))
     else:
@@ -195,7 +196,7 @@ def tried(preview: Preview) -> str:
     return ", ".join(parts)
 
 
-def _titles(entries: Sequence[EntryRef]) -> str:
+def _titles(entries: Sequence[EntryChange]) -> str:
     shown = [f"“{entry.title}”" for entry in entries[:MOST_NAMES]]
     if len(entries) > MOST_NAMES:
         shown.append(count(len(entries) - MOST_NAMES, "other", "others"))

@@ -15,9 +15,9 @@ from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
-from lorestudio.studio.tryout.scoring import Scorer
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
+from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
@@ -143,10 +143,14 @@ class KnownRuns:
             return None
         return Previewer(simulator, generation)
 
-    def scorer(self, generation: Generation | None) -> Scorer | None:
-        """Explains the scores of a generation, None where it was not run as is chosen now."""
+    def explain_score(self, generation: Generation | None) -> Callable[[int], Bm25Figures | None] | None:
+        """Tells the numbers of an entry's score, in any thread; None where nothing was run as is chosen now."""
         simulator = self.simulator(generation)
-        return Scorer(simulator, generation) if simulator is not None and generation is not None else None
+        if simulator is None or generation is None:
+            return None
+        system, moment, state = simulator.system, simulator.moment(generation), simulator.state_before(generation)
+        trace = simulator.traces[generation]
+        return lambda entry: system.explain_score(moment, state, trace, entry)
 
     def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
         """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""

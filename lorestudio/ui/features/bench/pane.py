@@ -24,13 +24,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult
-from lorestudio.studio.tryout.system_bench import REMEMBERING, SystemBench
-from lorestudio.systems.registry import SystemKind, kind_of
+from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.bench.results import (
     KEY,
@@ -43,6 +40,7 @@ from lorestudio.ui.features.bench.results import (
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
@@ -53,28 +51,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BenchOrder:
-    """A text to run, and on what: `simulator` has run the project's chat, None where nothing has.
+    """A text to run, and on what: `simulator` decides as is chosen, and may have run the project's chat."""
 
-    `system` is the one beside DeepLore that decides, with its settings; None for DeepLore.
-    """
-
-    project: Project
-    simulator: Simulator | None
+    simulator: Simulator
     text: str
     append: bool
-    system: tuple[SystemKind, Section] | None = None
-
-    def bench(self) -> Bench | SystemBench:
-        """Made for this text, and of use for all others that are run on the same."""
-        if self.system is not None:
-            runs = self.simulator if isinstance(self.simulator, SystemSimulator) else None
-            return SystemBench(self.project, *self.system, runs)
-        return Bench(self.simulator) if isinstance(self.simulator, Simulator) else Bench.of(self.project)
 
     def same_bench(self, other: BenchOrder) -> bool:
         """Whether one bench serves both."""
-        alike = self.project is other.project and self.simulator is other.simulator
-        return alike and self.system == other.system
+        return self.simulator is other.simulator
 
 
 class BenchRunner(QObject):
@@ -86,7 +71,7 @@ class BenchRunner(QObject):
     def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._newest = Newest(jobs)
-        self._made: tuple[BenchOrder, Bench | SystemBench] | None = None
+        self._made: tuple[BenchOrder, Bench] | None = None
 
     @property
     def busy(self) -> bool:
@@ -102,7 +87,7 @@ class BenchRunner(QObject):
 
         def work(job: Job) -> BenchResult:
             made = self._made
-            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
+            bench = made[1] if made is not None and made[0].same_bench(order) else Bench(order.simulator)
             self._made = order, bench
             return bench.test(order.text, append=order.append, cancel=job.token)
 
@@ -138,6 +123,7 @@ class BenchPane(Pane):
         super().__init__("bench", tr("Bench"), theme)
         self._session, self._selection = session, selection
         self.result: BenchResult | None = None
+        self._made_unrun: tuple[Project, RunChoice, Simulator] | None = None
         self.runner = BenchRunner(session.jobs, self)
         self._missed = self._divided = False
         self._build()
@@ -270,8 +256,7 @@ class BenchPane(Pane):
             waits = tr("The chat is being replayed; the result follows.")
             self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
         else:
-            other = (kind_of(choice.system), choice.settings) if choice.settings is not None else None
-            self.runner.submit(BenchOrder(project, simulator, text, append, other))
+            self.runner.submit(BenchOrder(simulator or self._unrun(project, choice), text, append))
 
     def stop(self) -> None:
         """The window is closed."""
@@ -284,7 +269,15 @@ class BenchPane(Pane):
         """What ran the whole chat as is chosen now, None where nothing has."""
         session = self._session
         last = session.generations[-1] if session.generations else None
-        return session.runs.simulator(last) or session.runs.system_runs(last)
+        return session.runs.simulator(last)
+
+    def _unrun(self, project: Project, choice: RunChoice) -> Simulator:
+        """Who would run the chat as is chosen now; made once, because preparing a vault takes a moment."""
+        known = self._made_unrun
+        if known is None or known[0] is not project or known[1] != choice.effective:
+            system = system_of(choice.applied(project).scene(), kind_of(choice.system), choice.settings)
+            known = self._made_unrun = project, choice.effective, Simulator(project, system)
+        return known[2]
 
     def _typed(self) -> None:
         self.runner.cancel()
@@ -347,7 +340,7 @@ class BenchPane(Pane):
             "No key of the vault is in this text, and nothing comes in by itself. Use a word that is a key "
             "of an entry, or add such a word to the entry's keys."
         )
-        if choice.system in REMEMBERING:
+        if kind_of(choice.system).remembers:
             text = tr("{system} goes by what was kept of chats, and there is nothing for this text.")
             text = text.format(system=choice.title)
         self.empty.say(tr("Nothing is triggered"), text)

@@ -24,10 +24,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.preview import Preview, Previewer, PromptChanges, prompt_changes
+from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.trace.budget import BudgetView, Segment, budget_view
+from lorestudio.trace.diff import TraceDiff, compare, sizes
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.summary import estimate
@@ -291,10 +291,12 @@ class BudgetPane(Pane):
         known = simulator is not None and generation is not None and simulator.traces.get(generation) is trace
         can_try = known and limit is not None and limit.maximum is not None
         can_try = can_try and project is not None and project.vault_state is not None
-        if can_try and trace is not None and project is not None:
-            budget = project.settings.max_tokens_budget
+        kind = simulator.system.kind if simulator is not None else None
+        can_try = can_try and kind is not None and bool(kind.budget)
+        if can_try and trace is not None and limit is not None and limit.maximum is not None:
+            budget = limit.maximum
             wanted = sum(segment.tokens for segment in budget_view(trace).segments)
-            self.slider.set_budget(budget, max(2 * budget, wanted + 200))
+            self.slider.set_budget(int(budget), max(2 * int(budget), wanted + 200))
         self.slider.setVisible(can_try)
 
     def _try(self, tokens: int) -> None:
@@ -302,7 +304,7 @@ class BudgetPane(Pane):
         if simulator is None or generation is None or generation not in simulator.traces:
             return
         previewer = Previewer(simulator, generation)
-        settings = with_budget(simulator.project.settings, tokens)
+        settings = simulator.system.kind.with_budget(simulator.system.settings, tokens)
         self._asked += 1
         self._session.jobs.start(
             tr("Trying another budget"),
@@ -315,7 +317,7 @@ class BudgetPane(Pane):
         if asked != self._asked:
             return
         self._show_budget(preview.trace)
-        self.slider.say(trial_words(prompt_changes(preview.before, preview.trace)))
+        self.slider.say(trial_words(compare(preview.before, preview.trace)))
         self._show_entry()
 
     def _trial_failed(self, asked: int, error: Exception) -> None:
@@ -330,11 +332,14 @@ class BudgetPane(Pane):
             self._show_entry()
 
     def _keep(self, tokens: int) -> None:
-        project = self._session.project
-        if project is not None:
-            settings = with_budget(project.settings, tokens)
-            title = tr("token budget {tokens}", tokens=number(tokens))
-            self._session.parts.adjust(title, settings=settings)
+        session, simulator = self._session, self._tried_on
+        if simulator is not None:
+            system, title = simulator.system, tr("token budget {tokens}", tokens=number(tokens))
+            settings = system.kind.with_budget(system.settings, tokens)
+            if isinstance(settings, DeepLoreSettings):
+                session.parts.adjust(title, settings=settings)
+            else:
+                session.replays.configure({system.name: settings}, title)
 
     def _show_entry(self) -> None:
         self.bar.choose(self._selection.entry)
@@ -375,23 +380,18 @@ def _most(maximum: float | None) -> str:
     return tr("any number") if maximum is None else number(maximum)
 
 
-def with_budget(settings: DeepLoreSettings, tokens: int) -> DeepLoreSettings:
-    """The settings with a budget of so many tokens."""
-    return settings.model_copy(update={"max_tokens_budget": tokens, "unlimited_budget": False})
-
-
-def trial_words(changes: PromptChanges) -> str:
+def trial_words(changes: TraceDiff) -> str:
     """Who would go in and who would leave."""
-    if not changes:
-        return tr("The same entries would go in.")
     parts = []
     if changes.entered:
-        parts.append(tr("goes in: {names}", names=", ".join(entry.title for entry in changes.entered)))
+        parts.append(tr("goes in: {names}", names=", ".join(each.title for each in changes.entered)))
     if changes.left:
-        parts.append(tr("leaves: {names}", names=", ".join(entry.title for entry in changes.left)))
-    if changes.resized:
-        sizes = (f"{each.entry.title} {number(each.before)} → {number(each.after)}" for each in changes.resized)
-        parts.append(tr("another length: {names}", names=", ".join(sizes)))
+        parts.append(tr("leaves: {names}", names=", ".join(each.title for each in changes.left)))
+    resized = ", ".join(f"{each.title} {number(old)} → {number(new)}" for each, old, new in sizes(changes))
+    if resized:
+        parts.append(tr("another length: {names}", names=resized))
+    if not parts:
+        return tr("The same entries would go in.")
     return sentence_case("; ".join(parts)) + "."
 
 

@@ -12,7 +12,8 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from lorestudio.studio.tryout.preview import EntryOutcome, WouldMatch
+from lorestudio.studio.tryout.preview import EntryOutcome
+from lorestudio.trace.found_keys import WouldMatch
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.paint import draw_glyph, hairline

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from lorestudio.studio.notes.change_set import ChangeSet
-from lorestudio.studio.tryout.project_changes import changed_settings, plan_change
-from lorestudio.studio.tryout.why_not import Change, Key
+from lorestudio.studio.tryout.project_changes import plan_change
+from lorestudio.systems.changes import Change
+from lorestudio.trace.diff import Key
 from lorestudio.ui.features.why_not.page import WhyNotPage
 from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork
 from lorestudio.ui.shell.command_group import CommandGroup
@@ -132,7 +133,7 @@ class WhyNotCommands(CommandGroup):
             self._window.systems.change(session.choice.system, change.settings, change.title)
         else:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.parts.adjust(change.title, settings=changed_settings(project, change))
+            session.parts.adjust(change.title, settings=change.set_in(project.settings))
         self._say_outcome()
 
     def _about(self) -> Key | None:

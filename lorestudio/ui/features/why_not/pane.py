@@ -249,7 +249,7 @@ class WhyPane(Pane):
         if found is not None:
             self.similarity.show_run(found, entry)
             return self.similarity
-        self.scores.show_entry(trace, entry, self._session.runs.scorer(self._selection.generation))
+        self.scores.show_entry(trace, entry, self._session.runs.explain_score(self._selection.generation))
         return self.scores if self.scores.nodes or self._session.choice.is_main else None
 
     def _toggle_scores(self) -> None:

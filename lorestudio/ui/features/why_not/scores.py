@@ -8,6 +8,7 @@ Why this score and this place: the numbers about the chosen entry, nested, to op
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 
@@ -24,7 +25,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.tryout.scoring import Scorer
 from lorestudio.trace.model import Trace
 from lorestudio.trace.scores import Bm25Figures, Node, score_tree, tree_text
 from lorestudio.trace.similarity import Similarities, Similarity
@@ -77,14 +77,14 @@ class ScorePage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.tree)
 
-    def show_entry(self, trace: Trace, entry: int, scorer: Scorer | None) -> None:
+    def show_entry(self, trace: Trace, entry: int, explain: Callable[[int], Bm25Figures | None] | None) -> None:
         """Show an entry's numbers: those of the trace at once, those of its score when they have been worked out."""
         self._asked += 1
         self._fill(score_tree(trace, entry))
-        if scorer is not None and scorer.trace is trace and scorer.has_scores:
+        if explain is not None:
             self._jobs.start(
                 tr("Explaining a score"),
-                lambda _report: scorer.figures(entry),
+                lambda _report: explain(entry),
                 done=partial(self._scored, self._asked, trace, entry),
                 failed=partial(self._failed, self._asked),
             )

@@ -15,9 +15,9 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
-from lorestudio.studio.tryout.why_not import Key, WhyNot, WhyNotFinder, WhyNotNews
-from lorestudio.systems.registry import kind_of
+from lorestudio.studio.tryout.why_not import WhyNotFinder
+from lorestudio.studio.tryout.why_not_answers import WhyNot, WhyNotNews
+from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import EntryRef, Trace
@@ -79,7 +79,7 @@ class WhyNotSearch(QObject):
             return tr("The chat is being replayed; what would help can be searched when that is done.")
         if isinstance(self.note, LeftOutNote) and not session.choice.is_main:
             return self.note.message
-        if session.runs.simulator(generation) is None and session.runs.system_runs(generation) is None:
+        if session.runs.simulator(generation) is None:
             return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
         if session.runs.preview_of(generation) is not None and session.runs.preview_shown:
             return tr("What is shown has unsaved text in it. Save it, or look at the run before (B), then search.")
@@ -138,17 +138,10 @@ class WhyNotSearch(QObject):
         )
         self.changed.emit()
 
-    def _finder(self, generation: Generation) -> WhyNotFinder | SystemWhyNotFinder | None:
+    def _finder(self, generation: Generation) -> WhyNotFinder | None:
         """Whoever searches as is chosen now. Raises ValueError and InputError."""
-        session = self._session
-        simulator = session.runs.simulator(generation)
-        if simulator is not None:
-            return WhyNotFinder(simulator, generation)
-        runs = session.runs.system_runs(generation)
-        if runs is None:
-            return None
-        kind = kind_of(session.choice.system)
-        return SystemWhyNotFinder(runs, generation, kind, session.choice.settings or kind.settings())
+        simulator = self._session.runs.simulator(generation)
+        return WhyNotFinder(simulator, generation) if simulator is not None else None
 
     def stop(self) -> None:
         """Stop searching; what was found stays."""
