@@ -4,16 +4,14 @@ import asyncio
 
 import pytest
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.compare.comparing import candidate, compare_candidates
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.order import generations
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.base import Decided
 from lorestudio.systems.registry import KINDS, kind_of
-from lorestudio.trace.model import RunOutcome, Trace
+from lorestudio.trace.model import RunOutcome
 
 
 @pytest.fixture(scope="module")
@@ -35,32 +33,6 @@ def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
     assert any(trace.injections for trace in traces) is (name not in {"recap", "facts"})
     assert all(trace.outcome is not RunOutcome.FAILED for trace in traces)
     assert (reports[-1].done, reports[-1].total) == (len(traces), len(traces))
-
-
-class Counting:
-    """Counts the generations of a chat in its state."""
-
-    name = title = inputs = "counting"
-
-    async def decide(self, moment, state=None):
-        seen = (*(state or ()), moment.turn.message)
-        trace = Trace("counting", "", RunOutcome.INJECTED, moment.turn, {}, 0, (), facts={"seen": list(seen)})
-        return Decided(trace, seen)
-
-
-def test_a_swipe_begins_where_its_reply_began(project):
-    traces = asyncio.run(Simulator(project, Counting()).replay())
-    for trace in traces:
-        seen = trace.facts["seen"]
-        assert seen == sorted(set(seen))  # no reply counts twice, whatever its swipes
-        assert seen[-1] == trace.turn.message
-
-
-def test_a_replay_can_be_stopped(project):
-    token = CancelToken()
-    token.cancel()
-    with pytest.raises(Cancelled):
-        asyncio.run(Simulator(project, Counting(), cancel=token).replay())
 
 
 def test_systems_and_settings_are_compared(project, tmp_path):

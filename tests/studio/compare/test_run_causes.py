@@ -1,4 +1,4 @@
-"""Which difference between two runs did what: always checked against what the engine does with it."""
+"""Which difference between two runs did what: always checked against what the system does with it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.behaviour import fixed
 from lorestudio.studio.compare.causes import MOST_TRIED, RunSide, What, effects, find_causes
-from lorestudio.studio.compare.differences import DifferenceKind, input_differences
+from lorestudio.studio.compare.differences import input_differences
 from lorestudio.studio.compare.note_differences import note_changes, renamed
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.deeplore.run import run
+from lorestudio.systems.differences import DifferenceKind
 from lorestudio.trace.diff import compare
 from lorestudio.trace.model import Trace
 from tests.studio.previews import CHAT, TEXTS, TWO_STAGE, project_of
@@ -28,7 +29,7 @@ LAST = Generation(5)
 def side(project: Project, generation: Generation = LAST, title: str = "") -> RunSide:
     simulator = Simulator(project)
     trace = asyncio.run(simulator.generate(generation))
-    return RunSide(title, trace, simulator.context(generation))
+    return RunSide(title, trace, Rerun.of(simulator, generation))
 
 
 def edited(**texts: str | None) -> Project:
@@ -106,7 +107,7 @@ def test_an_edited_message_is_told_by_its_number() -> None:
 def test_a_later_turn_differs_by_its_messages_and_by_what_the_turns_left() -> None:
     simulator = Simulator(project_of())
     asyncio.run(simulator.replay())
-    one, other = simulator.context(Generation(1)), simulator.context(Generation(3))
+    one, other = Rerun.of(simulator, Generation(1)), Rerun.of(simulator, Generation(3))
     kinds = [(each.kind, each.after) for each in input_differences(one, other)]
     assert (DifferenceKind.CHAT, "with messages #1 to #2") in kinds
     assert DifferenceKind.TRACKERS in {kind for kind, _ in kinds}
@@ -131,8 +132,8 @@ def test_all_differences_together_make_the_second_run_of_the_first(name: str) ->
     context = before.context
     for difference in input_differences(before.context, after.context):
         context = difference.carry(context, after.context)
-    context = replace(context, clock_ms=after.context.clock_ms)
-    again = asyncio.run(run(context)).trace
+    context = replace(context, moment=replace(context.moment, clock_ms=after.context.moment.clock_ms))
+    again = context.run().trace
     assert not compare(after.trace, again)
     assert again.labels == after.trace.labels
     assert list(input_differences(context, after.context)) == []

@@ -7,9 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from lorestudio.studio.compare.system_differences import differences_between
-from lorestudio.studio.replay.system_inputs import SystemInputs
-from lorestudio.studio.tryout.system_preview import SystemPreviewer
 
 from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.state import ChatControls, EntryRule
@@ -19,12 +16,14 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.causes import Causes, RunSide, What, can_find, find_causes
+from lorestudio.studio.compare.differences import input_differences
 from lorestudio.studio.compare.sides import edited_side, replay_differences, side_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.preview import NoteText
+from lorestudio.studio.tryout.preview import Previewer
 from lorestudio.systems.differences import DifferenceKind
 from lorestudio.systems.registry import KINDS
+from lorestudio.vault.edited_vaults import NoteText
 from tests.studio.previews import CHAT, project_of
 
 NOTES = {
@@ -49,7 +48,7 @@ def side(settings: Section = NEAR, project: Project | None = None, name: str = "
 def told(before: RunSide, after: RunSide) -> list[tuple[DifferenceKind, str]]:
     assert before.context is not None
     assert after.context is not None
-    return [(each.kind, each.sentence) for each in differences_between(before.context, after.context)]
+    return [(each.kind, each.sentence) for each in input_differences(before.context, after.context)]
 
 
 def doings(causes: Causes) -> dict[str, set[tuple[What, str]]]:
@@ -59,8 +58,8 @@ def doings(causes: Causes) -> dict[str, set[tuple[What, str]]]:
 def test_the_inputs_give_the_run_again() -> None:
     for name, settings in (("world-info", NEAR), ("hybrid", HybridSettings()), ("recap", RecapSettings())):
         made = side(settings, name=name)
-        assert isinstance(made.context, SystemInputs)
-        again = made.context.run()
+        assert made.context is not None
+        again = made.context.run().trace
         assert (again.injections, again.prompt) == (made.trace.injections, made.trace.prompt)
         assert told(made, side(settings, name=name)) == []
 
@@ -128,7 +127,7 @@ def test_two_systems_have_no_single_difference() -> None:
 def test_an_unsaved_text_is_a_difference_of_its_note() -> None:
     project = project_of(NOTES)
     simulator = runs(project, "world-info", NEAR)
-    tried = SystemPreviewer(simulator, LAST, KINDS["world-info"], NEAR)
+    tried = Previewer(simulator, LAST)
     text = NOTES["Gate.md"].replace("gate]", "goes]")
     settings = WorldInfoSettings(depth=1, max_recursion_steps=1)
     preview = tried.preview([NoteText("v", "Gate.md", text)], settings=settings)

@@ -193,7 +193,7 @@ def test_progress_says_how_many_were_kept() -> None:
     simulator = Simulator(other, earlier=(replayed(project(NOTES, CHAT)),))
     seen: list[Progress] = []
     asyncio.run(simulator.replay(seen.append))
-    assert [(one.done, one.reused) for one in seen] == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
+    assert [(one.done, one.kept) for one in seen] == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
 
 
 def test_after_release_everything_is_run() -> None:

@@ -309,7 +309,7 @@ def test_a_replay_shows_each_turn_what_it_knew(chat):
     assert [(trace.turn.message, trace.turn.number) for trace in traces] == [(5, 0), (7, 1), (9, 2), (11, 3), (12, 4)]
     assert [trace.injections[0].title[-1] for trace in traces] == ["0", "0", "1", "1", "1"]
     assert {trace.system for trace in traces} == {"recap"}
-    nothing = asyncio.run(Simulator(empty, RecapSystem.of(empty, SETTINGS)).replay())
+    nothing = asyncio.run(Simulator(empty, RecapSystem.of(SETTINGS, empty.scene())).replay())
     assert [trace.outcome for trace in nothing] == [RunOutcome.NOTHING_INJECTED]
 
 

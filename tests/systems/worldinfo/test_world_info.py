@@ -50,7 +50,7 @@ def project(folder: Path, card: dict[str, Any] | None = None, **metadata: Any) -
 
 
 def names(settings: WorldInfoSettings, of: Project) -> list[tuple[str, str]] | None:
-    books = world_info_system(settings, of).books
+    books = world_info_system(settings, of.scene()).books
     return None if books is None else [(book.name, book.role.value) for book in books]
 
 
@@ -93,7 +93,7 @@ def test_books_that_chat_and_card_name_are_looked_for_in_sillytaverns_folder(tmp
     settings = WorldInfoSettings(source=BOOKS, worlds=str(worlds))
     assert names(settings, here) == [("Tavern", "chat"), ("Cellar", "character")]
     assert names(WorldInfoSettings(source=BOOKS), project(tmp_path, CARD)) == [("Quay", "character")]
-    missing = world_info_system(WorldInfoSettings(source=BOOKS), project(tmp_path, world_info="Tavern"))
+    missing = world_info_system(WorldInfoSettings(source=BOOKS), project(tmp_path, world_info="Tavern").scene())
     assert missing.books == ()
     assert "“Tavern”" in missing.remarks[0]
 
@@ -102,9 +102,9 @@ def test_two_files_of_one_name_and_one_file_twice_are_said(tmp_path: Path) -> No
     other = tmp_path / "other"
     other.mkdir()
     one, two = world(tmp_path, "Eldoria", {"key": ["a"]}), world(other, "Eldoria", {"key": ["b"]})
-    told = world_info_system(WorldInfoSettings(book=one, chat_books=one), project(tmp_path)).remarks
+    told = world_info_system(WorldInfoSettings(book=one, chat_books=one), project(tmp_path).scene()).remarks
     assert told == ("Eldoria is listed twice; it is scanned once, as a global lorebook.",)
-    told = world_info_system(WorldInfoSettings(book=one, chat_books=two), project(tmp_path)).remarks
+    told = world_info_system(WorldInfoSettings(book=one, chat_books=two), project(tmp_path).scene()).remarks
     assert two in told[0]
     assert "by their names alone" in told[0]
 
