@@ -42,7 +42,7 @@ from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable
 
 LEAST: Final = 100
-"""The lowest budget that DeepLore takes (spec: deeplore-engine 2.2)."""
+"""The lowest budget that DeepLore takes (rules: deeplore 2.2)."""
 
 STEP: Final = 10
 REST_MS: Final = 80
