@@ -1,4 +1,4 @@
-"""Fifty recorded chats of seven generations with a model choosing (spec: deeplore-engine 7.1, 13)."""
+"""Fifty recorded chats of seven generations with a model choosing (rules: deeplore 7.1, 13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fifty recorded chats of six keywords-only generations, from a finished index (spec: deeplore-engine 7.1, 13)."""
+"""Fifty recorded chats of six keywords-only generations, from a finished index (rules: deeplore 7.1, 13)."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_settings_patch_stays_and_character_stays() -> None:
     assert accepted(on) == ["Lamp"]
     assert ["Bell", "(active character)"] in bell["keyword"]["matched_keys"]
     assert accepted(bell) == ["Lamp", "Bell", "Oil"]
-    assert accepted(later) == accepted(bell)  # the character stays, and no cooldown stops it (spec 3.6)
+    assert accepted(later) == accepted(bell)  # the character stays, and no cooldown stops it (rules: deeplore 3.6)
 
 
 def test_metadata_patch_sets_and_null_deletes() -> None:

@@ -1,4 +1,4 @@
-"""Runs that are given up write neither a trace nor a state, whatever they were doing (spec: deeplore-engine 6.7)."""
+"""Runs that are given up write neither a trace nor a state, whatever they were doing (rules: deeplore 6.7)."""
 
 from __future__ import annotations
 

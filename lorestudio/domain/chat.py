@@ -9,7 +9,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json, to_number
 
 NOTE_TAG: Final = "2_floating_prompt"
-"""The name under which SillyTavern holds the note (spec: deeplore-ai-and-tools 5.7)."""
+"""The name under which SillyTavern holds the note (rules: sillytavern 5.7)."""
 
 EXAMPLE_TAGS: Final = ("worldInfo_examples_top", "worldInfo_examples_bottom")
 """The names under which it holds what stands before and after the card's example dialogue."""
@@ -17,7 +17,7 @@ EXAMPLE_TAGS: Final = ("worldInfo_examples_top", "worldInfo_examples_bottom")
 
 @dataclass(frozen=True, slots=True)
 class AuthorsNote:
-    """The note with SillyTavern's defaults; `interval` counts the person's messages (spec: deeplore-ai-and-tools 5.7).
+    """The note with SillyTavern's defaults; `interval` counts the person's messages (rules: sillytavern 5.7).
 
     `position` is that of extension prompts: 0 after the main prompt, 1 in the chat, 2 before the main prompt.
     """
@@ -36,7 +36,7 @@ class AuthorsNote:
 
 
 def authors_note(metadata: Mapping[str, Json]) -> AuthorsNote:
-    """The note of a chat's metadata (spec: 5.2). What is no whole number counts as its default."""
+    """The note of a chat's metadata (rules: sillytavern 5.2). What is no whole number counts as its default."""
     text = metadata.get("note_prompt")
     return AuthorsNote(
         text if isinstance(text, str) else "",
@@ -56,7 +56,7 @@ def _whole(value: Json, default: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message (spec: deeplore-engine 0.2, deeplore-ai-and-tools 5.2).
+    """One message (rules: deeplore 0.2; sillytavern 5.2).
 
     `name` is None when the record has none; `text` is "" when the record's text is no string. `raw` keeps the record
     as it was read, unknown fields included; where it and another field disagree, the other field is newer. `line` is
@@ -82,7 +82,7 @@ class Message:
 
     @property
     def scannable(self) -> bool:
-        """Whether the message's text is searched for keys (spec: deeplore-engine 3.3)."""
+        """Whether the message's text is searched for keys (rules: deeplore 3.3)."""
         if self.is_system or self.is_thoughts:
             return False
         tools = self.extra.get("tool_invocations")

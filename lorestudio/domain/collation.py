@@ -1,4 +1,4 @@
-"""Title order as the browser's `localeCompare` gives it (spec: deeplore-engine 0.6; section 8 rows 43 and 58).
+"""Title order as the browser's `localeCompare` gives it (rules: deeplore 0.6, 8 rows 43 and 58).
 
 The reference is ICU 78 with locale en-US, that is the CLDR root collation: base letters decide first, then accents,
 then case; nothing printable is ignored and digits are plain characters. The weights come from Unicode's own table
@@ -115,7 +115,7 @@ _PLACED_AFTER: Final = _placed_after()
 def sort_key(text: str) -> CollationKey:
     """Return a key that orders like `localeCompare`; equal keys are those for which it returns 0.
 
-    spec: deeplore-engine 0.6
+    (rules: deeplore 0.6)
     """
     if text.isascii() and text.isprintable():
         return text.translate(_ASCII_BASES), _NO_ACCENT * len(text), text.translate(_ASCII_CASES)
@@ -123,7 +123,7 @@ def sort_key(text: str) -> CollationKey:
 
 
 def compare(a: str, b: str) -> int:
-    """Return the sign of `a.localeCompare(b)` (spec: deeplore-engine 0.6)."""
+    """Return the sign of `a.localeCompare(b)` (rules: deeplore 0.6)."""
     left, right = sort_key(a), sort_key(b)
     return (left > right) - (left < right)
 

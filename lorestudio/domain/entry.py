@@ -1,4 +1,4 @@
-"""Entries, the notes that did not become entries, and the vault as one run sees it (spec: deeplore-engine 5.2, 5.4)."""
+"""Entries, the notes that did not become entries, and the vault as one run sees it (rules: deeplore 5.2, 5.4)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ EMPTY: Final[Mapping[str, Json]] = MappingProxyType({})
 
 
 class Position(IntEnum):
-    """Where an injection goes (spec: deeplore-engine 0.4)."""
+    """Where an injection goes (rules: deeplore 0.4)."""
 
     OUTLET = -1
     AFTER = 0
@@ -63,7 +63,7 @@ class Position(IntEnum):
 
 
 MAX_DEPTH: Final = 10_000
-"""DeepLore reads a larger depth as this one (spec: deeplore-engine 0.4)."""
+"""DeepLore reads a larger depth as this one (rules: deeplore 0.4)."""
 
 
 class Role(IntEnum):
@@ -86,12 +86,13 @@ class ParserWarning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """One note of lore that takes part in retrieval; compared by identity (spec: deeplore-engine 0.3).
+    """One note of lore that takes part in retrieval; compared by identity (rules: deeplore 0.3).
 
     `id` is the position in the index. Numbers keep JavaScript's reading (fractions and infinities are possible).
     `content` is the cleaned body, `tokens` its estimate. Positions and roles are None where the settings decide.
     `system_fields` are the properties that only other systems than DeepLore read, `cw_weight` for one.
-    The `written_*` lists are what the note says where titles that do not exist were taken out (spec 1.13), else None.
+    The `written_*` lists are what the note says where titles that do not exist were taken out (rules: deeplore 1.13),
+    else None.
     """
 
     id: int
@@ -182,7 +183,7 @@ class VaultIndex:
     """All entries in index order, finalised, with what was left out: the snapshot that a run takes.
 
     The order matters: it is the order of random draws, of stable sorts and of duplicate titles
-    (spec: deeplore-engine 1.1, 1.12, 1.13).
+    (rules: deeplore 1.1, 1.12, 1.13).
     """
 
     entries: tuple[Entry, ...] = ()

@@ -2,7 +2,7 @@
 
 Lengths and offsets are UTF-16 code units throughout, white space is ECMAScript's, numbers convert and print as in
 ECMAScript. Everything that reproduces DeepLore uses these helpers and no Python look-alike.
-Source of the rules: spec: deeplore-engine 0.1, 0.5, 1.11, 8.
+Source of the rules: deeplore 0.1, 0.5, 1.11, 8.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def trim_end(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Lower-case after NFC normalisation; the result is not normalised again (spec: deeplore-engine 0.1 `fold`)."""
+    """Lower-case after NFC normalisation; the result is not normalised again (rules: deeplore 0.1)."""
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower()
 
 
@@ -93,7 +93,7 @@ def number(value: float) -> int | float:
 
 
 def to_number(value: object) -> int | float:  # noqa: PLR0911  # a table of cases
-    """`Number(value)`; NaN where JavaScript gives NaN (spec: deeplore-engine 0.5)."""
+    """`Number(value)`; NaN where JavaScript gives NaN (rules: deeplore 0.5)."""
     if value is None:
         return 0
     if isinstance(value, bool):
@@ -200,7 +200,7 @@ def _powers_of_33(count: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
 
 
 def simple_hash(text: str) -> str:
-    """DeepLore's change fingerprint: `length_h1_h2`, the hashes in base 36 (spec: deeplore-engine 1.11).
+    """DeepLore's change fingerprint: `length_h1_h2`, the hashes in base 36 (rules: deeplore 1.11).
 
     Both hashes are h = h*33 + c over the code units, from different seeds; so they share one weighted sum.
     """

@@ -98,7 +98,7 @@ def _readings(text: str) -> Iterator[str]:
 def _dumped(text: str) -> str:
     """Model text inside an envelope that was printed the way JavaScript inspects an object, "" where there is none.
 
-    Its quoted pieces are put together, its escapes undone (spec: deeplore-ai-and-tools 1.6.1 step 3).
+    Its quoted pieces are put together, its escapes undone (rules: deeplore-tools 1.6.1 step 3).
     """
     if "candidates:" not in text:
         return ""

@@ -1,8 +1,7 @@
 """Regular expressions as JavaScript understands them, and searching with a guard against runaway patterns.
 
 The classes for word ends, words and digits know ASCII only, the one for white space is Unicode's, the flag i folds all
-letters, a dot stops at four line ends, and $ is the very end of the text (source: spec errata, fact-memory 15 and
-hybrid-retrieval 11).
+letters, a dot stops at four line ends, and $ is the very end of the text (rules: fact-memory 15; hybrid-retrieval 11).
 """
 
 from __future__ import annotations

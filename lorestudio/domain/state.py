@@ -12,7 +12,7 @@ from lorestudio.domain.javascript import Json
 
 @dataclass(frozen=True, slots=True)
 class EntryRule:
-    """A pin or a block: a title, and a vault where only that vault's copy is meant (spec: deeplore-engine 5.1)."""
+    """A pin or a block: a title, and a vault where only that vault's copy is meant (rules: deeplore 5.1)."""
 
     title: str
     vault: str | None = None
@@ -43,7 +43,7 @@ class ChatControls:
 
 @dataclass(frozen=True, slots=True)
 class LoggedInjection:
-    """One entry in the duplicate log: what was injected where (spec: deeplore-engine 5.6)."""
+    """One entry in the duplicate log: what was injected where (rules: deeplore 5.6)."""
 
     title: str
     position: float
@@ -62,7 +62,7 @@ class LoggedGeneration:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A committed prompt: what the host holds under `tag` until it is replaced (spec: deeplore-engine 5.8)."""
+    """A committed prompt: what the host holds under `tag` until it is replaced (rules: deeplore 5.8)."""
 
     tag: str
     text: str
@@ -84,7 +84,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """The trackers that a swipe rolls back; keys are tracker keys (spec: deeplore-engine 6.1 to 6.3)."""
+    """The trackers that a swipe rolls back; keys are tracker keys (rules: deeplore 6.1 to 6.3)."""
 
     generation_count: int = 0
     cooldown: Mapping[str, float] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class CachedPick:
 
 @dataclass(frozen=True, slots=True)
 class CachedSelection:
-    """The last AI selection, with what has to be unchanged for it to hold again (spec: deeplore-engine 4.7).
+    """The last AI selection, with what has to be unchanged for it to hold again (rules: deeplore 4.7).
 
     `candidates` are the composite ids (`vault:title` in lower case) that it was made among.
     """

@@ -41,7 +41,7 @@ class CharacterEstimate:
 
 
 CHARS_4: Final = CharacterEstimate("chars/4", 4)
-"""DeepLore's own fallback (spec: deeplore-engine 1.10)."""
+"""DeepLore's own fallback (rules: deeplore 1.10)."""
 
 CHARS_3_35: Final = CharacterEstimate("chars/3.35", 3.35)
-"""SillyTavern's guess when it has no tokenizer (spec: deeplore-engine 11)."""
+"""SillyTavern's guess when it has no tokenizer (rules: deeplore 11)."""

@@ -1,4 +1,4 @@
-"""Character cards: PNG pictures with the card in a text chunk, or JSON (spec: deeplore-ai-and-tools 5.5).
+"""Character cards: PNG pictures with the card in a text chunk, or JSON (rules: sillytavern 5.5).
 
 Versions 1 (fields at the root), 2 and 3 are read as one; what is not known here is kept in `document`.
 """

@@ -2,7 +2,7 @@
 
 A preset lies in `OpenAI Settings/NAME.json`; SillyTavern's settings.json holds the one in use under `oai_settings`, and
 is read as well. Nothing is written back, so only what a prompt is made of is kept; what else the file says is told in
-`remarks`, so that nobody takes it for reproduced (spec: deeplore-ai-and-tools 5.1, 5.7).
+`remarks`, so that nobody takes it for reproduced (rules: sillytavern 5.1, 5.7).
 """
 
 from __future__ import annotations

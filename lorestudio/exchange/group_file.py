@@ -1,4 +1,4 @@
-"""SillyTavern's groups: who is in one, and how the members' cards make a prompt (spec: deeplore-ai-and-tools 5.2).
+"""SillyTavern's groups: who is in one, and how the members' cards make a prompt (rules: sillytavern 5.2).
 
 A group lies in `groups/ID.json`; it names its members by the files of their cards, which lie in `characters/` beside.
 """

@@ -16,7 +16,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import DECODER, parse_json, spell
 
 INDENT: Final = "    "
-"""One step of indentation where the text does not show its own (spec: deeplore-ai-and-tools 4.3)."""
+"""One step of indentation where the text does not show its own (rules: deeplore-tools 4.3)."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _HALF: Final = re.compile("[\ud800-\udfff]")

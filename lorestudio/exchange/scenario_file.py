@@ -1,4 +1,4 @@
-"""Scenario files: one JSON object, a list of them, or JSON lines; written in the golden format 1."""
+"""Scenario files: one JSON object, a list of them, or JSON lines; written in the rules: scenario-format 1."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def scenario_bytes(scenario: Scenario) -> bytes:
 
 
 def message_record(message: Message) -> dict[str, Any]:
-    """A message as far as a run reads it (golden format 1.3)."""
+    """A message as far as a run reads it (rules: scenario-format 1.3)."""
     record: dict[str, Any] = {"mes": message.text, "is_user": message.is_user}
     if message.name is not None:
         record["name"] = message.name
@@ -235,7 +235,9 @@ def message_record(message: Message) -> dict[str, Any]:
 
 
 def controls_metadata(controls: ChatControls) -> dict[str, Json]:
-    """A person's choices for a chat in its metadata's keys (golden format 1.4); what is not chosen is not there."""
+    """A person's choices for a chat in its metadata's keys (rules: scenario-format 1.4); what is not chosen is not
+    there.
+    """
     values: dict[str, Json] = {
         "deeplore_pins": [_rule(rule) for rule in controls.pins],
         "deeplore_blocks": [_rule(rule) for rule in controls.blocks],

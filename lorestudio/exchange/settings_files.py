@@ -1,4 +1,4 @@
-"""Carrying settings to where they run, and taking them over from there (spec: deeplore-ai-and-tools 4.3).
+"""Carrying settings to where they run, and taking them over from there (rules: deeplore-tools 4.3).
 
 Into SillyTavern's settings.json only the chosen keys go; everything else stays character for character. Nothing here
 prints values that may be secret: DeepLore's keys that hold them are none of the declared settings.
@@ -24,7 +24,7 @@ from lorestudio.settings.files import SettingsError, parse_json, read_bytes
 from lorestudio.settings.store import FORMAT, SETTINGS_VERSION, Layout, Stored, read_stored
 
 PLACE: Final = ("extension_settings", "deeplore_enhanced")
-"""Where DeepLore's settings are in SillyTavern's file (spec: deeplore-ai-and-tools 4.1)."""
+"""Where DeepLore's settings are in SillyTavern's file (rules: deeplore-tools 4.1)."""
 
 VERSION_KEY: Final = "settingsVersion"
 
@@ -79,7 +79,7 @@ def prepared(settings: DeepLoreSettings, keys: Collection[str]) -> tuple[dict[st
     """The values of the chosen keys as DeepLore takes them, and a sentence for each that is mended or left out.
 
     DeepLore checks little of what it reads, so what it would take wrongly is not written
-    (spec: deeplore-ai-and-tools 4.2, consistency rules).
+    (rules: deeplore-tools 4.2 "Consistency rules").
     """
     values: dict[str, Value] = {}
     remarks: list[str] = []

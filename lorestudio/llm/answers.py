@@ -58,7 +58,7 @@ class TypedAnswers:
 @dataclass(slots=True)
 class ScriptedAnswers:
     """Replies by kind of request, in order: `{"text": str}`, `{"json": value}` or
-    `{"error": {"message", "status"?, "name"?}}` (the `Reply` of golden/FORMAT.md 1.5).
+    `{"error": {"message", "status"?, "name"?}}` (rules: scenario-format 1.5).
 
     An error called `AbortError` plays the transport that gives up at the time limit, so it becomes a timeout.
     Raises ValueError naming the place when a reply has none of these shapes.

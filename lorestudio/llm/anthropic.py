@@ -1,4 +1,4 @@
-"""Anthropic's Messages API, also as local proxies speak it (spec: deeplore-ai-and-tools 1.3.2).
+"""Anthropic's Messages API, also as local proxies speak it (rules: deeplore-tools 1.3.2).
 
 A JSON schema goes as the input of a tool that the model has to use, which every model with tools supports; the tool's
 input is then the reply's value. Where the server refuses that (a 400 that names tools), the request is sent once more

@@ -1,4 +1,4 @@
-"""How an API spells a request, and the replies of many read as one (spec: deeplore-ai-and-tools 1.3.1)."""
+"""How an API spells a request, and the replies of many read as one (rules: deeplore-tools 1.3.1)."""
 
 from __future__ import annotations
 

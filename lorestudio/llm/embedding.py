@@ -1,4 +1,4 @@
-"""Vectors of texts: who makes them, and the stand-in that needs no model (spec: offline-models 3, 4)."""
+"""Vectors of texts: who makes them, and the stand-in that needs no model (rules: offline-models 3, 4)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class HashEmbedder:
 
 
 def hashed(text: str, dimensions: int = HASH_DIMENSIONS) -> Vector:
-    """The hash embedder's vector of a text, of length 1, or zero (spec: offline-models 4)."""
+    """The hash embedder's vector of a text, of length 1, or zero (rules: offline-models 4)."""
     features: Counter[str] = Counter()
     for word in _WORD.findall(text.lower()):
         features[f"w:{word}"] += 2
@@ -76,7 +76,7 @@ def hashed(text: str, dimensions: int = HASH_DIMENSIONS) -> Vector:
 
 
 def embeddings_address(base: str) -> str:
-    """The address for embeddings from a provider's base address (spec: hybrid-retrieval 6)."""
+    """The address for embeddings from a provider's base address (rules: hybrid-retrieval 6)."""
     trimmed = base.removesuffix("/")
     return trimmed if "/embeddings" in trimmed else f"{trimmed}/embeddings"
 

@@ -1,7 +1,7 @@
 """What can go wrong between a question and its answer, in words that say what to do next.
 
-Source of the order of kinds: spec: deeplore-ai-and-tools 1.10; of what trips the circuit breaker: 1.8 and
-deeplore-engine 4.9.
+The order of kinds is DeepLore's (rules: deeplore-tools 1.10), and so is what trips the circuit breaker
+(rules: deeplore 4.9; deeplore-tools 1.8).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from lorestudio.llm.redaction import cut, redact
 
 SHOWN_LENGTH: Final = 120
-"""Characters of a foreign message that a sentence quotes (spec: deeplore-ai-and-tools 1.10, last row)."""
+"""Characters of a foreign message that a sentence quotes (rules: deeplore-tools 1.10)."""
 
 THE_PROVIDER: Final = "the provider"
 
@@ -156,7 +156,7 @@ class LlmError(Exception):
 
     @property
     def counts_as_failure(self) -> bool:
-        """Whether the circuit breaker counts it (spec: deeplore-engine 4.9).
+        """Whether the circuit breaker counts it (rules: deeplore 4.9).
 
         Exempt are cancelling, timeouts, throttling, 429, 401 and 403, told by status or, as DeepLore does, by words of
         the message: any "auth" exempts, "author" too. What was never sent to a provider does not count either.
@@ -191,7 +191,7 @@ def failed(message: str, status: int | None = None, name: str = "", who: str = T
 
 
 def classify(message: str, status: int | None = None, name: str = "") -> ErrorKind:
-    """The kind of a reported error; the first that fits (spec: deeplore-ai-and-tools 1.10).
+    """The kind of a reported error; the first that fits (rules: deeplore-tools 1.10).
 
     Two departures, both for the person's sake only: a 404 that speaks of the model is an unknown model, not a wrong
     address; and words about JSON beside a 4xx are the provider's complaint about the request, not a bad answer.
@@ -212,7 +212,7 @@ def _words(*patterns: str) -> re.Pattern[str]:
 
 
 def _status_in(message: str) -> int | None:
-    """The first number of the message that could be a 4xx or 5xx status (spec: deeplore-ai-and-tools 1.8)."""
+    """The first number of the message that could be a 4xx or 5xx status (rules: deeplore-tools 1.8)."""
     found = _STATUS.search(message)
     return int(found[0]) if found else None
 

@@ -36,7 +36,7 @@ from lorestudio.llm.profiles import Api, KeySource, Profile
 from lorestudio.llm.redaction import Secret, cut, hide_known
 
 GRACE_S: Final = 0.5
-"""How long a cancelled exchange may take to close its connection (spec: deeplore-ai-and-tools 1.3, backup timer)."""
+"""How long a cancelled exchange may take to close its connection (rules: deeplore-tools 1.3 "Backup timer")."""
 
 _Result = TypeVar("_Result")
 

@@ -1,4 +1,4 @@
-"""Vectors from any server that speaks OpenAI's `/embeddings` (spec: hybrid-retrieval 6, 9.1)."""
+"""Vectors from any server that speaks OpenAI's `/embeddings` (rules: hybrid-retrieval 6, 9.1)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_REQUESTS: Final = 2
 """So many requests are under way at once."""
 
 LONGEST: Final = 8000
-"""Characters of a text that are sent (spec: hybrid-retrieval P4)."""
+"""Characters of a text that are sent (rules: hybrid-retrieval 8 P4)."""
 
 TIMEOUT_MS: Final = 30_000
 

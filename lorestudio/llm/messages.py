@@ -69,7 +69,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that a provider reports; 0 where it reports none (spec: deeplore-ai-and-tools 1.6.5)."""
+    """Tokens that a provider reports; 0 where it reports none (rules: deeplore-tools 1.6.5)."""
 
     input: int = 0
     output: int = 0
@@ -77,7 +77,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One question to a model: a system text and one user message, or a conversation (spec: deeplore-ai-and-tools 1.3).
+    """One question to a model: a system text and one user message, or a conversation (rules: deeplore-tools 1.3).
 
     `kind` says what for (`search`, `prefilter`, or the name of a tool). An empty `system` sends the user message alone;
     an empty `model` means the connection's own. `max_tokens` limits the reply, `timeout_ms` the whole exchange.

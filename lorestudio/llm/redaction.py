@@ -12,7 +12,7 @@ MASK: Final = "•••"
 SHORTEST_SECRET: Final = 4
 """Known keys below this length are place-holders such as "x", and hiding them would spoil every message."""
 
-# Longer forms first: a shorter one would leave their rest standing (spec: deeplore-ai-and-tools 1.3.2).
+# Longer forms first: a shorter one would leave their rest standing (rules: deeplore-tools 1.3.2).
 _PATTERNS: Final = (
     (re.compile(r"\bBearer\s+[^\s\"',;<>•]+", re.IGNORECASE), f"Bearer {MASK}"),
     (
@@ -72,7 +72,7 @@ def hide_known(text: str, secrets: Iterable[str]) -> str:
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` without the known keys and without anything that looks like one (spec: deeplore-ai-and-tools 1.3.2)."""
+    """`text` without the known keys and without anything that looks like one (rules: deeplore-tools 1.3.2)."""
     text = hide_known(text, secrets)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)

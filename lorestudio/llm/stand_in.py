@@ -1,8 +1,8 @@
 """The offline stand-in: a local selector by shared words, so that the whole pipeline works without a provider.
 
-It stands in for a model and is no model: it knows words and their rarity, nothing of meaning (offline-models 5). The
-same request always gets the same answer. What it reads is the request alone, as a model would: the catalogue and the
-transcript in the user message, and in the instructions how many entries may be chosen.
+It stands in for a model and is no model: it knows words and their rarity, nothing of meaning (rules: offline-models 5).
+The same request always gets the same answer. What it reads is the request alone, as a model would: the catalogue and
+the transcript in the user message, and in the instructions how many entries may be chosen.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def confidence(choice: Choice, best: float) -> str:
 
 @lru_cache(maxsize=1)  # in AI-only mode the catalogue is large and the same turn after turn
 def read_catalogue(text: str) -> tuple[Item, ...]:
-    """The entries of a manifest (format: deeplore-engine 4.5)."""
+    """The entries of a manifest (rules: deeplore 4.5)."""
     items = []
     heads = list(_ENTRY.finditer(text))
     for number, head in enumerate(heads):

@@ -1,4 +1,4 @@
-"""Vectors kept from one start of the studio to the next, by model and text (spec: hybrid-retrieval 9.1).
+"""Vectors kept from one start of the studio to the next, by model and text (rules: hybrid-retrieval 9.1).
 
 Losing the file costs nothing but asking again, so a damaged one is laid aside.
 """

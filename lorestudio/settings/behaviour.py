@@ -1,7 +1,7 @@
 """Behaviour switches: known quirks of DeepLore, each reproduced by default and each of them mendable.
 
 What is tuned here has to run there, so the default is always DeepLore's own behaviour; a trace says where a switch made
-a difference. Source: spec: deeplore-ai-and-tools 7.
+a difference. Rules: deeplore-tools 7.
 """
 
 from __future__ import annotations

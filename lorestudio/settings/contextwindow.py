@@ -1,4 +1,4 @@
-"""Settings of the context window (spec: context-window 1.4, 2, 12)."""
+"""Settings of the context window (rules: context-window 1.4, 2, 12)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ALL: Final[tuple[ContextWindowStage, ...]] = (
 
 
 class CountingSettings(Section):
-    """How the word list counter counts (spec: context-window 2)."""
+    """How the word list counter counts (rules: context-window 2)."""
 
     count_sub_words_in_first_word: bool = counting(
         True, "Longest word in the first one",
@@ -67,7 +67,7 @@ class CountingSettings(Section):
 
 
 class ContextWindowSettings(CountingSettings):
-    """How lore, context elements and conversation share the window (spec: context-window 12)."""
+    """How lore, context elements and conversation share the window (rules: context-window 12)."""
 
     total_token_budget: int = window(
         8000, "Token budget", "Room for lore, context elements and conversation together.",

@@ -88,7 +88,7 @@ class Group:
         """Make a model field: `title` labels it, `text` is its help, `choices` maps sensible values to explanations.
 
         `low` and `high` are given together or not at all; DeepLore brings a number into that range. `checked` says
-        that DeepLore itself puts a value outside `choices` back to the default (spec: deeplore-engine 2.1). `long` is a
+        that DeepLore itself puts a value outside `choices` back to the default (rules: deeplore 2.1). `long` is a
         text of several lines; `local` see `Declaration`.
         """
         extra: JsonDict = {
@@ -113,7 +113,7 @@ class Declaration:
     `name` is the attribute, `alias` DeepLore's key in files. `low` and `high` are both numbers or both None.
     `affects` names the stages of a run that the setting changes; empty means none. `long` is a text of several lines.
     `local` belongs to one computer or one window, so it is carried elsewhere only when somebody asks for it
-    (spec: deeplore-ai-and-tools 4.3, step 5).
+    (rules: deeplore-tools 4.3 step 5).
     """
 
     name: str
@@ -140,7 +140,7 @@ class Declaration:
 
     @property
     def whole(self) -> bool:
-        """Whether both limits are whole numbers, which is when DeepLore rounds (spec: deeplore-engine 2.1)."""
+        """Whether both limits are whole numbers, which is when DeepLore rounds (rules: deeplore 2.1)."""
         return all(limit is not None and float(limit).is_integer() for limit in (self.low, self.high))
 
     @property

@@ -1,4 +1,4 @@
-"""DeepLore's settings as one model, and the way DeepLore reads a settings object (spec: deeplore-engine 2.1)."""
+"""DeepLore's settings as one model, and the way DeepLore reads a settings object (rules: deeplore 2.1)."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def sanitise(raw: Mapping[str, Json]) -> Sanitised:
 
 
 def effective_values(raw: Mapping[str, Json]) -> dict[str, Json]:
-    """Compute DeepLore's own sanitised values of all declared keys (deeplore-ai-and-tools 4.2).
+    """Compute DeepLore's own sanitised values of all declared keys (rules: deeplore-tools 4.2).
 
     Switches and unchecked texts come out as they went in, of whatever type.
     """
@@ -228,7 +228,7 @@ INHERIT: Final = "inherit"
 def tool_model(mode: str, own: str, settings: DeepLoreSettings) -> str:
     """The tool's own model, else that of AI selection where the tool shares its connection, else the connection's.
 
-    spec: deeplore-ai-and-tools 1.2.
+    rules: deeplore-tools 1.2.
     """
     return own or (settings.ai_search_model if mode == INHERIT else "")
 

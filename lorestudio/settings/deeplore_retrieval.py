@@ -1,8 +1,8 @@
 """DeepLore's settings for everything but its AI tools: tags, index, matching, gates, budget, placement.
 
-Names, defaults and limits: spec: deeplore-engine 2.2.
+Names, defaults and limits: rules: deeplore 2.2.
 
-DeepLore's settings for choosing entries by a language model (spec: deeplore-engine 2.2, deeplore-ai-and-tools 1).
+DeepLore's settings for choosing entries by a language model (rules: deeplore 2.2; deeplore-tools 1).
 """
 
 from __future__ import annotations

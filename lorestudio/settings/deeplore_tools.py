@@ -1,8 +1,8 @@
-"""DeepLore's settings for its AI tools beside the selection (spec: deeplore-ai-and-tools 2 and 4.4).
+"""DeepLore's settings for its AI tools beside the selection (rules: deeplore-tools 2, 4.4).
 
 Apart from the notepad's text in the prompt and the Librarian's index, none of them changes which entries go in.
 
-DeepLore's settings for its relationship graph (spec: deeplore-ai-and-tools 4.4). They only change a picture.
+DeepLore's settings for its relationship graph (rules: deeplore-tools 4.4). They only change a picture.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings of fact memory (spec: fact-memory 3.2, 4, 10, 11)."""
+"""Settings of fact memory (rules: fact-memory 3.2, 4, 10, 11)."""
 
 from __future__ import annotations
 

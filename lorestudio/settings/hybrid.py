@@ -1,4 +1,4 @@
-"""Settings of hybrid retrieval (spec: hybrid-retrieval 2, 8, 10)."""
+"""Settings of hybrid retrieval (rules: hybrid-retrieval 2, 8, 10)."""
 
 from __future__ import annotations
 

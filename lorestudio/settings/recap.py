@@ -1,4 +1,4 @@
-"""Settings of recap memory (spec: recap-memory 5). Their keys in files are the names here."""
+"""Settings of recap memory (rules: recap-memory 5). Their keys in files are the names here."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """DeepLore's settings in files and in profiles of their own: a file is changed only where the person changed it.
 
 Three layouts are read: a plain object of DeepLore's keys; SillyTavern's settings.json, with the keys under
-`extension_settings`, `deeplore_enhanced`; and the studio's own, which profiles have (spec: deeplore-ai-and-tools 4.1,
-4.3).
+`extension_settings`, `deeplore_enhanced`; and the studio's own, which profiles have (rules: deeplore-tools 4.1, 4.3).
 """
 
 from __future__ import annotations

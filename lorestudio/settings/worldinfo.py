@@ -1,4 +1,4 @@
-"""Settings of SillyTavern's World Info (spec: deeplore-ai-and-tools 5.4, 5.6). Keys in files are SillyTavern's."""
+"""Settings of SillyTavern's World Info (rules: sillytavern 5.4, 5.6). Keys in files are SillyTavern's."""
 
 from __future__ import annotations
 

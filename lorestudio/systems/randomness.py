@@ -6,7 +6,7 @@ _MASK = 0xFFFFFFFF
 
 
 class Mulberry32:
-    """A stream of numbers in [0, 1) from a 32-bit state, the one that the recorded runs use (golden format 4).
+    """A stream of numbers in [0, 1) from a 32-bit state, the one that the recorded runs use (rules: scenario-format 4).
 
     `state` may be stored and given to a new stream, which then goes on where this one stopped.
     """

@@ -61,7 +61,7 @@ class KeyMatch:
 
     `count` are its occurrences; of the last one `message` is the index in the chat file and `start` to `end` the span
     in the message's text. The span is None where the hit is in the speaker's name (`in_name`), or where folding changed
-    the length of the line. `blank` keys are never searched; of a `cut` key only the beginning is (spec 3.4).
+    the length of the line. `blank` keys are never searched; of a `cut` key only the beginning is (rules: deeplore 3.4).
     """
 
     key: str

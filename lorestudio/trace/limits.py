@@ -8,10 +8,10 @@ from typing import Final
 from lorestudio.trace.model import Injection, Limit, Trace
 
 OUTLET_TAG: Final = "customWIOutlet_"
-"""How the tags of outlets begin; no limit counts what goes into an outlet (spec: deeplore-engine 5.7, 5.8)."""
+"""How the tags of outlets begin; no limit counts what goes into an outlet (rules: deeplore 5.7, 5.8)."""
 
 FALSY_PRIORITY: Final = 50.0
-"""What a priority of 0 counts as in the order that the budget sees (spec: deeplore-engine 5.5)."""
+"""What a priority of 0 counts as in the order that the budget sees (rules: deeplore 5.5)."""
 
 
 def token_limit(trace: Trace) -> Limit | None:

@@ -48,7 +48,7 @@ class StageStatus(StrEnum):
 
 
 class RunOutcome(StrEnum):
-    """How a run ended (spec: deeplore-engine 5, 6.7)."""
+    """How a run ended (rules: deeplore 5, 6.7)."""
 
     INJECTED = "injected"
     NOTHING_INJECTED = "nothing_injected"
@@ -82,7 +82,7 @@ class Verdict:
 
 
 class BreakerState(StrEnum):
-    """How the circuit breaker of AI calls stands (spec: deeplore-engine 4.9).
+    """How the circuit breaker of AI calls stands (rules: deeplore 4.9).
 
     `HALF_OPEN` lets the next call through as a probe; `PROBING` waits for what a probe brings.
     """
@@ -107,7 +107,7 @@ class Breaker:
 
 
 class TitleMatch(StrEnum):
-    """How an item of a reply found its entries (spec: deeplore-engine 4.7 "Result matching").
+    """How an item of a reply found its entries (rules: deeplore 4.7 "Result matching").
 
     `CACHED` is a choice remembered from an earlier reply, `UNREADABLE` an item that names nothing.
     """

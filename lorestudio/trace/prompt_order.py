@@ -1,6 +1,6 @@
 """Where the host puts what it was handed: before and after the main prompt, among the messages, or nowhere.
 
-The order is SillyTavern's (spec: deeplore-ai-and-tools 5.7):
+The order is SillyTavern's (rules: sillytavern 5.7):
 
 * prompts of one place follow each other by tag; of those before the main prompt the last one stands first, because the
   host puts each in front of what is already there;
@@ -22,7 +22,7 @@ DEEPEST: Final = 1000
 """The host places nothing deeper than that.
 
 DeepLore cuts depths to `domain.entry.MAX_DEPTH` instead, which is ten times as much: what lies between is handed over
-and never seen by the model (spec: deeplore-engine 5.8, deeplore-ai-and-tools 5.7).
+and never seen by the model (rules: deeplore 5.8; sillytavern 5.7).
 """
 
 _READ: Final = {Role.ASSISTANT: 0, Role.USER: 1, Role.SYSTEM: 2}

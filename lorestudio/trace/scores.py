@@ -47,7 +47,7 @@ class TermFigures:
 
 @dataclass(frozen=True, slots=True)
 class Bm25Figures:
-    """All numbers of a BM25 score (spec: deeplore-engine 3.8).
+    """All numbers of a BM25 score (rules: deeplore 3.8).
 
     `words` is the length of the entry's document, `average` that of all `documents`; `weight` is the length norm
     1 - b + b * words / average. `asked` is how many different words the query has.

@@ -26,7 +26,7 @@ TOO_BROAD_ENTRIES: Final = 8
 """From so many entries on it is a sign of a key that fits everything, when half of them match."""
 
 UNITS_A_TOKEN: Final = {"chars/4": 4.0, "chars/3.35": 3.35}
-"""The two documented estimates (spec: deeplore-engine 1.10, 11), in characters a token."""
+"""The two documented estimates (rules: deeplore 1.10, 11), in characters a token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ WORDS: Final[Mapping[str, str]] = {
     "seed": "it is a seed",
     "bootstrap": "it is a bootstrap entry",
     "pin": "it is pinned",
-    # operators of gating fields (spec: deeplore-engine 5.2)
+    # operators of gating fields (rules: deeplore 5.2)
     "match_any": "they need a value in common",
     "match_all": "the chat needs every value of the note",
     "not_any": "they must have no value in common",
@@ -128,7 +128,7 @@ def plural(value: Json, forms: str) -> str:
 
 
 def place(position: float, depth: float, role: float) -> str:
-    """Where an injection stands, e.g. `in the chat at depth 4, as system` (spec: deeplore-engine 0.4)."""
+    """Where an injection stands, e.g. `in the chat at depth 4, as system` (rules: deeplore 0.4)."""
     speaker = Role(int(role)).name.lower() if role in tuple(Role) else "system"
     if position == Position.OUTLET:
         return "in an outlet"

@@ -1,6 +1,6 @@
 """From the body of a note to its title, its links and the text that goes into the prompt.
 
-Source: spec deeplore-engine 1.6, 1.8 and 1.9. Every pattern begins with a plain character so that the search for it is
+Rules: deeplore 1.6, 1.8, 1.9. Every pattern begins with a plain character so that the search for it is
 fast, and the order of the steps is part of the behaviour. Whether a step has anything to do is asked of one character
 first: most texts do not hold it, and a search for one character is many times faster than one for several.
 """

@@ -1,7 +1,7 @@
 """The vaults as they would be read if some notes had other texts: for looking ahead while somebody types.
 
 Nothing is read or written, and only the given texts are parsed. The index is that of a full build, made of the index
-before: only entries that the texts concern are made anew (spec: deeplore-engine 1.1, 1.12, 1.13).
+before: only entries that the texts concern are made anew (rules: deeplore 1.1, 1.12, 1.13).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the text of one note to an entry, or to the reason why it is none (spec: deeplore-engine 1.4 to 1.11)."""
+"""From the text of one note to an entry, or to the reason why it is none (rules: deeplore 1.4 to 1.11)."""
 
 from __future__ import annotations
 
@@ -181,7 +181,9 @@ def read_fields(
 
 
 def field_name(written: str) -> str:
-    """The field that a property of this name is in lenient authoring, which puts capital letters right (spec 1.4)."""
+    """The field that a property of this name is in lenient authoring, which puts capital letters right
+    (rules: deeplore 1.4).
+    """
     return _BY_LOWER_CASE.get(written.lower(), written)
 
 
@@ -196,7 +198,7 @@ def _marked(tag: str, tags: list[str]) -> bool:
 
 
 def _refusal(tags: list[str], values: Mapping[str, front_matter.Value], rules: ParseRules) -> NoteProblem | None:
-    """Why the note is not admitted; the order of the checks decides which reason is given (spec 1.4)."""
+    """Why the note is not admitted; the order of the checks decides which reason is given (rules: deeplore 1.4)."""
     if rules.lorebook_tag not in tags and not _marked(rules.guide_tag, tags):
         return NoteProblem.NO_LOREBOOK_TAG if values else NoteProblem.NO_FRONT_MATTER
     if values.get("enabled") is False:
@@ -230,7 +232,7 @@ def _explanation(problem: NoteProblem, filename: str, rules: ParseRules) -> str:
 
 
 class _FrontMatter:
-    """Reads the fields of one note with DeepLore's coercions and collects the warnings (spec 1.5)."""
+    """Reads the fields of one note with DeepLore's coercions and collects the warnings (rules: deeplore 1.5)."""
 
     __slots__ = ("_lenient", "_values", "warnings")
 
@@ -383,7 +385,7 @@ def _system_fields(values: Mapping[str, front_matter.Value]) -> Mapping[str, Jso
 
 
 def _custom_value(raw: front_matter.Value, definition: FieldDefinition) -> Json:
-    """A gating field's value in the type of its definition (spec 1.7)."""
+    """A gating field's value in the type of its definition (rules: deeplore 1.7)."""
     if definition.type == "number":
         result = to_number(raw)
         return None if math.isnan(result) else result

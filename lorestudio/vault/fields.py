@@ -1,4 +1,4 @@
-"""The file that defines a vault's own gating fields, read line by line as DeepLore does (spec: deeplore-engine 5.4)."""
+"""The file that defines a vault's own gating fields, read line by line as DeepLore does (rules: deeplore 5.4)."""
 
 from __future__ import annotations
 

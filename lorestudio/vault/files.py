@@ -38,7 +38,7 @@ class NoteFile:
 
 @dataclass(frozen=True, slots=True)
 class VaultFiles:
-    """The files of one vault in index order, and what could not be read (spec: deeplore-engine 1.1).
+    """The files of one vault in index order, and what could not be read (rules: deeplore 1.1).
 
     Only names that end in `.md` are notes; other files are read for what they define.
     """
@@ -49,7 +49,9 @@ class VaultFiles:
 
 
 def index_order(filename: str) -> list[tuple[bool, bytes]]:
-    """Sorts file names into index order: a folder's files by UTF-16 code units, then its sub-folders (spec 1.1)."""
+    """Sorts file names into index order: a folder's files by UTF-16 code units, then its sub-folders
+    (rules: deeplore 1.1).
+    """
     *folders, name = filename.split("/")
     # Big-endian bytes compare as the code units do.
     return [(True, f"{folder}/".encode("utf-16-be", "surrogatepass")) for folder in folders] + [
@@ -66,7 +68,7 @@ _LONGEST_NAME: Final = 50
 def safe_name(name: str, otherwise: str = "Session") -> str:
     """`name` as a part of a file name on every system, `otherwise` where nothing is left.
 
-    spec: deeplore-ai-and-tools 2.1.
+    rules: deeplore-tools 2.1.
     """
     clean = _FORBIDDEN_IN_NAMES.sub("_", " ".join(name.split()))[:_LONGEST_NAME].strip(". ")
     return f"_{clean}" if _DEVICES.fullmatch(clean) else clean or otherwise

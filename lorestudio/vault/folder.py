@@ -1,6 +1,6 @@
 """Reading a vault's folder in DeepLore's order; what cannot be read becomes a visible item.
 
-Source: spec deeplore-engine 1.1.
+Rules: deeplore 1.1.
 """
 
 from __future__ import annotations

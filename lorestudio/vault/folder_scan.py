@@ -125,7 +125,7 @@ class ScannedVault:
     """A vault as it is now.
 
     With a `failure`, a sentence, not all of it could be seen: what was known before holds instead, where there is
-    anything (spec 1.1). `remarks` are sentences about single files.
+    anything (rules: deeplore 1.1). `remarks` are sentences about single files.
     """
 
     name: str

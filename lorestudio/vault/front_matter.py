@@ -1,6 +1,6 @@
 """Front matter as DeepLore reads it: a block between dashes and a line machine, no YAML library.
 
-Source: spec deeplore-engine 1.2 and 1.3. Much valid YAML means something else here (comments stay part of the value,
+Rules: deeplore 1.2, 1.3. Much valid YAML means something else here (comments stay part of the value,
 nested mappings vanish, `True` is a text); that is the point: a note must mean in the studio what it means in DeepLore.
 """
 

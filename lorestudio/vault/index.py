@@ -1,4 +1,4 @@
-"""From the files of the vaults to the index that a run takes (spec: deeplore-engine 1.12, 1.13, errata).
+"""From the files of the vaults to the index that a run takes (rules: deeplore 1.12, 1.13).
 
 Entries of the same title are settled on the way, in one vault or in several.
 """
@@ -157,7 +157,7 @@ def notes_of(vaults: Sequence[KnownVault]) -> tuple[list[EntryFields], tuple[Lef
 def assemble(
     vaults: Sequence[KnownVault], definitions: FieldDefinitions, mode: str, previous: Assembly | None = None
 ) -> Assembly:
-    """The index of parsed vaults, finalised (spec 1.12, 1.13); `mode` says what becomes of equal titles.
+    """The index of parsed vaults, finalised (rules: deeplore 1.12, 1.13); `mode` says what becomes of equal titles.
 
     An entry of `previous` that would come out the same is taken over as the same object, and so is the whole index.
     """
@@ -178,7 +178,7 @@ def assemble(
 
 @dataclass(frozen=True, slots=True)
 class FieldDefinitions:
-    """The gating fields that hold and what is wrong with their file (spec 5.4)."""
+    """The gating fields that hold and what is wrong with their file (rules: deeplore 5.4)."""
 
     fields: tuple[FieldDefinition, ...] = BUILT_IN_FIELDS
     errors: tuple[str, ...] = ()
@@ -213,8 +213,8 @@ class _FinalFields(EntryFields):
 def finalized(fields: EntryFields, titles: Mapping[str, str], position: int, earlier: Entry | None) -> Entry:
     """The entry at that place of the index; `earlier`, made of the same fields, where it would come out the same.
 
-    References that no title answers to are taken out, and kept as written beside them (spec 1.13). `titles` are those
-    that links lead to, by lower case.
+    References that no title answers to are taken out, and kept as written beside them (rules: deeplore 1.13). `titles`
+    are those that links lead to, by lower case.
     """
     links = tuple([titles[name] for link in fields["links"] if (name := link.lower()) in titles])
     requires = _existing(fields["requires"], titles)

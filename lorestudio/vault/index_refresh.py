@@ -1,7 +1,7 @@
 """Following a vault's changes: only changed files are parsed again, and the index is that of a full build.
 
 The original leaves a stripped reference stripped when its target appears; here the whole index is always finalised
-(spec: deeplore-engine 1.13).
+(rules: deeplore 1.13).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ChangedEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexChanges:
-    """What differs between two indexes (spec 1.13, step 6, and 12.4).
+    """What differs between two indexes (rules: deeplore 1.13 step 6, 12.4).
 
     Entries are the same when vault and file name are. `modified` have another text, `keys_changed` other keys and a
     title that is not among the modified ones. DeepLore reports these four. `other` are entries whose file differs in
@@ -78,7 +78,7 @@ class Refreshed:
     `read` and `parsed` count files; a file whose stamp is the known one is not read. `failures` are sentences about
     vaults and files that could not be read, whose previous entries were kept. `finalised` is whether DeepLore would
     have made its index anew and so have dropped its cached AI selection: when something changed, and always when some
-    file is no entry (spec 1.13, 12.7).
+    file is no entry (rules: deeplore 1.13, 12.7).
     """
 
     state: VaultState
@@ -152,7 +152,7 @@ def known_definitions(primary: Sequence[KnownVault], settings: DeepLoreSettings)
 
 
 def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
-    """What a person is told about a new index (spec 1.13, step 6)."""
+    """What a person is told about a new index (rules: deeplore 1.13 step 6)."""
     if old is new:
         return NO_CHANGES
     before = {(entry.vault, entry.filename): entry for entry in old.entries}
@@ -253,7 +253,7 @@ class RefreshReason(StrEnum):
 class LastRefresh:
     """When the vaults were last looked at; `at_ms` is None before the first time.
 
-    `generation` is the chat's generation count then; it starts again at 0 with another chat (spec 6.1).
+    `generation` is the chat's generation count then; it starts again at 0 with another chat (rules: deeplore 6.1).
     """
 
     at_ms: int | None = None

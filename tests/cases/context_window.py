@@ -1,4 +1,4 @@
-"""The cases of the context window, in the layout of spec: context-window 20: what the original does."""
+"""The cases of the context window, in their layout (rules: context-window 20): what the original does."""
 
 from __future__ import annotations
 

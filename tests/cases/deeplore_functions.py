@@ -1,4 +1,4 @@
-"""Inputs and outputs of the original's functions (spec: deeplore-engine 13): what ours make of the inputs.
+"""Inputs and outputs of the original's functions (rules: deeplore 13): what ours make of the inputs.
 
 A file is an object of lists of `{input, expected}`, one for each function, and `_aux` with what the inputs of a
 function refer to. Any list may be absent.

@@ -1,4 +1,4 @@
-"""The cases of fact memory (spec: fact-memory 14): each as the original does it, and by the safe rules."""
+"""The cases of fact memory (rules: fact-memory 14): each as the original does it, and by the safe rules."""
 
 from __future__ import annotations
 

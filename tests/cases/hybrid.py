@@ -1,4 +1,4 @@
-"""The cases of hybrid retrieval (spec: hybrid-retrieval 12): each by the listing and by the recommended rules."""
+"""The cases of hybrid retrieval (rules: hybrid-retrieval 12): each by the listing and by the recommended rules."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ OTHER_COUNTS = {
 }  # fmt: skip
 """How many inputs were recorded where it is not 400."""
 
-HASH = {"input": "", "expected": "0_0"}  # a text without characters (spec: deeplore-engine 1.11)
+HASH = {"input": "", "expected": "0_0"}  # a text without characters (rules: deeplore 1.11)
 NOTE = "---\ntags: lore\n---\nText"
 
 

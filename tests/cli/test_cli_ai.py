@@ -377,7 +377,7 @@ def test_fixed_switches_change_the_outcome_and_say_so(
 
 
 def test_a_stable_scene_has_its_lore_in_one_turn_of_three(lorestudio: Run, tmp_path: Path) -> None:
-    # Cached selections and duplicate stripping together (spec: deeplore-ai-and-tools 1.7).
+    # Cached selections and duplicate stripping together (rules: deeplore-tools 1.7).
     vault = tmp_path / "v"
     vault.mkdir()
     for name in ("Lamp", "Tide"):

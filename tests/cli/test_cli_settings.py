@@ -1,4 +1,4 @@
-"""`lorestudio settings`: listing, comparing, carrying over (spec: deeplore-ai-and-tools 4.3)."""
+"""`lorestudio settings`: listing, comparing, carrying over (rules: deeplore-tools 4.3)."""
 
 from __future__ import annotations
 

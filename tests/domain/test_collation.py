@@ -1,4 +1,4 @@
-"""Title order (spec: deeplore-engine 0.6)."""
+"""Title order (rules: deeplore 0.6)."""
 
 import random
 import string
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lorestudio.domain import collation
 from lorestudio.domain.collation import compare, sort_key
 
-# spec: deeplore-engine 0.6, the verified pairs.
+# The verified pairs (rules: deeplore 0.6).
 PAIRS = [
     ("a", "B", -1),
     ("a", "A", -1),

@@ -1,4 +1,4 @@
-"""The hash of a text (spec: deeplore-engine 1.11) against its definition."""
+"""The hash of a text (rules: deeplore 1.11) against its definition."""
 
 import pytest
 

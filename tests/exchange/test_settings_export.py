@@ -1,4 +1,4 @@
-"""Carrying settings into SillyTavern's file (spec: deeplore-ai-and-tools 4.2, 4.3)."""
+"""Carrying settings into SillyTavern's file (rules: deeplore-tools 4.2, 4.3)."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_byte_order_mark_goes_because_sillytavern_cannot_read_it(path: Path) -
 
 
 def test_what_an_older_version_would_be_brought_up_to_is_written_with_the_version(path: Path) -> None:
-    """Else DeepLore would not bring it up to date any more (spec: deeplore-ai-and-tools 4.2, step 4)."""
+    """Else DeepLore would not bring it up to date any more (rules: deeplore-tools 4.2 step 4)."""
     old = {"librarianSessionModel": "m1", "librarianConnectionMode": "profile", "settingsVersion": 1}
     path.write_text(json.dumps({"extension_settings": {"deeplore_enhanced": old}}), encoding="utf-8")
     merge = plan_merge(path, {"scanDepth": 8})

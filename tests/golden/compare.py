@@ -1,4 +1,5 @@
-"""Holding a run against a recorded one: everything is compared but what the format leaves out (golden format 6).
+"""Holding a run against a recorded one: everything is compared but what the format leaves out
+(rules: scenario-format 6).
 
 Left out is what depends on the wording of the original's own prompts: the hashes of AI requests, what is appended to
 their system prompt, the fixed sentences around the user text's contents, and the hash of a notepad prompt that contains

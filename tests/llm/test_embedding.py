@@ -18,7 +18,7 @@ def cosine(one, other):
     return float(hashed(one) @ hashed(other))
 
 
-def test_the_stand_in_is_exact():  # figures of spec: offline-models 4
+def test_the_stand_in_is_exact():  # figures of (rules: offline-models 4)
     vector = hashed("oath")
     assert {int(place): round(float(vector[place]), 6) for place in np.nonzero(vector)[0]} == {
         33: 0.866025, 102: 0.288675, 154: 0.288675, 242: 0.288675,

@@ -8,7 +8,8 @@ import pytest
 from lorestudio.llm.errors import KEPT_LENGTH, SHOWN_LENGTH, ErrorKind, LlmError, classify, failed, timed_out
 
 
-# spec: deeplore-ai-and-tools 1.10, in its order; the last column of each group shows that the earlier rule wins.
+# In the order of the rules (rules: deeplore-tools 1.10); the last column of each group shows that the earlier rule
+# wins.
 @pytest.mark.parametrize(
     ("message", "status", "name", "kind"),
     [
@@ -48,7 +49,7 @@ def test_classification(message: str, status: int | None, name: str, kind: Error
     assert classify(message, status, name) is kind
 
 
-# spec: deeplore-engine 4.9, deeplore-ai-and-tools 1.8, errata "Further facts"; the first seven occur in recorded runs.
+# (rules: deeplore 4.9; deeplore-tools 1.8); the first seven occur in recorded runs.
 @pytest.mark.parametrize(
     ("error", "counts"),
     [

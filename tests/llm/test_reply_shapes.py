@@ -11,7 +11,7 @@ from lorestudio.llm.dialect import problem_text, read_answer, read_problem, read
 from lorestudio.llm.messages import Usage
 
 
-# spec: deeplore-ai-and-tools 1.3.1
+# (rules: deeplore-tools 1.3.1)
 @pytest.mark.parametrize(
     ("body", "text"),
     [

@@ -1,4 +1,4 @@
-"""How DeepLore reads a settings object (spec: deeplore-engine 2.1, deeplore-ai-and-tools 4.2)."""
+"""How DeepLore reads a settings object (rules: deeplore 2.1; deeplore-tools 4.2)."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_dump_holds_what_differs_from_the_defaults() -> None:
 
 
 def test_every_key_of_deeplore_has_a_place() -> None:
-    # The table has 156 keys; four more occur in files (spec: deeplore-ai-and-tools 4.2, 4.4).
+    # The table has 156 keys; four more occur in files (rules: deeplore-tools 4.2, 4.4).
     assert not CARRIED & BY_ALIAS.keys()
     assert len(BY_ALIAS) + len(CARRIED) == 156 + 4
 

@@ -1,4 +1,4 @@
-"""DeepLore's settings in files (spec: deeplore-ai-and-tools 4.1, 4.3)."""
+"""DeepLore's settings in files (rules: deeplore-tools 4.1, 4.3)."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def budget_sentences(crown_tokens, budget):
 
 
 def test_the_budget_says_what_is_lacking():
-    # 150 + 188 = 338 is 158 more than 180, of which 30 are left: fewer than are worth a part (spec 5.7).
+    # 150 + 188 = 338 is 158 more than 180, of which 30 are left: fewer than are worth a part (rules: deeplore 5.7).
     assert budget_sentences(188, 180) == ("would also be cut by the budget: needs 158 more tokens",)
     assert budget_sentences(188, 338) == ("would pass all later stages",)
     (shortened,) = budget_sentences(188, 250)
@@ -85,7 +85,7 @@ def test_requirements_give_it_its_place_by_importance():
     trace, would = held(there, "B")
 
     assert would.stopped_by == "requires and excludes"
-    # A priority of 0 counts as 50 there (spec: deeplore-engine 5.5), so B comes first although A was ahead of it.
+    # A priority of 0 counts as 50 there (rules: deeplore 5.5), so B comes first although A was ahead of it.
     assert [injection.title for injection in trace.injections] == ["B", "A"]
 
 

@@ -147,7 +147,9 @@ def check_entries(there: World, result: Decided) -> None:
 
 
 def check_budget(there: World, result: Decided) -> None:
-    """Both caps hold for entries outside outlets, but for the last one's truncation (5.7): the dots may cost more."""
+    """Both caps hold for entries outside outlets, but for the last one's truncation (rules: deeplore 5.7): the dots may
+    cost more.
+    """
     limits = there.context.settings
     positional = [one for one in result.trace.injections if one.position != -1]
     assert limits.unlimited_entries or len(positional) <= limits.max_entries
@@ -219,7 +221,9 @@ def test_the_same_inputs_give_the_same_trace_and_stay_as_they_are(there: World) 
 @settings(max_examples=examples(100), deadline=None)
 @given(there=WORLDS, more=CHATS)
 def test_a_swipe_starts_where_the_generation_before_it_started(there: World, more: list[Any]) -> None:
-    """6.3: the counters after a generation and its swipe are those after the swipe alone, given the same draws."""
+    """The counters after a generation and its swipe are those after the swipe alone, given the same draws
+    (rules: deeplore 6.3).
+    """
     first = run_world(there)
     if first.trace.outcome is RunOutcome.SKIPPED:
         return
@@ -231,7 +235,7 @@ def test_a_swipe_starts_where_the_generation_before_it_started(there: World, mor
     counted = [there.entries[one.entry].tracker_key for one in first.trace.injections]
     if there.context.moment.chat and len(set(counted)) == len(
         counted
-    ):  # 6.4: otherwise the place's set cannot undo them
+    ):  # else the set cannot undo them (rules: deeplore 6.4)
         assert again.state.chat_counts == first.state.chat_counts
     longer = there.with_chat([*there.context.moment.chat, *more, "U: next"], state=first.state)
     assert run_world(longer).trace.turn.number == first.trace.turn.number + 1
@@ -240,7 +244,7 @@ def test_a_swipe_starts_where_the_generation_before_it_started(there: World, mor
 @settings(max_examples=examples(300), deadline=None)
 @given(there=WORLDS)
 def test_the_keyword_pass_equals_testing_every_entry_by_itself(there: World) -> None:
-    """3.3 to 3.5: one pass over the deepest window against each entry's own window, key by key."""
+    """One pass over the deepest window against each entry's own window, key by key (rules: deeplore 3.3 to 3.5)."""
     ctx = there.context
     fresh = World(changed(ctx, state=EngineState()))
     limits = ctx.settings

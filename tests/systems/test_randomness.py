@@ -1,4 +1,4 @@
-"""The random stream against its published definition and the recorded draws (golden format 4)."""
+"""The random stream against its published definition and the recorded draws (rules: scenario-format 4)."""
 
 from __future__ import annotations
 

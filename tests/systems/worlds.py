@@ -211,7 +211,8 @@ def table_of(record: StageRecord, there: World, hide: Iterable[str] = ()) -> lis
 def balances(record: StageRecord) -> bool:
     """Whether nobody appears or disappears without a verdict: entered + added = left + removed.
 
-    An entry both leaves and stays only where it was there twice, as one of two pinned namesakes is (spec 5.1).
+    An entry both leaves and stays only where it was there twice, as one of two pinned namesakes is
+    (rules: deeplore 5.1).
     """
     added = [verdict.entry for verdict in record.verdicts if verdict.outcome == "added"]
     removed = {verdict.entry for verdict in record.verdicts if verdict.outcome == "removed"}

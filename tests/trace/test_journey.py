@@ -128,7 +128,7 @@ def test_of_several_verdicts_the_one_that_holds_is_shown():
 
 
 def test_a_candidate_that_a_stage_refused_by_its_own_rules_stays():
-    """A bootstrap entry whose key was hit may lose the draw and still be in (spec: deeplore-engine 3.2)."""
+    """A bootstrap entry whose key was hit may lose the draw and still be in (rules: deeplore 3.2)."""
     run = trace(
         stages=(
             stage("bootstrap", Phase.MATCH, (), (1,), verdict(1, ADDED, "bootstrap")),
@@ -141,7 +141,7 @@ def test_a_candidate_that_a_stage_refused_by_its_own_rules_stays():
 
 
 def test_a_removed_entry_can_come_back():
-    """The folder filter works before pins are added (spec: deeplore-engine 5.9)."""
+    """The folder filter works before pins are added (rules: deeplore 5.9)."""
     run = trace(
         stages=(
             stage("keywords", Phase.MATCH, (), (1,), verdict(1, ADDED, "key_hit")),
@@ -308,7 +308,7 @@ def test_kept_verdicts_do_not_hide_what_happened():
 
 
 def test_pinned_and_blocked_at_once_is_blocked():
-    """Blocks beat pins (spec: deeplore-engine 5.1)."""
+    """Blocks beat pins (rules: deeplore 5.1)."""
     run = trace(
         stages=(
             stage("pins and blocks", Phase.GATE, (), (), verdict(1, ADDED, "pinned"), verdict(1, REMOVED, "blocked")),

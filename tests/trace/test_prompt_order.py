@@ -1,4 +1,4 @@
-"""The host's order of prompts (spec: deeplore-ai-and-tools 5.7), worked out by hand."""
+"""The host's order of prompts (rules: sillytavern 5.7), worked out by hand."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def everything(index: VaultIndex) -> dict[str, Any]:
 # ---- what is told about changes -------------------------------------------------------------------------------------
 
 
-def test_the_example_of_the_specification() -> None:
+def test_the_example_of_the_rules() -> None:
     old = {
         "a.md": lore("# A\ncontent 1", keys="[x]"), "b.md": lore("# B", keys="[b]"), "c.md": lore("# C", keys="[c]"),
     }  # fmt: skip

@@ -60,7 +60,7 @@ def test_clean(body: str, expected: str) -> None:
     assert clean(body) == expected
 
 
-def test_wikilinks_of_the_specification() -> None:
+def test_wikilinks_of_the_rules() -> None:
     body = "[[A]] [[a]] [[A]] ![[I]] [[B|x]] [[C#h]] [[ D ]] [[E\\|y]] [[f/G]] [[]] [[|z]]"
     assert wikilinks(body) == ("A", "a", "B", "C#h", "D", "E", "f/G")
 

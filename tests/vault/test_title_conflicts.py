@@ -18,7 +18,7 @@ def with_field(entry: EntryFields, value: Any) -> EntryFields:
     return {**entry, "custom_fields": {"f": value}}
 
 
-def test_merge_of_the_specification() -> None:
+def test_merge_of_the_rules() -> None:
     first = {**note("keys: [a, b]\npriority: 1", "one", "A"), "custom_fields": {"era": ("x",), "n": None}}
     later = {
         **note("keys: [b, c]\nconstant: true\nsummary: S", "two", "B", "t"),

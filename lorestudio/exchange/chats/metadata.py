@@ -1,4 +1,4 @@
-"""DeepLore's per-chat state in a chat's metadata (spec: deeplore-engine 0.7, deeplore-ai-and-tools 4.7)."""
+"""DeepLore's per-chat state in a chat's metadata (rules: deeplore 0.7; deeplore-tools 4.7)."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def written_rules(rules: Sequence[EntryRule], before: Json) -> list[Json]:
 
 
 def existing_folders(folders: Iterable[str], known: Iterable[Folder]) -> tuple[str, ...]:
-    """The chosen folders that the index has; all of them while it has no folder at all (spec 5.9)."""
+    """The chosen folders that the index has; all of them while it has no folder at all (rules: deeplore 5.9)."""
     paths = {folder.path for folder in known}
     return tuple(folder for folder in folders if folder in paths) if paths else tuple(folders)
 
 
 def known_counts(counts: Mapping[str, int], index: VaultIndex) -> dict[str, int]:
-    """The chat's counts without those of entries that the index does not have (spec 6.1)."""
+    """The chat's counts without those of entries that the index does not have (rules: deeplore 6.1)."""
     keys = {entry.tracker_key for entry in index.entries}
     return {key: count for key, count in counts.items() if key in keys} if keys else dict(counts)
 

@@ -1,4 +1,4 @@
-"""Messages, their dates and headers as the records of a SillyTavern chat file (spec: deeplore-ai-and-tools 5.2).
+"""Messages, their dates and headers as the records of a SillyTavern chat file (rules: sillytavern 5.2).
 
 SillyTavern has written dates in several ways; those that say no time zone count as UTC, so that they read the same
 everywhere.

@@ -1,4 +1,4 @@
-"""SillyTavern's chat files: one JSON object a line (spec: deeplore-ai-and-tools 5.2)."""
+"""SillyTavern's chat files: one JSON object a line (rules: sillytavern 5.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting a chat's pins, blocks, filter, context and notes back into its file (spec: deeplore-ai-and-tools 4.7).
+"""Putting a chat's pins, blocks, filter, context and notes back into its file (rules: deeplore-tools 4.7).
 
 Only the header line changes, and in it only the keys that are written; every other byte of the file stays.
 """

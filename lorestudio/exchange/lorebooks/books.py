@@ -11,7 +11,7 @@ from lorestudio.exchange.lorebooks.entry import BookEntry
 
 
 class BookRole(StrEnum):
-    """Whose a lorebook is (spec: deeplore-ai-and-tools 5.4, "Books in play")."""
+    """Whose a lorebook is (rules: sillytavern 5.4 "Books in play")."""
 
     GLOBAL = "global"
     CHAT = "chat"
@@ -56,7 +56,7 @@ class BooksInPlay:
 def in_play(books: Sequence[Lorebook]) -> BooksInPlay:
     """A book that is listed twice is used once: as a global one, else as the chat's, the persona's, the character's.
 
-    Within one role the first one counts. Source: spec: deeplore-ai-and-tools 5.4; the persona's place is newer ST's.
+    Within one role the first one counts. Rules: sillytavern 5.4; the persona's place is newer ST's.
     """
     chosen: dict[str, Lorebook] = {}
     for role in PRECEDENCE:
@@ -68,7 +68,7 @@ def in_play(books: Sequence[Lorebook]) -> BooksInPlay:
 
 
 def in_order(books: Iterable[Lorebook], strategy: Strategy) -> tuple[BookEntry, ...]:
-    """The entries as they are offered to the budget, each with a uid of its own (spec: deeplore-ai-and-tools 5.6).
+    """The entries as they are offered to the budget, each with a uid of its own (rules: sillytavern 5.6).
 
     The chat's come first, then the persona's, then the others by the strategy; each part by order, the highest first,
     and those of the same order as they stand in their books.

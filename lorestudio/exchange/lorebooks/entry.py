@@ -1,4 +1,4 @@
-"""An entry of a native lorebook, and what its text says at its beginning (spec: deeplore-ai-and-tools 5.3, 5.6)."""
+"""An entry of a native lorebook, and what its text says at its beginning (rules: sillytavern 5.3, 5.6)."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class BookError(ValueError):
 
 
 def split_decorators(content: str) -> tuple[tuple[str, ...], str]:
-    """The decorators that count at the beginning of a text, and the text without them (spec: 5.6).
+    """The decorators that count at the beginning of a text, and the text without them (rules: sillytavern 5.6).
 
     A line counts when it begins with a known name; it has an effect only when nothing else stands in it.
     """

@@ -1,4 +1,4 @@
-"""Whether a key occurs in a text (spec: deeplore-ai-and-tools 5.6, "Key test")."""
+"""Whether a key occurs in a text (rules: sillytavern 5.6 "Key test")."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _lowered(text: str) -> str:
 def _is_a_word(key: str, text: str) -> bool:
     r"""Whether the key stands somewhere between what is no ASCII letter, digit or underscore, or the text's ends.
 
-    Says the same as the pattern of the spec, `(?:^|\W)(key)(?:$|\W)`, and reads a long text faster.
+    Says the same as the pattern `(?:^|\W)(key)(?:$|\W)`, and reads a long text faster.
     """
     place = text.find(key)
     while place >= 0:

@@ -1,4 +1,4 @@
-"""One entry of a World Info file as SillyTavern reads it (spec: deeplore-ai-and-tools 5.3).
+"""One entry of a World Info file as SillyTavern reads it (rules: sillytavern 5.3).
 
 What is said here of fields is also what `lorebook` tells people about: a field that is neither used nor known to be
 without effect is remarked on.

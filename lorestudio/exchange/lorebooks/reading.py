@@ -2,7 +2,7 @@
 
 Nothing of an entry that is not known is passed over in silence. A book's name is its file's without the ending; a
 card's book has a name of its own, or is named after the character. Entries of other programs are taken in as
-SillyTavern takes them (spec: deeplore-ai-and-tools 5.1, 5.3, 5.5).
+SillyTavern takes them (rules: sillytavern 5.1, 5.3, 5.5).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a person chose for a chat: pins, blocks, folder filter, context, notes and the active character.
 
 Every function takes the choices as they are and returns others; nothing is run or written here. What a choice means is
-decided by the engine (spec: deeplore-engine 5.1, 5.2, 5.9). The fields of the context are those of the vault: what can
+decided by the engine (rules: deeplore 5.1, 5.2, 5.9). The fields of the context are those of the vault: what can
 be chosen, and how many entries have it.
 """
 
@@ -107,7 +107,7 @@ def context_values(value: Json) -> tuple[Json, ...]:
 
 
 def same_value(one: Json, other: Json) -> bool:
-    """Whether gating takes two values for one (spec: deeplore-engine 5.2)."""
+    """Whether gating takes two values for one (rules: deeplore 5.2)."""
     return to_string(one).lower() == to_string(other).lower()
 
 
@@ -207,7 +207,7 @@ class ContextField:
 def context_fields(index: VaultIndex) -> tuple[ContextField, ...]:
     """The fields that gate, in the order of their definitions; guides count for nothing, as no gate sees them.
 
-    Values are equal when gating takes them for equal (spec: deeplore-engine 5.2). Those that most entries have stand
+    Values are equal when gating takes them for equal (rules: deeplore 5.2). Those that most entries have stand
     first.
     """
     gating = [field for field in index.fields if field.gating]

@@ -1,6 +1,6 @@
 """Changing a chat: a chat and what is wanted go in, the changed chat comes out; nothing is written.
 
-Records change as SillyTavern changes them (spec: deeplore-ai-and-tools 5.2), so that a chat that was edited here goes
+Records change as SillyTavern changes them (rules: sillytavern 5.2), so that a chat that was edited here goes
 on there. `place` is a message's index in the chat file. Functions raise IndexError for a message or swipe that is not
 there.
 """

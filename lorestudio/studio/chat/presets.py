@@ -44,8 +44,8 @@ class Applied:
 def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> Applied:
     """The choices with the preset's parts in place of their own.
 
-    Folders that the vault does not have are left out, as DeepLore leaves them out of a chat (spec: deeplore-engine
-    5.9). All else stays, and is told where nothing in the vault answers to it.
+    Folders that the vault does not have are left out, as DeepLore leaves them out of a chat (rules: deeplore 5.9). All
+    else stays, and is told where nothing in the vault answers to it.
     """
     wanted: dict[str, Any] = {
         part.value: getattr(preset.controls, part.value) for part in ControlsPart if part in preset.parts

@@ -30,7 +30,7 @@ ENOUGH_MESSAGES: Final = 12
 """In shorter chats shares mean little: three windows of the default scan depth."""
 
 WANTED_TIMES: Final = 3
-"""A search in vain counts from so many times on (spec: deeplore-ai-and-tools 3.3 B01)."""
+"""A search in vain counts from so many times on (rules: deeplore-tools 3.3 B01)."""
 
 _INJECTED: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
@@ -203,7 +203,7 @@ def _keys_told(index: VaultIndex, settings: DeepLoreSettings, chat: Chat, lines:
 
 
 def _gaps(metadata: Mapping[str, Json]) -> Iterator[tuple[str, int]]:
-    """Searches in vain that the chat's metadata records (spec: deeplore-ai-and-tools 2.9)."""
+    """Searches in vain that the chat's metadata records (rules: deeplore-tools 2.9)."""
     records = metadata.get("deeplore_lore_gaps")
     for record in records if isinstance(records, list | tuple) else ():
         if not isinstance(record, Mapping) or record.get("type") != "search" or record.get("hadResults") is True:
@@ -214,7 +214,7 @@ def _gaps(metadata: Mapping[str, Json]) -> Iterator[tuple[str, int]]:
 
 
 def unmet_queries(analytics: Json) -> tuple[tuple[str, int], ...]:
-    """Searches in vain that DeepLore's settings count over all chats (spec: deeplore-ai-and-tools 3.9)."""
+    """Searches in vain that DeepLore's settings count over all chats (rules: deeplore-tools 3.9)."""
     bucket = analytics.get("_librarian") if isinstance(analytics, Mapping) else None
     queries = bucket.get("topUnmetQueries") if isinstance(bucket, Mapping) else None
     found: list[tuple[str, int]] = []

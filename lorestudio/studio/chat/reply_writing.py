@@ -72,8 +72,8 @@ def received(
 ) -> Received:
     """Put a reply where `room_for_reply` made room for it.
 
-    In the notepad's tag mode, what the model noted for itself leaves the visible text and goes into the notepad (spec:
-    deeplore-ai-and-tools 2.3). `speaker` is whose reply it is, where not the chat's character's.
+    In the notepad's tag mode, what the model noted for itself leaves the visible text and goes into the notepad
+    (rules: deeplore-tools 2.3). `speaker` is whose reply it is, where not the chat's character's.
     """
     text, notes = reply.text, ""
     if settings is not None and settings.ai_notepad_enabled and settings.ai_notepad_mode == "tag":

@@ -4,7 +4,7 @@ summary when one is due.
 The notes of the open chat lie on a desk. A tool reads them there, asks its question, and puts its whole result in one
 step onto what lies there by then, or leaves everything alone. So what a person changes while a model is thinking stays,
 and an answer for a chat or a reply that is no longer there is dropped.
-Source: spec: deeplore-ai-and-tools 1.3, 1.8, 2.2 to 2.4, 4.7.
+Rules: deeplore-tools 1.3, 1.8, 2.2 to 2.4, 4.7.
 """
 
 from __future__ import annotations
@@ -174,14 +174,14 @@ NOTEPAD: Final = "AI notepad"
 SCRIBE: Final = "session scribe"
 
 _REFUSALS: Final = frozenset({ErrorKind.AUTHENTICATION, ErrorKind.RATE_LIMITED})
-"""What the scribe counts against the breaker and AI selection does not (spec 1.8)."""
+"""What the scribe counts against the breaker and AI selection does not (rules: deeplore-tools 1.8)."""
 
 _EMPTY: Final = "The model answered with nothing. Nothing was stored; try again, or choose another model."
 _SWITCHED: Final = {
     "tool_failures": "Because tool_failures is fixed, the refusal does not count against AI calls.",
     "probe_leak": "Because probe_leak is fixed, the next AI call may go out at once.",
 }
-"""What a fixed behaviour switch made different (spec: deeplore-ai-and-tools 7 rows 10 and 11)."""
+"""What a fixed behaviour switch made different (rules: deeplore-tools 7 rows 10 and 11)."""
 
 _RESTING: Final = "AI calls rest for half a minute after two failures in a row, so no session note was asked for."
 
@@ -403,7 +403,9 @@ class SessionNotes:
         return replace(record, path=path, text=f"{record.text} It is in “{path.name}”.")
 
     async def _ask_through_breaker(self, request: ChatRequest, cancel: CancelToken | None) -> ToolAnswer | NotesRecord:
-        """The scribe shares throttle and breaker with AI selection; extraction goes past both (spec 1.3, 1.8)."""
+        """The scribe shares throttle and breaker with AI selection; extraction goes past both
+        (rules: deeplore-tools 1.3, 1.8).
+        """
         notes = self._desk.notes
         if breaker.throttled(notes.ai, self._now_ms()):
             return NotesRecord(SCRIBE, NotesOutcome.PAUSED, LlmError(ErrorKind.THROTTLED).text)

@@ -1,4 +1,4 @@
-"""Asking on behalf of a tool beside the selection: on record, and stoppable (spec: deeplore-ai-and-tools 1.3)."""
+"""Asking on behalf of a tool beside the selection: on record, and stoppable (rules: deeplore-tools 1.3)."""
 
 from __future__ import annotations
 

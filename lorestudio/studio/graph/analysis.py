@@ -1,6 +1,6 @@
 """What can be read from the relationship graph: groups, centrality, paths, and what seems to be missing; also as JSON.
 
-Facts: spec deeplore-ai-and-tools 3.8. Every answer is the same for the same graph; chance has a fixed seed.
+Rules: deeplore-tools 3.8. Every answer is the same for the same graph; chance has a fixed seed.
 """
 
 from __future__ import annotations

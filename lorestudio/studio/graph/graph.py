@@ -1,6 +1,6 @@
 """How the entries of a vault refer to each other: a graph with typed, directed, weighted edges.
 
-The facts are DeepLore's (spec: deeplore-ai-and-tools 3.8). Where its graph loses something, this one does not: edges
+The facts are DeepLore's (rules: deeplore-tools 3.8). Where its graph loses something, this one does not: edges
 keep their direction, so that circles can be found, and entries are told apart by file, not by title. The weight of an
 edge is how often the texts of both mention each other.
 """
@@ -195,7 +195,7 @@ class NoteGraph:
 def build_graph(index: VaultIndex, *, everything: bool = False, cancel: CancelToken | None = None) -> NoteGraph:
     """The graph of an index, without the entries that say `graph: false` unless `everything` is asked for.
 
-    A reference names a title, so it leads to every entry that has it, whatever its case (spec: deeplore-engine 1.13);
+    A reference names a title, so it leads to every entry that has it, whatever its case (rules: deeplore 1.13);
     an entry has no edge to itself. Raises Cancelled.
     """
     shown = [entry for entry in index.entries if entry.graph or everything]

@@ -29,13 +29,13 @@ AREA: Final = 74.0
 """The side of the square that each node has for itself, on average."""
 
 ORPHAN_SPACING: Final = 35.0
-"""The grid of entries without an edge (spec: deeplore-ai-and-tools 3.8)."""
+"""The grid of entries without an edge (rules: deeplore-tools 3.8)."""
 
 RING: Final = 130.0
 """How far the rings of a local graph are apart."""
 
 SMALLEST, LARGEST = 7.0, 22.0
-"""Radius of a node by its connections (spec: deeplore-ai-and-tools 3.8)."""
+"""Radius of a node by its connections (rules: deeplore-tools 3.8)."""
 
 KNOWN_ENOUGH: Final = 0.8
 """From this part of known positions on, a layout goes on from them."""
@@ -194,7 +194,7 @@ class _Body:
         degree = np.array(degrees, dtype=np.float32)
         lesser = np.minimum(degree[self._first], degree[self._second])
         weight = np.array(list(pairs.values()), dtype=np.float32)
-        # An edge pulls less where both ends have many, or hubs would be lumps (spec: deeplore-ai-and-tools 3.8).
+        # An edge pulls less where both ends have many, or hubs would be lumps (rules: deeplore-tools 3.8).
         self._pull = (1 + np.log(weight)) / np.sqrt(lesser)
         groups = np.array([found.community_of[entry] for entry in ids])
         self._pull *= np.where(groups[self._first] == groups[self._second], 1.6, 0.7)

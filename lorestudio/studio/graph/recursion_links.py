@@ -1,4 +1,4 @@
-"""Which entries' contents hold which entries' keys: what recursion would do (spec: deeplore-engine 3.7).
+"""Which entries' contents hold which entries' keys: what recursion would do (rules: deeplore 3.7).
 
 The engine's own matcher and its own text of a recursion step answer, one entry's content at a time. A real step
 searches the contents of several entries together, so there a refine key may come from another entry than the key, and

@@ -93,7 +93,7 @@ def _items(name: str, kind: PropertyKind, value: Json, line: int) -> list[str]:
     if value is None or value == "":
         return []
     text = to_string(value)
-    if name.lower() == "keys" and "," in text:  # read as several keys (spec: deeplore-engine 1.5)
+    if name.lower() == "keys" and "," in text:  # read as several keys (rules: deeplore 1.5)
         return [key for part in text.split(",") if (key := trim(part))]
     return [text]
 

@@ -1,6 +1,6 @@
 """Plans that rename, move and retitle notes together with every reference to them.
 
-DeepLore takes the first heading for the title and only without one the file's name (spec: deeplore-engine 1.6), and
+DeepLore takes the first heading for the title and only without one the file's name (rules: deeplore 1.6), and
 looks for titles in links and fields; Obsidian looks for file names. So a new name changes whichever carries the old
 one, and references follow what they named. Names are such that every system, Obsidian and DeepLore take them.
 """

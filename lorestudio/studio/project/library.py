@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 NAMES_SHOWN: Final = 3
-"""How many titles of each kind of change are named (spec: deeplore-ai-and-tools 3.10)."""
+"""How many titles of each kind of change are named (rules: deeplore-tools 3.10)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Library:
         return await _shared(self._queued)
 
     async def ensure_fresh(self, generation: int, now_ms: int | None = None) -> LibraryNews | None:
-        """Refresh before a generation where the settings say so (spec: deeplore-engine 1.13); None where they do not.
+        """Refresh before a generation where the settings say so (rules: deeplore 1.13); None where they do not.
 
         `generation` is the chat's generation count. A refresh that is under way is waited for. Raises Cancelled where
         the person stops it.
@@ -185,7 +185,7 @@ class Library:
         return None if due is None else await self.refresh(due)
 
     def chat_changed(self) -> None:
-        """Another chat was opened: its generations are counted from 0 (spec: deeplore-engine 6.1)."""
+        """Another chat was opened: its generations are counted from 0 (rules: deeplore 6.1)."""
         self._generation = 0
         self._last = replace(self._last, generation=0)
 

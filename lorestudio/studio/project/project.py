@@ -39,7 +39,7 @@ class Project:
     `vault_folders` are the vaults' folders, None for one that lies behind Obsidian's plugin; `places` names them all.
     `seed` begins the chat's stream of random numbers. `context_size` is the room of the model that writes the story, in
     tokens: the host's to know, so 0 where nobody said it; without it no run warns of lore that takes a large share of
-    it (spec: deeplore-engine 6.8). `problems` are sentences for the person.
+    it (rules: deeplore 6.8). `problems` are sentences for the person.
     """
 
     vault_folders: tuple[Path | None, ...]

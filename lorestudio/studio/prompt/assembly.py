@@ -1,7 +1,7 @@
 """The whole prompt of a generation: lore, card, persona and chat in the order and roles that the model gets.
 
 The order is that of SillyTavern's chat completion: of the chosen preset, or of the Prompt Manager as it is delivered
-(spec: deeplore-ai-and-tools 5.7): main prompt, persona, description, personality, scenario, example messages, chat
+(rules: sillytavern 5.7): main prompt, persona, description, personality, scenario, example messages, chat
 history, post-history. The lore is what the trace says that the host was handed, by position:
 
 * 2 before the main prompt, 0 after it, each a message of its own; where the preset puts the main prompt among the

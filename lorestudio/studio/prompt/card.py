@@ -1,7 +1,7 @@
 """Who speaks in a prompt, what the card gives it field by field, and what its macros stand for.
 
 A chat may have texts of its own that go before the card's: scenario, example messages and main prompt, in its metadata
-(spec: deeplore-ai-and-tools 5.2). In a group the cards are swapped with whoever speaks, or joined: each field of every
+(rules: sillytavern 5.2). In a group the cards are swapped with whoever speaks, or joined: each field of every
 member, between the group's own prefix and suffix, in which `<FIELDNAME>` stands for the field and `{{char}}` for the
 member. Source: SillyTavern's group chats.
 """

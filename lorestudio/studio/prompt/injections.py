@@ -2,8 +2,8 @@
 and what of it stands among the messages, beside the preset's prompts with a depth.
 
 At a depth the prompts are read by their order, and within one order assistant, user, system. What has depth, order and
-role in common is one message: the preset's texts first, then those of the host, which have the order 100 (spec:
-deeplore-ai-and-tools 5.7).
+role in common is one message: the preset's texts first, then those of the host, which have the order 100
+(rules: sillytavern 5.7).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
 
 
 def _authors_note(chat: Chat, end: int, macros: Macros) -> HeldInjection | None:
-    """The chat's own note, in the turns in which it is due (spec: deeplore-ai-and-tools 5.2, 5.7)."""
+    """The chat's own note, in the turns in which it is due (rules: sillytavern 5.2, 5.7)."""
     note = authors_note(chat.metadata)
     if not note.text.strip() or not note.due(sum(each.is_user for each in chat.messages[:end])):
         return None

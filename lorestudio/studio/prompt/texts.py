@@ -6,7 +6,7 @@ their markers stand for.
 * Card and persona go to the end where the order does not name them; SillyTavern puts them there.
 * A prompt for other kinds of generations, or one that SillyTavern does not know what to do with, is left out.
 
-Source: SillyTavern's Prompt Manager (spec: deeplore-ai-and-tools 5.7).
+Source: SillyTavern's Prompt Manager (rules: sillytavern 5.7).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From an answer, or from what a person typed, to a proposal: what the note would say, and what speaks against it.
 
 Keys are counted in the messages of the open chat by the engine's own matcher; a draft becomes the text of a new note
-and the file it goes to (spec: deeplore-ai-and-tools 2.1).
+and the file it goes to (rules: deeplore-tools 2.1).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from lorestudio.vault.note.yaml_handler import compose_note
 
 @dataclass(frozen=True, slots=True)
 class SearchableChat:
-    """The searched lines of a chat: each message alone, as a scan reads it (spec: deeplore-engine 3.3)."""
+    """The searched lines of a chat: each message alone, as a scan reads it (rules: deeplore 3.3)."""
 
     lines: tuple[tuple[int, str], ...] = ()
     case_sensitive: bool = False

@@ -74,7 +74,7 @@ def _digest(text: str) -> str:
 
 
 PAUSE_S: Final = 0.5
-"""Between a provider's answer and the next question (spec: deeplore-ai-and-tools 1.3, throttle)."""
+"""Between a provider's answer and the next question (rules: deeplore-tools 1.3 "Throttle")."""
 
 FAILURES_IN_A_ROW: Final = 3
 """After so many a provider is not asked any further."""

@@ -1,6 +1,6 @@
 """Which notes are asked about, which are left out and why, and what is asked. Reads the notes; asks nobody.
 
-Contents and limits of the questions: spec deeplore-ai-and-tools 2.1, 2.5, 2.6.
+Contents and limits of the questions: rules: deeplore-tools 2.1, 2.5, 2.6.
 """
 
 from __future__ import annotations

@@ -13,14 +13,14 @@ from lorestudio.llm.messages import ChatReply
 from lorestudio.studio.proposals.model import Remark
 
 SUMMARY_LENGTH: Final = 600
-"""Code units of a summary (spec: deeplore-ai-and-tools 2.6)."""
+"""Code units of a summary (rules: deeplore-tools 2.6)."""
 FEWEST_KEYS: Final = 3
 FEWEST_DRAFT_KEYS: Final = 2
 MOST_KEYS: Final = 10
-"""How many keys are asked for (spec: deeplore-ai-and-tools 2.5)."""
+"""How many keys are asked for (rules: deeplore-tools 2.5)."""
 
 LONGEST_KEY: Final = 200
-"""Code units of a key that take part in matching (spec: deeplore-engine 3.4)."""
+"""Code units of a key that take part in matching (rules: deeplore 3.4)."""
 
 _THINKING: Final = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCED: Final = re.compile(r"\A```\w*[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)

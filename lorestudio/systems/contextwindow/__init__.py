@@ -1,1 +1,1 @@
-"""The context window: weighted lore in a budget that elements and conversation share (spec: context-window)."""
+"""The context window: weighted lore in a budget that elements and conversation share (rules: context-window)."""

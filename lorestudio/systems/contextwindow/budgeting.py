@@ -1,4 +1,4 @@
-"""Sharing a budget between lore, context elements and conversation (spec: context-window 12 to 14)."""
+"""Sharing a budget between lore, context elements and conversation (rules: context-window 12 to 14)."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ class Fitted:
 
     @property
     def over(self) -> int:
-        """Tokens above the budget, 0 where it is held (spec: context-window 21.2)."""
+        """Tokens above the budget, 0 where it is held (rules: context-window 21.2)."""
         return max(0, self.tokens - max(0, self.budget)) if self.selection is not None else 0
 
 
 def fit(
     window: ContextWindow, text: str, sharing: Sharing, counter: TokenCounter, may_take: MayTake = everything
 ) -> Fitted:
-    """Reduce the window to the budget: lore in map order, elements and turns cut (spec: context-window 12)."""
+    """Reduce the window to the budget: lore in map order, elements and turns cut (rules: context-window 12)."""
     budget = effective(sharing.budget, sharing.multiplier)
     if sharing.budget == 0:
         return Fitted(window, budget)
@@ -152,7 +152,7 @@ def _fitted(
 def combined_text(
     window: ContextWindow, text: str, sharing: Sharing, counter: TokenCounter, may_take: MayTake = everything
 ) -> str:
-    """Lore in the order of its selection, then the elements, as one text cut to the budget (spec: context-window 13).
+    """Lore in the order of its selection, then the elements, as one text cut to the budget (rules: context-window 13).
 
     The conversation is not part of it. Without a multiplier the original does not cut at all. Raises ValueError for a
     negative multiplier.
@@ -179,7 +179,7 @@ def filled(
 def select_for_conversation(
     window: ContextWindow, most: int, counter: TokenCounter, may_take: MayTake = everything
 ) -> Selection:
-    """What the whole conversation brings in (spec: context-window 14)."""
+    """What the whole conversation brings in (rules: context-window 14)."""
     return select(window.lore, " ".join(turn.text for turn in window.history), most, counter, may_take)
 
 

@@ -1,4 +1,4 @@
-"""The token counter of the context window: a heuristic over a word list, no tokenizer (spec: context-window 2).
+"""The token counter of the context window: a heuristic over a word list, no tokenizer (rules: context-window 2).
 
 Lengths are UTF-16 code units. A unit is a letter where its category is one of Lu, Ll, Lt, Lm and Lo; both halves of
 a surrogate pair are none.
@@ -23,7 +23,7 @@ LONGEST_WORD: Final = 50
 """No longer entry of the word list is looked for."""
 
 MOST_UNITS: Final = 10_000
-"""A piece longer than this is counted by its length alone (spec: context-window 18)."""
+"""A piece longer than this is counted by its length alone (rules: context-window 18)."""
 
 _LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
 
@@ -59,7 +59,7 @@ class WordList:
 
     @classmethod
     def of(cls, name: str, lines: Iterable[str]) -> WordList:
-        """The list of these lines; blank ones are dropped, nothing else is cleaned (spec: context-window 2.1)."""
+        """The list of these lines; blank ones are dropped, nothing else is cleaned (rules: context-window 2.1)."""
         words = frozenset(line.lower() for line in lines if line)
         digest = hashlib.sha256("\n".join(sorted(words)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return cls(name, words, digest)

@@ -1,4 +1,4 @@
-"""Locks: entries that may not be taken for the moment (spec: context-window 15).
+"""Locks: entries that may not be taken for the moment (rules: context-window 15).
 
 A lock names a key of the lorebook, or pages (windows by name). A passthrough is asked each time a locked key is looked
 at and may let it through, also against an open lock.
@@ -43,7 +43,7 @@ class LockTable:
     """All locks by their names in lower case, and the flags of the windows that they close.
 
     `flags` are the original's: the last change of any lock of a window wins. Otherwise a window is closed while some
-    lock of a key of it is (17 row 14).
+    lock of a key of it is (rules: context-window 17 row 14).
     """
 
     locks: Mapping[str, Lock] = field(default_factory=lambda: MappingProxyType({}))

@@ -1,4 +1,4 @@
-"""Entries of a lorebook: adding, finding, cleaning, combining (spec: context-window 1.1, 4).
+"""Entries of a lorebook: adding, finding, cleaning, combining (rules: context-window 1.1, 4).
 
 A lorebook is a mapping from key to entry whose order counts; every function gives a new one.
 """
@@ -25,7 +25,7 @@ class LoreEntry:
     required_keys: tuple[str, ...] = ()
 
     def combined(self, other: LoreEntry) -> LoreEntry:
-        """The values one after the other, and the requirements of both (spec: context-window 1.1)."""
+        """The values one after the other, and the requirements of both (rules: context-window 1.1)."""
         return replace(
             self,
             value=f"{self.value} {other.value}",
@@ -73,7 +73,7 @@ def cleaned(book: LoreBook, banned: str = "", replacement: str = "", *, source_c
 
     Links and requirements that name changed keys are left as they are. Of keys that become equal the later entry stays,
     in the place of the first. An empty text is banned only with `source_compatible`
-    (spec: context-window 4, 17 row 15).
+    (rules: context-window 4, 17 row 15).
     """
     pieces = [piece for piece in banned.split(", ") if piece or source_compatible]
     made: LoreBook = {}
@@ -92,7 +92,7 @@ def merged(
     append: bool = False,
     source_compatible: bool = False,
 ) -> dict[str, LoreEntry]:
-    """The book with all entries of the other (spec: context-window 9, 17 rows 4 and 7).
+    """The book with all entries of the other (rules: context-window 9, 17 rows 4 and 7).
 
     An entry in both is `append`ed to, or replaced with `emplace`, or keeps its value and weight. Links, aliases and
     requirements are united; of a replaced entry the requirements go, and with `source_compatible` all three.

@@ -1,4 +1,4 @@
-"""Several pages under one budget: what each may use, and fitting each to it (spec: context-window 16).
+"""Several pages under one budget: what each may use, and fitting each to it (rules: context-window 16).
 
 A page is a window of its own: links, requirements and locks stay within it.
 
@@ -84,7 +84,7 @@ def fit_pages(
 ) -> tuple[FittedPage, ...]:
     """Reduce every page to its share, in page order; `may_take` gives the check of a page's locks.
 
-    The original does not pass “fill half” on where there are several pages (spec: context-window 16).
+    The original does not pass “fill half” on where there are several pages (rules: context-window 16).
     """
     names = list(pages)
     if len(names) == 1:
@@ -336,7 +336,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def budget_of(settings: ContextWindowSettings, context_size: int, text: str, counter: TokenCounter) -> int:
-    """The budget of a request (spec: context-window 16); a prompt of unknown size is measured by its text."""
+    """The budget of a request (rules: context-window 16); a prompt of unknown size is measured by its text."""
     if not settings.budget_from_context:
         return settings.total_token_budget
     size = context_size or settings.total_token_budget

@@ -1,4 +1,4 @@
-"""Which entries of a lorebook a text brings in, step by step (spec: context-window 5 to 7)."""
+"""Which entries of a lorebook a text brings in, step by step (rules: context-window 5 to 7)."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def matches(book: LoreBook, text: str) -> tuple[Match, ...]:
 
 
 def matching_keys(book: LoreBook, text: str, may_take: MayTake = everything) -> tuple[str, ...]:
-    """The keys of the entries that match and that no lock refuses (spec: context-window 5)."""
+    """The keys of the entries that match and that no lock refuses (rules: context-window 5)."""
     return tuple(match.key for match in matches(book, text) if may_take(match.key))
 
 
@@ -137,7 +137,9 @@ def count_and_sort_hits(keys: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def select(book: LoreBook, text: str, most: int, counter: TokenCounter, may_take: MayTake = everything) -> Selection:
-    """Which entries go in with at most `most` tokens: one that does not fit is passed over (spec: context-window 6)."""
+    """Which entries go in with at most `most` tokens: one that does not fit is passed over
+    (rules: context-window 6).
+    """
     found = matches(book, text)
     refused = {match.key for match in found if not may_take(match.key)}
     found = tuple(
@@ -185,7 +187,9 @@ def select(book: LoreBook, text: str, most: int, counter: TokenCounter, may_take
 def select_and_fill(
     book: LoreBook, text: str, most: int, counter: TokenCounter, may_take: MayTake = everything
 ) -> Selection:
-    """As `select`, and then whatever else fits, the heaviest first and each looked at once (spec: context-window 7)."""
+    """As `select`, and then whatever else fits, the heaviest first and each looked at once
+    (rules: context-window 7).
+    """
     if most <= 0:
         return Selection()
     begun = select(book, text, most, counter, may_take)
@@ -225,7 +229,9 @@ def select_and_fill(
 
 
 def satisfied_by(book: LoreBook, entry: LoreEntry, members: Collection[str]) -> tuple[Requirement, ...]:
-    """For each name that the entry requires, who among `members` satisfies it; case counts (spec: context-window 6)."""
+    """For each name that the entry requires, who among `members` satisfies it; case counts
+    (rules: context-window 6).
+    """
     return tuple(_satisfied(book, name, members) for name in entry.required_keys)
 
 
@@ -254,7 +260,7 @@ def _match(key: str, entry: LoreEntry, lowered: str) -> Match | None:
 
 
 def _follow_links(book: LoreBook, keys: Sequence[str]) -> tuple[tuple[Link, ...], tuple[str, ...]]:
-    """All links from these keys, each entry once, first in first out (spec: context-window 6, step 2)."""
+    """All links from these keys, each entry once, first in first out (rules: context-window 6 step 2)."""
     seen = dict.fromkeys(keys)
     queue = list(seen)
     links: list[Link] = []

@@ -1,4 +1,4 @@
-"""The context window as a retrieval system (spec: context-window 6, 7, 12, 16, 21).
+"""The context window as a retrieval system (rules: context-window 6, 7, 12, 16, 21).
 
 What is decided is decided by `pages.fitted_pages`; the stages here tell it entry by entry.
 """

@@ -1,6 +1,6 @@
-"""Cutting a text or a list to a number of tokens: top, bottom or middle (spec: context-window 3).
+"""Cutting a text or a list to a number of tokens: top, bottom or middle (rules: context-window 3).
 
-Cutting elements and turns to a limit, also with what a text mentions first (spec: context-window 10, 11).
+Cutting elements and turns to a limit, also with what a text mentions first (rules: context-window 10, 11).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def effective(limit: int, multiplier: int) -> int:
 
 
 def half(value: int, parts: int = 2) -> int:
-    """Integer division toward zero, also for negative budgets (spec: context-window 18)."""
+    """Integer division toward zero, also for negative budgets (rules: context-window 18)."""
     return value // parts if value >= 0 else -(-value // parts)
 
 
@@ -96,7 +96,7 @@ def truncated(text: str, limit: int, multiplier: int, method: Method, counter: T
 def truncated_list(
     texts: Sequence[str], limit: int, multiplier: int, method: Method, counter: TokenCounter
 ) -> tuple[Item, ...]:
-    """What is kept of a list of texts: all of it where it fits (spec: context-window 3.2)."""
+    """What is kept of a list of texts: all of it where it fits (rules: context-window 3.2)."""
     costs, room = [counter.count(text) for text in texts], effective(limit, multiplier)
     return whole(costs) if sum(costs) <= room else cut(costs, room, method)
 
@@ -114,7 +114,7 @@ def chunks(text: str, most: int, counter: TokenCounter, overlap: int = 0) -> tup
     """The words of a text in chunks of at most `most` tokens; a word that alone is longer stands alone.
 
     Each later chunk begins with as many words from the end of the one before as fit into `overlap` tokens
-    (spec: context-window 3.3).
+    (rules: context-window 3.3).
     """
     if most <= 0:
         return ()
@@ -243,7 +243,7 @@ def _preserving(
     counter: TokenCounter,
     regular: Sequence[int] | None = None,
 ) -> CutList:
-    """What matches first, then what is left of the budget for the others (spec: context-window 10, 17 row 16).
+    """What matches first, then what is left of the budget for the others (rules: context-window 10, 17 row 16).
 
     The original compares with the limit as it is and cuts with the multiplied one; here both are the multiplied one.
     """

@@ -1,4 +1,4 @@
-"""A context window as data: lore, context elements and a conversation (spec: context-window 1, 9, 16)."""
+"""A context window as data: lore, context elements and a conversation (rules: context-window 1, 9, 16)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lorestudio.systems.contextwindow import lore
 from lorestudio.systems.contextwindow.lore import LoreBook, LoreEntry
 
 DEFAULT_SIZE: Final = 8000
-"""Tokens; only a proposal for the budget (spec: context-window 17 row 1)."""
+"""Tokens; only a proposal for the budget (rules: context-window 17 row 1)."""
 
 
 class Role(StrEnum):
@@ -65,7 +65,7 @@ class ContextWindow:
         only_if_empty: bool = False,
         source_compatible: bool = False,
     ) -> ContextWindow:
-        """This window and another one (spec: context-window 9, 17 rows 4 to 7).
+        """This window and another one (rules: context-window 9, 17 rows 4 to 7).
 
         `append` and `emplace` say what becomes of entries in both. With `emplace_history` given, the conversation is
         replaced or left as it is, as the original does; else the turns of the other one that are not here yet follow.
@@ -98,9 +98,10 @@ def with_turn(history: tuple[Turn, ...], turn: Turn, new_id: Callable[[], str] |
 
 
 def window_from_json(document: Json, new_id: Callable[[], str] | None = None) -> ContextWindow:
-    """The window that a JSON document describes; what is missing or unknown is forgiven (spec: context-window 1.3).
+    """The window that a JSON document describes; what is missing or unknown is forgiven (rules: context-window 1.3).
 
-    Turns without an id get one, so that they can be told apart (17 row 17). Raises ValueError naming the field.
+    Turns without an id get one, so that they can be told apart (rules: context-window 17 row 17). Raises ValueError
+    naming the field.
     """
     top = _object(document, "the document")
     book: dict[str, LoreEntry] = {}
@@ -170,7 +171,7 @@ def _turn(value: Mapping[str, Json], place: int, new_id: Callable[[], str]) -> T
 
 
 def _whole(value: Json) -> int:
-    """A whole number, truncated toward zero; 0 for what is none (spec: context-window 1.1)."""
+    """A whole number, truncated toward zero; 0 for what is none (rules: context-window 1.1)."""
     if isinstance(value, bool):
         return 0
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""The reason codes of the context window (spec: context-window 21)."""
+"""The reason codes of the context window (rules: context-window 21)."""
 
 from __future__ import annotations
 

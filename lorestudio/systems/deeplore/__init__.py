@@ -1,1 +1,1 @@
-"""DeepLore 2.0.2's retrieval: keywords, AI selection, gates, budget (spec: deeplore-engine)."""
+"""DeepLore 2.0.2's retrieval: keywords, AI selection, gates, budget (rules: deeplore)."""

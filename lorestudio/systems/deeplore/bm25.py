@@ -1,4 +1,4 @@
-"""BM25 scores exactly as DeepLore computes them (spec: deeplore-engine 3.8, 12.6)."""
+"""BM25 scores exactly as DeepLore computes them (rules: deeplore 3.8, 12.6)."""
 
 from __future__ import annotations
 

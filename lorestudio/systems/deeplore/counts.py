@@ -1,4 +1,4 @@
-"""Counts that a chat keeps and no decision reads: injections per entry, and usage (spec: deeplore-engine 6.4, 6.6).
+"""Counts that a chat keeps and no decision reads: injections per entry, and usage (rules: deeplore 6.4, 6.6).
 
 They are a function of the counts before and of what one generation did (`Tally`), so that a generation which is known
 to decide the same can be counted without being run.

@@ -1,6 +1,6 @@
-"""Contextual gating: holding a note's fields against the chat's context (spec: deeplore-engine 5.2).
+"""Contextual gating: holding a note's fields against the chat's context (rules: deeplore 5.2).
 
-Which entries gates let pass whatever they say: the exemption policy (spec: deeplore-engine 5.1).
+Which entries gates let pass whatever they say: the exemption policy (rules: deeplore 5.1).
 """
 
 from __future__ import annotations

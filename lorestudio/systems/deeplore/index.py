@@ -17,7 +17,7 @@ from lorestudio.systems.deeplore.keys import KeyMatcher
 class DeepLoreIndex:
     """A vault index with its derived data, made on first use and never changed afterwards.
 
-    `visible` are the entries that a run works on: all but guides, in index order (spec: deeplore-engine 1.14).
+    `visible` are the entries that a run works on: all but guides, in index order (rules: deeplore 1.14).
     With a `base`, an index that differs in few entries, only those are prepared anew; what comes out is the same.
     """
 

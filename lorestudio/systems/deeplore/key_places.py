@@ -1,10 +1,10 @@
 """Every place where keys stand in the text that a generation searches, with the entries that they belong to.
 
-It is told by the matcher and the window of the run itself (spec: deeplore-engine 3.3, 3.4).
+It is told by the matcher and the window of the run itself (rules: deeplore 3.3, 3.4).
 
 Key by key, whether and where an entry's keys are found in the text that a generation searches.
 
-It is told by the matcher and the text of the run itself (spec: deeplore-engine 3.3, 3.4).
+It is told by the matcher and the text of the run itself (rules: deeplore 3.3, 3.4).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Keys match as plain substrings, or as whole words where that is on and the key has no white space. Whole words are
 compared as JavaScript compares them without regard to case, which makes a few more letters equal than lower-casing does
-(spec: deeplore-engine 3.4, 3.10).
+(rules: deeplore 3.4, 3.10).
 
 The keys of a vault as they are searched: patterns by number, who has them, and the automatons that find them.
 """

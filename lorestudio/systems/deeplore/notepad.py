@@ -2,12 +2,12 @@
 
 In tag mode the model writes them into its reply between two tags, in extract mode a second request takes them from the
 finished reply. Either way they go to the end of the chat's notepad; what each message keeps: see `message_notes`.
-Source: spec: deeplore-ai-and-tools 2.3, 4.7.
+Rules: deeplore-tools 2.3, 4.7.
 
 The notes that a message contributed to the AI notepad, kept with each of its swipes so that they can be taken back.
 
 They are in `extra`, and a chat file has a copy of each swipe's `extra` in `swipe_info`
-(spec: deeplore-ai-and-tools 4.8, 5.2).
+(rules: deeplore-tools 4.8; sillytavern 5.2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The stages of a generation in order (spec: deeplore-engine 4, 5, 10)."""
+"""The stages of a generation in order (rules: deeplore 4, 5, 10)."""
 
 from __future__ import annotations
 

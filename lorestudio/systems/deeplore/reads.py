@@ -84,7 +84,7 @@ class Reads:
         self._whole_chat = ctx.is_fixed("window_filter")
         self._depth = 0
         depths = (settings.scan_depth, *ctx.index.scan_depths)
-        if any(0 < depth < 1 for depth in depths):  # spec: deeplore-engine 3.3; such a window is the whole chat
+        if any(0 < depth < 1 for depth in depths):  # (rules: deeplore 3.3); such a window is the whole chat
             self._whole_chat = True
         self._depth = int(max(*depths, 0)) if not self._whole_chat else 0
         if self._asks_model:  # the reply that ends the chat is hidden from the model, which then sees one more

@@ -1,4 +1,4 @@
-"""One generation from its inputs to its trace and the state after it (spec: deeplore-engine 6.7, 10)."""
+"""One generation from its inputs to its trace and the state after it (rules: deeplore 6.7, 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text in which keys are searched: the last messages of the chat, one line each (spec: deeplore-engine 3.3)."""
+"""The text in which keys are searched: the last messages of the chat, one line each (rules: deeplore 3.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios of DeepLore: generations in the format of the recorded runs (golden format 1 and 2)."""
+"""Scenarios of DeepLore: generations in the format of the recorded runs (rules: scenario-format 1, 2)."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def _rows(turns: Sequence[ScenarioTurn]) -> list[dict[str, Any]]:
 
 
 def recorded_answers(trace: Trace) -> dict[str, dict[str, Any]]:
-    """What a run was told by kind of question, as a scenario scripts it (golden format 1.5)."""
+    """What a run was told by kind of question, as a scenario scripts it (rules: scenario-format 1.5)."""
     answers = {call.kind: _reply(call) for call in trace.ai_calls}
     for kind, stage in (("search", "AI selection"), ("prefilter", "category prefilter")):
         error = _unasked(trace.stage(stage))

@@ -1,6 +1,6 @@
-"""Writing what a scenario's generations decided, in the format of the recorded runs (golden format 2).
+"""Writing what a scenario's generations decided, in the format of the recorded runs (rules: scenario-format 2).
 
-The AI part of a generation in the format of the recorded runs (golden format 2.3 to 2.5).
+The AI part of a generation in the format of the recorded runs (rules: scenario-format 2.3 to 2.5).
 """
 
 from __future__ import annotations

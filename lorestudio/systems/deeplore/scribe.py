@@ -1,7 +1,7 @@
 """The session scribe: every few messages a note about what has happened since the last one.
 
 When a note is due, what the model is asked, and what its answer becomes: two values in the chat's metadata and a
-Markdown file in the vault. Source: spec: deeplore-ai-and-tools 2.2, 4.7.
+Markdown file in the vault. Rules: deeplore-tools 2.2, 4.7.
 """
 
 from __future__ import annotations

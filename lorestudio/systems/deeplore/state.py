@@ -1,6 +1,6 @@
 """What one run works on while it runs.
 
-The probability of an entry, on every way in (spec: deeplore-engine 3).
+The probability of an entry, on every way in (rules: deeplore 3).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text as it goes into the prompt: cutting at a sentence, filling the template (spec: deeplore-engine 5.7)."""
+"""Text as it goes into the prompt: cutting at a sentence, filling the template (rules: deeplore 5.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fact memory as a whole: threads are spoken in, fall silent, and leave their facts behind (spec: fact-memory 3)."""
+"""Fact memory as a whole: threads are spoken in, fall silent, and leave their facts behind (rules: fact-memory 3)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ from lorestudio.systems.facts.threads import should_close, should_cool, should_g
 logger = logging.getLogger(__name__)
 
 MOST_ATTEMPTS: Final = 3
-"""After so many failures in a row sweeping leaves a thread alone; asking for it still tries (spec: 3.5 S3)."""
+"""After so many failures in a row sweeping leaves a thread alone; asking for it still tries
+(rules: fact-memory 3.5 S3).
+"""
 
 
 class Partner(Protocol):
@@ -168,11 +170,13 @@ class FactMemory:
         thread, previous = self._listening(thread_id)
         reply = "".join([piece async for piece in self._replying(thread, message, system_prompt)])
         after = self._thread(thread.id)
-        stale = self._strict and previous is not None  # the original hands back the thread as it was made (spec: 3.4)
+        stale = self._strict and previous is not None  # the original's is as it was made (rules: fact-memory 3.4)
         return Talked(thread if stale else after, reply, previous)
 
     def stream(self, thread_id: str, message: str, system_prompt: str = "") -> tuple[Talked, AsyncIterator[str]]:
-        """The thread before the exchange, and the reply in pieces; it is kept after the last one (spec: 3.4)."""
+        """The thread before the exchange, and the reply in pieces; it is kept after the last one
+        (rules: fact-memory 3.4).
+        """
         thread, previous = self._listening(thread_id)
         return Talked(thread, "", previous), self._replying(thread, message, system_prompt)
 
@@ -207,7 +211,7 @@ class FactMemory:
         self._store.update_thread(replace(thread, last_message_at=now, updated_at=now))
 
     async def _remembered(self, thread: Thread, message: str) -> list[str]:
-        """The system messages with what is known (spec: 11)."""
+        """The system messages with what is known (rules: fact-memory 11)."""
         if not self._config.auto_retrieve:
             return []
         found = await self.retrieve(thread.user_id, message)

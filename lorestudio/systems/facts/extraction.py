@@ -1,6 +1,7 @@
-"""Drawing facts out of a conversation: the prompt, the reply, and a second look by a model (spec: fact-memory 5, 6).
+"""Drawing facts out of a conversation: the prompt, the reply, and a second look by a model (rules: fact-memory 5, 6).
 
-Without a model plain rules draw them out. Tags by words in the text are about health, as in the original (spec: 5.6).
+Without a model plain rules draw them out. Tags by words in the text are about health, as in the original
+(rules: fact-memory 5.6).
 """
 
 from __future__ import annotations
@@ -87,12 +88,14 @@ _ENDS: Final = re.compile(r"[.!?\n]+")
 
 
 def conversation(lines: Sequence[Line]) -> str:
-    """The lines as models read them, one `role: text` each (spec: 5.1)."""
+    """The lines as models read them, one `role: text` each (rules: fact-memory 5.1)."""
     return "\n".join(f"{line.role}: {line.told}" for line in lines)
 
 
 def filled(template: str, lines: Sequence[Line], session_date: str, *, strict: bool) -> str:
-    """The prompt with its slots filled (spec: 5.3; in strict mode with JavaScript's dollar signs and second pass)."""
+    """The prompt with its slots filled (rules: fact-memory 5.3; in strict mode with JavaScript's dollar signs and
+    second pass).
+    """
     talk = conversation(lines)
     if not strict:
         return template.replace(SESSION_DATE, session_date).replace(CONVERSATION, talk)
@@ -105,7 +108,7 @@ def filled(template: str, lines: Sequence[Line], session_date: str, *, strict: b
 
 
 def read_reply(reply: str | None, *, strict: bool) -> tuple[dict[str, Json], ...]:
-    """The items of a model's reply; a reply that is no JSON gives none and a warning (spec: 5.4)."""
+    """The items of a model's reply; a reply that is no JSON gives none and a warning (rules: fact-memory 5.4)."""
     text = "{}" if reply is None else reply
     if not strict:
         text = trim(text)
@@ -132,7 +135,9 @@ def parse_json(text: str) -> Json:
 
 
 def validated(parsed: Json) -> tuple[dict[str, Json], ...]:
-    """The usable items of a reply, each with its known fields; a bad one never affects another (spec: 5.5)."""
+    """The usable items of a reply, each with its known fields; a bad one never affects another
+    (rules: fact-memory 5.5).
+    """
     items = parsed.get("memories") if isinstance(parsed, Mapping) else parsed
     return tuple(_items(items)) if isinstance(items, list | tuple) else ()
 
@@ -158,7 +163,9 @@ def _items(items: Sequence[Json]) -> Iterator[dict[str, Json]]:
 
 
 def normalised(raw: Json, *, strict: bool, tagging: str = KEYWORDS) -> tuple[Fact, ...]:
-    """Facts from whatever an extractor returned (spec: 5.6). Raises FactError in strict mode for an odd item."""
+    """Facts from whatever an extractor returned (rules: fact-memory 5.6). Raises FactError in strict mode for an odd
+    item.
+    """
     if not isinstance(raw, list | tuple):
         if strict:
             raise FactError("the extractor returned no list")
@@ -189,7 +196,7 @@ def _tags(text: str, given: Json, tagging: str) -> list[Json]:
 
 
 def extract_simple(lines: Sequence[Line]) -> tuple[Fact, ...]:
-    """Facts without a model: sentences that hold one of a few words about oneself (spec: 5.7)."""
+    """Facts without a model: sentences that hold one of a few words about oneself (rules: fact-memory 5.7)."""
     facts: list[Fact] = []
     for line in lines:
         if line.role == "system":
@@ -218,7 +225,7 @@ TIMEOUT_MS: Final = 120_000
 def chat_request(
     template: str, lines: Sequence[Line], session_date: str, *, strict: bool = False, model: str = ""
 ) -> ChatRequest:
-    """The request for the facts of these lines (spec: fact-memory 5.3, 5.4)."""
+    """The request for the facts of these lines (rules: fact-memory 5.3, 5.4)."""
     prompt = filled(template, lines, session_date, strict=strict)
     return ChatRequest(FACTS, "", prompt, max_tokens=MAX_TOKENS, timeout_ms=TIMEOUT_MS, model=model, json_object=True)
 
@@ -255,7 +262,7 @@ class AskedModel:
 
 @dataclass(frozen=True, slots=True)
 class PlainModel:
-    """Facts by plain rules, without a model (spec: fact-memory 5.7). It reviews nothing."""
+    """Facts by plain rules, without a model (rules: fact-memory 5.7). It reviews nothing."""
 
     embedder: Embedder
 
@@ -306,7 +313,9 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A new fact and a memory that contradict each other; it is counted and shown, nothing is resolved (spec: 6.3)."""
+    """A new fact and a memory that contradict each other; it is counted and shown, nothing is resolved
+    (rules: fact-memory 6.3).
+    """
 
     new_fact: str
     existing: str
@@ -350,7 +359,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class ReviewCounts:
-    """The counters of a review (spec: 4.1)."""
+    """The counters of a review (rules: fact-memory 4.1)."""
 
     modified: int = 0
     removed: int = 0
@@ -369,7 +378,7 @@ class ReviewCounts:
 
 
 def payload(facts: Sequence[Fact], memories: Sequence[Memory], lines: Sequence[Line]) -> str:
-    """What the reviewer is shown, as indented JSON (spec: 6.1)."""
+    """What the reviewer is shown, as indented JSON (rules: fact-memory 6.1)."""
     shown: dict[str, Json] = {
         "extractedFacts": [fact.data for fact in facts],
         "existingMemories": [{"content": memory.content, "source": memory.source} for memory in memories],
@@ -396,7 +405,9 @@ def read_review(reply: str | None, facts: Sequence[Fact], *, strict: bool) -> Re
 
 
 def unreviewed(facts: Sequence[Fact], *, strict: bool) -> Review:
-    """Every fact kept (spec: 6.4; strict mode spells profile values out as text and drops an empty key)."""
+    """Every fact kept (rules: fact-memory 6.4; strict mode spells profile values out as text and drops an empty
+    key).
+    """
     return Review(tuple(Corrected(_spelled(fact) if strict else fact, KEEP) for fact in facts), failed=True)
 
 

@@ -2,7 +2,7 @@
 take.
 
 The rules about health are those that the original brings along, an example of what rules look like; a story needs its
-own (spec: fact-memory 7.5, 9.5).
+own (rules: fact-memory 7.5, 9.5).
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ HEALTH_RULES: Final = (
     ),
     _health_rule(r"\bgoal\b.*?(?:is|to)\s+(.+?)(?:[.,;]|$)", "goals", _health_text),
 )  # fmt: skip
-"""Rules for a patient's profile, in their order (spec: 7.5)."""
+"""Rules for a patient's profile, in their order (rules: fact-memory 7.5)."""
 
 HEALTH_PINS: Final[tuple[PinRule, ...]] = tuple(
     pattern_rule(pattern, "i", reason)
@@ -171,7 +171,7 @@ HEALTH_PINS: Final[tuple[PinRule, ...]] = tuple(
         (r"\b\d+\s*(?:mg|mcg|ml|units?)\b", "dosage"),
     )
 )
-"""What must never be forgotten of a patient (spec: 9.5)."""
+"""What must never be forgotten of a patient (rules: fact-memory 9.5)."""
 
 
 HEALTH = "health"

@@ -1,4 +1,4 @@
-"""From a conversation to memories: extract, review, sort, embed, compare, keep (spec: fact-memory 4, 9)."""
+"""From a conversation to memories: extract, review, sort, embed, compare, keep (rules: fact-memory 4, 9)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The counters of a run (spec: 4.1) and what they are made of. `stale` counts vectors of another model."""
+    """The counters of a run (rules: fact-memory 4.1) and what they are made of. `stale` counts vectors of another
+    model.
+    """
 
     saved: int = 0
     deduped: int = 0
@@ -123,12 +125,12 @@ async def run_pipeline(
 
 
 def session_date(thread: Thread) -> str:
-    """The day a thread was last spoken in, or made where nobody spoke (spec: 4)."""
+    """The day a thread was last spoken in, or made where nobody spoke (rules: fact-memory 4)."""
     return day(thread.created_at if thread.last_message_at is None else thread.last_message_at)
 
 
 async def extract_facts(lines: Sequence[Line], date: str, model: Model, options: FactOptions) -> tuple[Fact, ...]:
-    """The facts of a conversation; the model is not asked about an empty one (spec: 5.1)."""
+    """The facts of a conversation; the model is not asked about an empty one (rules: fact-memory 5.1)."""
     if not lines:
         return ()
     return normalised(await model.extract(lines, date), strict=options.strict, tagging=options.tagging)
@@ -145,7 +147,7 @@ async def _extracted(
         if not options.strict:
             raise
         problem = str(error)
-    except Exception as error:  # noqa: BLE001  # counts as no facts (spec: 4 step 2)
+    except Exception as error:  # noqa: BLE001  # counts as no facts (rules: fact-memory 4 step 2)
         problem = str(error)
     logger.warning("No facts of thread %s: %s", thread.id, problem)
     return (), problem
@@ -160,26 +162,26 @@ async def _reviewed(
         shown = payload(facts, memories, lines)
     except Stopped:
         raise
-    except Exception as error:  # noqa: BLE001  # the facts stand without a review (spec: 4 step 4)
+    except Exception as error:  # noqa: BLE001  # the facts stand without a review (rules: fact-memory 4 step 4)
         logger.warning("No review: %s", error)
         return None
     return await review_facts(facts, shown, model, options)
 
 
 async def review_facts(facts: Sequence[Fact], shown: str, model: Model, options: FactOptions) -> Review:
-    """Ask the reviewer; where that fails every fact stays as it is (spec: 6)."""
+    """Ask the reviewer; where that fails every fact stays as it is (rules: fact-memory 6)."""
     try:
         reply = await model.review(options.reflection_prompt or prompt_text("facts", "reflection") + "\n", shown)
     except Stopped:
         raise
-    except Exception as error:  # noqa: BLE001  # a failing call keeps the facts (spec: 6.4)
+    except Exception as error:  # noqa: BLE001  # a failing call keeps the facts (rules: fact-memory 6.4)
         logger.warning("No review: %s", error)
         reply = None
     return read_review(reply, facts, strict=options.strict)
 
 
 def _sorted(facts: Sequence[Fact], options: FactOptions, writes: Writes, user: str) -> tuple[tuple[Fact, ...], int]:
-    """The facts that stay free, and how many fields of the profile took one (spec: 7.6)."""
+    """The facts that stay free, and how many fields of the profile took one (rules: fact-memory 7.6)."""
     found = sort_facts(facts, options.structured or (), strict=options.strict)
     done = 0
     for made in found.structured:
@@ -235,7 +237,9 @@ def _worker_count(concurrency: float, *, strict: bool) -> int:
 
 
 class FactKeeper:
-    """Compares facts with a snapshot of the store and with what this run accepted, and keeps them (spec: 9.3, 9.4)."""
+    """Compares facts with a snapshot of the store and with what this run accepted, and keeps them
+    (rules: fact-memory 9.3, 9.4).
+    """
 
     def __init__(self, thread: Thread, writes: Writes, options: FactOptions, origin: MemoryOrigin) -> None:
         self._thread, self._writes, self._options, self._origin = thread, writes, options, origin

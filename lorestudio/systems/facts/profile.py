@@ -1,6 +1,6 @@
-"""A profile: how it is changed, when two goals are one, and which memories it outdates (spec: fact-memory 8).
+"""A profile: how it is changed, when two goals are one, and which memories it outdates (rules: fact-memory 8).
 
-Sorting facts into a profile's fields, by what a model said of them or by rules (spec: fact-memory 7).
+Sorting facts into a profile's fields, by what a model said of them or by rules (rules: fact-memory 7).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LEADING: Final = re.compile(r"[+-]?(?:Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\
 
 @dataclass(frozen=True, slots=True)
 class ProfileRule:
-    """A pattern that puts the facts it is found in into a field of the profile (spec: 7.1)."""
+    """A pattern that puts the facts it is found in into a field of the profile (rules: fact-memory 7.1)."""
 
     pattern: Pattern
     field: str
@@ -81,12 +81,12 @@ def group_rule(pattern: str, field: str, group: int = 0, action: str = ADD) -> P
 
 
 def sounds_like_an_aim(text: str) -> bool:
-    """Whether a text speaks of what somebody wants rather than of what is (spec: 7.4)."""
+    """Whether a text speaks of what somebody wants rather than of what is (rules: fact-memory 7.4)."""
     return any(pattern.search(text) for pattern in _AIMS)
 
 
 def sort_facts(facts: Sequence[Fact], rules: Sequence[ProfileRule], *, strict: bool) -> Sorted:
-    """Sort facts in order; of several readings under one key the first stays a reading (spec: 7.2)."""
+    """Sort facts in order; of several readings under one key the first stays a reading (rules: fact-memory 7.2)."""
     structured: list[Structured] = []
     freeform: list[Fact] = []
     for given in facts:
@@ -116,7 +116,7 @@ def _aim_as_goal(fact: Fact) -> Fact:
 
 
 def _from_model(fact: Fact, *, strict: bool) -> Structured | None:
-    """What the fields that a model filled in come to (spec: 7.3)."""
+    """What the fields that a model filled in come to (rules: fact-memory 7.3)."""
     field, value = fact.profile.get("profileField"), fact.profile.get("profileValue")
     if not isinstance(field, str) or field not in PROFILE_FIELDS:
         return None
@@ -191,7 +191,7 @@ def empty_profile(user: str) -> dict[str, Json]:
 
 
 def changed(profile: Profile, field: str, value: Json, action: str, now: str, *, strict: bool) -> Profile:
-    """The profile after one change (spec: 8.1). `now` is ISO 8601."""
+    """The profile after one change (rules: fact-memory 8.1). `now` is ISO 8601."""
     made = dict(profile)
     if field == VITALS and isinstance(value, Mapping) and "key" in value and action in {SET, ADD}:
         readings = _mapping(made.get(VITALS))
@@ -212,7 +212,9 @@ def changed(profile: Profile, field: str, value: Json, action: str, now: str, *,
 
 
 def merged(profile: Profile, changes: Mapping[str, Json], now: str) -> Profile:
-    """The profile with fields replaced and readings and custom fields merged (spec: 8.2). The owner stays."""
+    """The profile with fields replaced and readings and custom fields merged (rules: fact-memory 8.2). The owner
+    stays.
+    """
     made = dict(profile)
     for field, value in changes.items():
         if field in _MAPS and isinstance(value, Mapping):
@@ -223,7 +225,9 @@ def merged(profile: Profile, changes: Mapping[str, Json], now: str) -> Profile:
 
 
 def matching_goal(goal: str, goals: Sequence[Json], *, strict: bool) -> int:
-    """The index of the first goal that is the same one in other words, -1 where there is none (spec: 8.3)."""
+    """The index of the first goal that is the same one in other words, -1 where there is none
+    (rules: fact-memory 8.3).
+    """
     for index, known in enumerate(goals):
         if isinstance(known, str) and _same_goal(goal, known, strict=strict):
             return index
@@ -231,7 +235,7 @@ def matching_goal(goal: str, goals: Sequence[Json], *, strict: bool) -> int:
 
 
 def is_outdated(content: str, profile: Profile | None, *, strict: bool) -> bool:
-    """Whether a memory quotes another value of a gauge than the profile's (spec: 8.5)."""
+    """Whether a memory quotes another value of a gauge than the profile's (rules: fact-memory 8.5)."""
     low = content.lower()
     for key, reading in _mapping((profile or {}).get(VITALS)).items():
         name = key.lower()

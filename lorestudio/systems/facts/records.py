@@ -1,5 +1,5 @@
 """What fact memory handles: threads, their lines, facts and what becomes of them, memories and matches
-(spec: fact-memory 1, 9.3, 9.4).
+(rules: fact-memory 1, 9.3, 9.4).
 
 Moments are milliseconds since the epoch. What may be absent is None; tags and profile fields are kept as a model gave
 them, because the strict rules let any JSON pass there.
@@ -53,7 +53,7 @@ PROFILE_FIELDS: Final = ("conditions", "medications", "allergies", "vitals", "go
 NO_FIELD: Final = "none"
 
 Profile: TypeAlias = Mapping[str, Json]
-"""A profile in its JSON spelling; with `set`, a rule may put any field into it (spec: 8.1)."""
+"""A profile in its JSON spelling; with `set`, a rule may put any field into it (rules: fact-memory 8.1)."""
 
 EMPTY: Final[Mapping[str, Json]] = {}
 
@@ -63,7 +63,7 @@ class FactError(Exception):
 
 
 class ThreadState(StrEnum):
-    """Where a thread stands in its life (spec: 3.1)."""
+    """Where a thread stands in its life (rules: fact-memory 3.1)."""
 
     ACTIVE = "active"
     COOLING = "cooling"
@@ -75,8 +75,8 @@ class ThreadState(StrEnum):
 class Thread:
     """A conversation's record.
 
-    `attempts` counts extractions that failed in a row (spec: 3.5 S3). `digest` is that of the lines the facts were
-    drawn from, so that a passage of a chat that was edited later is recognised.
+    `attempts` counts extractions that failed in a row (rules: fact-memory 3.5 S3). `digest` is that of the lines the
+    facts were drawn from, so that a passage of a chat that was edited later is recognised.
     """
 
     id: str
@@ -147,11 +147,11 @@ class MemoryOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A stored fact (spec: 1.3).
+    """A stored fact (rules: fact-memory 1.3).
 
     `embedding` None is a row that takes no part in search; `unasked` marks one whose vector nobody asked for, which
-    strict mode cannot search over (spec errata: 1.7 and 10). `vector_model` made the vector; those of another model are
-    not comparable. `pinned` None is absent and counts as no.
+    strict mode cannot search over (rules: fact-memory 1.3, 1.7). `vector_model` made the vector; those of another model
+    are not comparable. `pinned` None is absent and counts as no.
     """
 
     id: str
@@ -219,7 +219,7 @@ class ExtractionRun:
 
 @dataclass(frozen=True, slots=True)
 class MemoryMatch:
-    """A memory that was found, with its score (spec: 1.4)."""
+    """A memory that was found, with its score (rules: fact-memory 1.4)."""
 
     memory: Memory
     score: float

@@ -1,5 +1,5 @@
 """Finding memories again, by similarity, forgetting, recency and variety, and writing them down for a prompt
-(spec: fact-memory 10, 11).
+(rules: fact-memory 10, 11).
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def retrieve(
     limit: int = LIMIT,
     tags: Sequence[str] = (),
 ) -> Found:
-    """The pinned memories and the most similar others; the limit counts only the others (spec: 10)."""
+    """The pinned memories and the most similar others; the limit counts only the others (rules: fact-memory 10)."""
     try:
         profile = store.get_profile(user)
-    except Exception as error:  # noqa: BLE001  # without a profile retrieval goes on (spec: 10 step 1)
+    except Exception as error:  # noqa: BLE001  # without a profile retrieval goes on (rules: fact-memory 10 step 1)
         logger.warning("The profile cannot be read: %s", error)
         profile = None
     pinned = [as_pinned(memory, strict=search.strict) for memory in store.get_pinned_memories(user)]
@@ -98,7 +98,7 @@ def chosen(
     now: int,
     limit: int,
 ) -> Found:
-    """What becomes of the matches of a search (spec: 10 steps 3 and 4)."""
+    """What becomes of the matches of a search (rules: fact-memory 10 steps 3 and 4)."""
     ids = {match.memory.id for match in pinned}
     others = [match for match in considered if match.memory.id not in ids]
     below = [match for match in others if search.min_score > 0 and match.score < search.min_score]
@@ -121,7 +121,9 @@ def chosen(
 
 
 def note_retrieved(store: FactStore, found: Found, now: int) -> None:
-    """Remember which memories were asked for, where forgetting is on; what fails is passed over (spec: 10.6)."""
+    """Remember which memories were asked for, where forgetting is on; what fails is passed over
+    (rules: fact-memory 10.6).
+    """
     if not store.can_update:
         return
     for match in found.matches:
@@ -130,19 +132,19 @@ def note_retrieved(store: FactStore, found: Found, now: int) -> None:
         changes = Changes(last_retrieved_at=now, retrieval_count=(match.retrieval_count or 0) + 1)
         try:
             store.update_memory(match.memory.id, changes)
-        except Exception as error:  # noqa: BLE001  # bookkeeping never stands in the way (spec: 10.6)
+        except Exception as error:  # noqa: BLE001  # bookkeeping never stands in the way (rules: fact-memory 10.6)
             logger.warning("Memory %s was not marked as retrieved: %s", match.memory.id, error)
 
 
 def as_pinned(memory: Memory, *, strict: bool) -> MemoryMatch:
-    """A pinned memory as a match; strict mode loses its counters (spec: 10 step 2, 10.6)."""
+    """A pinned memory as a match; strict mode loses its counters (rules: fact-memory 10 step 2, 10.6)."""
     if strict:
         return MemoryMatch(memory, 1.0, pinned=True)
     return MemoryMatch(memory, 1.0, True, memory.last_retrieved_at, memory.retrieval_count)
 
 
 def fading(last: int | None, created: int | None, count: int | None, now: int, half_life: float) -> float:
-    """By how much a memory has faded, 1 for not at all (spec: 10.2: a straight line with a floor)."""
+    """By how much a memory has faded, 1 for not at all (rules: fact-memory 10.2: a straight line with a floor)."""
     reference = last if last is not None else created if created is not None else now
     passed = (now - reference) / (2 * half_life) if half_life else float(now > reference)
     factor = max(_FLOOR, 1 - passed)
@@ -167,7 +169,7 @@ def decayed(matches: Sequence[MemoryMatch], now: int, half_life: float = HALF_LI
 
 
 def recent_first(matches: Sequence[MemoryMatch], now: int, weight: float, max_age: float = RECENT) -> list[MemoryMatch]:
-    """The matches with their age blended into the score (spec: 10.3)."""
+    """The matches with their age blended into the score (rules: fact-memory 10.3)."""
     if weight <= 0 or not matches:
         return list(matches)
     made: list[MemoryMatch] = []
@@ -180,7 +182,7 @@ def recent_first(matches: Sequence[MemoryMatch], now: int, weight: float, max_ag
 
 
 def varied(matches: Sequence[MemoryMatch], weight: float, limit: int) -> list[MemoryMatch]:
-    """The first `limit` by score, less what they share with those before them (spec: 10.4)."""
+    """The first `limit` by score, less what they share with those before them (rules: fact-memory 10.4)."""
     if weight <= 0 or len(matches) <= limit:
         return list(matches)
     pool = [match for match in matches if match.memory.embedding is not None and len(match.memory.embedding)]
@@ -200,7 +202,9 @@ def varied(matches: Sequence[MemoryMatch], weight: float, limit: int) -> list[Me
 
 
 def should_archive(memory: Memory, now: int, below: float = ARCHIVE_BELOW, half_life: float = HALF_LIFE) -> bool:
-    """Whether a memory has faded so far that it may be put away; never at the floor of 0.1 (spec: 10.5)."""
+    """Whether a memory has faded so far that it may be put away; never at the floor of 0.1
+    (rules: fact-memory 10.5).
+    """
     if memory.pinned:
         return False
     return fading(memory.last_retrieved_at, memory.created_at, memory.retrieval_count, now, half_life) < below

@@ -96,7 +96,7 @@ class FactsSession(Closing):
     def waiting(self, chat: Chat, path: Path | None, *, again: bool = False, due: bool = False) -> tuple[Passage, ...]:
         """The passages of a chat whose facts are not kept yet.
 
-        `again` takes all; `due` leaves out the last one while its silence is too short (spec: fact-memory 3.2).
+        `again` takes all; `due` leaves out the last one while its silence is too short (rules: fact-memory 3.2).
         """
         times = timeouts_of(self.settings)
         silence = times.cooling + times.dormant
@@ -143,7 +143,7 @@ class FactsSession(Closing):
         return "plain rules" if self.answers is None else self.answers.label
 
     def _close_old(self, chat: str) -> None:
-        """Close the chat's threads that have been dormant for long enough (spec: fact-memory 3.2)."""
+        """Close the chat's threads that have been dormant for long enough (rules: fact-memory 3.2)."""
         after, now = timeouts_of(self.settings).closed, self.now()
         for thread in self.threads(chat):
             if should_close(thread, after, now):

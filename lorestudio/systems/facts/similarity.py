@@ -1,4 +1,4 @@
-"""Comparing vectors: exact where a decision hangs on it, quick over many (spec: fact-memory 2, 9.3, 9.7).
+"""Comparing vectors: exact where a decision hangs on it, quick over many (rules: fact-memory 2, 9.3, 9.7).
 
 What is decided is decided on sums taken one after the other from the first place on, in ordinary doubles. Over many
 rows a matrix product in single precision finds the few that can matter, and only those are summed exactly.
@@ -51,7 +51,7 @@ class VectorTable:
     """The vectors of many rows, ready to be compared with others.
 
     Rows without a vector keep their number and are passed over. In safe mode so are rows whose vector has another
-    length; `stale` counts them (spec: 2 S1). In strict mode such a row ends the comparison with an error.
+    length; `stale` counts them (rules: fact-memory 2 S1). In strict mode such a row ends the comparison with an error.
     """
 
     def __init__(self, vectors: Sequence[Vector | None]) -> None:
@@ -141,7 +141,9 @@ class VectorTable:
 
 
 def classify(best: Best | None, deduplication: float = DEDUPLICATION, supersede: float = SUPERSEDE) -> FactAction:
-    """Skip, supersede or save by the two thresholds, borders inclusive, the first one first (spec: 9.3)."""
+    """Skip, supersede or save by the two thresholds, borders inclusive, the first one first
+    (rules: fact-memory 9.3).
+    """
     if best is not None and best.similarity >= deduplication:
         return FactAction.SKIP
     return FactAction.SUPERSEDE if best is not None and best.similarity >= supersede else FactAction.SAVE
@@ -157,7 +159,7 @@ def greater(one: Best | None, other: Best | None) -> Best | None:
 def find_most_similar(
     vector: Vector, rows: Sequence[Vector | None], threshold: float = DEDUPLICATION, *, strict: bool = False
 ) -> Best | None:
-    """The most similar row where it reaches the threshold (spec: 9.7)."""
+    """The most similar row where it reaches the threshold (rules: fact-memory 9.7)."""
     best = VectorTable(rows).best_of([vector], strict=strict)[0]
     return best if best is not None and best.similarity >= threshold else None
 
@@ -165,7 +167,7 @@ def find_most_similar(
 def is_duplicate(
     vector: Vector, rows: Sequence[Vector | None], threshold: float = DEDUPLICATION, *, strict: bool = False
 ) -> bool:
-    """Whether any row reaches the threshold (spec: 9.7)."""
+    """Whether any row reaches the threshold (rules: fact-memory 9.7)."""
     for row in rows:
         if row is None or (not strict and len(row) != len(vector)):
             continue
@@ -177,7 +179,7 @@ def is_duplicate(
 def dedupe_batch(
     vectors: Sequence[Vector], rows: Sequence[Vector | None], threshold: float = DEDUPLICATION, *, strict: bool = False
 ) -> tuple[int, ...]:
-    """Which vectors are no duplicate of a row nor of one that was kept before (spec: 9.7)."""
+    """Which vectors are no duplicate of a row nor of one that was kept before (rules: fact-memory 9.7)."""
     kept: list[int] = []
     for place, vector in enumerate(vectors):
         known = [*rows, *(vectors[one] for one in kept)]

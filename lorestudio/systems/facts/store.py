@@ -1,7 +1,7 @@
-"""Memories, threads and profiles in one SQLite file, which survives being killed (spec: fact-memory 1.7).
+"""Memories, threads and profiles in one SQLite file, which survives being killed (rules: fact-memory 1.7).
 
 Nothing is ever half there: everything that belongs together is written in one transaction, also what waits for the end
-of a run (spec: fact-memory 9.6 S16).
+of a run (rules: fact-memory 9.6 S16).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Threads: which state follows which and when, and a chat file as threads (spec: fact-memory 3.1, 3.2).
+"""Threads: which state follows which and when, and a chat file as threads (rules: fact-memory 3.1, 3.2).
 
 A chat file is parted into passages by long silences and by size. What was drawn out stays where it was: a passage that
 is kept is only read again where its messages have changed.

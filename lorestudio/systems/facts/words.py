@@ -1,4 +1,4 @@
-"""The reason codes of fact memory. Candidates are memories (spec: fact-memory 10, 11)."""
+"""The reason codes of fact memory. Candidates are memories (rules: fact-memory 10, 11)."""
 
 from __future__ import annotations
 

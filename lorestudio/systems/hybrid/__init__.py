@@ -1,1 +1,1 @@
-"""Hybrid retrieval: keywords choose, vectors rank (spec: hybrid-retrieval)."""
+"""Hybrid retrieval: keywords choose, vectors rank (rules: hybrid-retrieval)."""

@@ -1,4 +1,4 @@
-"""What hybrid retrieval is given: a worldbook, its options, and the texts to look at (spec: hybrid-retrieval 1, 2).
+"""What hybrid retrieval is given: a worldbook, its options, and the texts to look at (rules: hybrid-retrieval 1, 2).
 
 How a vault and a chat become a worldbook and the texts to look at (resources/docs/hybrid-retrieval.md says it too).
 
@@ -116,7 +116,9 @@ def worldbook(index: VaultIndex, controls: ChatControls) -> tuple[WorldEntry, ..
 
 
 def texts_of(chat: Sequence[Message], exchanges: int) -> Texts:
-    """The newest complete exchanges before the last message of the person, and that message (spec: 2)."""
+    """The newest complete exchanges before the last message of the person, and that message
+    (rules: hybrid-retrieval 2).
+    """
     last = next((place for place in range(len(chat) - 1, -1, -1) if chat[place].is_user), len(chat))
     user_input = chat[last].text if last < len(chat) else ""
     grouped: list[list[int]] = []

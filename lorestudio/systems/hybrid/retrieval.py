@@ -1,4 +1,4 @@
-"""Choosing entries: keywords first, or vectors first (spec: hybrid-retrieval 3, 4, 8, 10).
+"""Choosing entries: keywords first, or vectors first (rules: hybrid-retrieval 3, 4, 8, 10).
 
 `prepare` does everything before the query vector is asked for, `finish` everything after it; in between somebody may
 ask an embedder. Nothing here waits.
@@ -164,7 +164,7 @@ def cosine(one: Numbers, other: Numbers) -> float:
 
 
 def embedded_text(entry: WorldEntry) -> str:
-    """What an entry's vector is made of: title, content and keys (spec: hybrid-retrieval 9.1)."""
+    """What an entry's vector is made of: title, content and keys (rules: hybrid-retrieval 9.1)."""
     keys = entry.keys if isinstance(entry.keys, list | tuple) else ()
     return f"{entry.comment} {entry.content} {' '.join(str(key) for key in keys)}".strip()
 
@@ -275,6 +275,6 @@ def _order(value: Json) -> float:
 
 
 def _listing_order(value: Json) -> float:
-    """As the listing's subtraction reads it: numeric text is its number (errata on step 7)."""
+    """As the listing's subtraction reads it: numeric text is its number (rules: hybrid-retrieval 3 step 7)."""
     found = to_number(value) if truthy(value) else 0
     return 0.0 if math.isnan(found) else float(number(found))

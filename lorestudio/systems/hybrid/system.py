@@ -327,7 +327,7 @@ class _Run:
 
 
 def rendered_entry(entry: WorldEntry, user: str, character: str) -> str:
-    """An entry as it stands in the prompt (spec: hybrid-retrieval 7)."""
+    """An entry as it stands in the prompt (rules: hybrid-retrieval 7)."""
     content = _LINE_BREAK.sub("\n", entry.content)
     for macro, name in (("{{user}}", user), ("{user}", user), ("{{char}}", character), ("{char}", character)):
         content = content.replace(macro, name)

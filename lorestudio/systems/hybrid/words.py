@@ -1,4 +1,4 @@
-"""The reason codes of hybrid retrieval (spec: hybrid-retrieval 3, 8)."""
+"""The reason codes of hybrid retrieval (rules: hybrid-retrieval 3, 8)."""
 
 from __future__ import annotations
 

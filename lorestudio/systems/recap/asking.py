@@ -1,7 +1,7 @@
 """Asking a model: templates cut at their macros, presets, what a question takes, and the JSON of an answer.
 
 Parts of messages such as status blocks are taken out before a model reads them; the chat keeps them
-(spec: recap-memory 21).
+(rules: recap-memory 21).
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class RequestTokens:
 
     @property
     def metadata(self) -> dict[str, Json]:
-        """Under the names that the original keeps (spec: recap-memory 21.6)."""
+        """Under the names that the original keeps (rules: recap-memory 21.6)."""
         return {
             "tokens_system": self.system,
             "tokens_messages": self.messages,
@@ -356,7 +356,7 @@ class WorkContext:
     ) -> ChatRequest:
         """A question from a template. `nested` sends it as one text; otherwise its own words are instructions.
 
-        A given prefill wins over the preset's (spec: recap-memory 21.7). Raises HopelessError where the preset is not
+        A given prefill wins over the preset's (rules: recap-memory 21.7). Raises HopelessError where the preset is not
         there.
         """
         if preset and preset not in self.presets:

@@ -2,7 +2,7 @@
 
 A break that was found is followed by a search backwards for breaks that were missed; then the scenes get their recaps
 one after the other, and the search goes on behind. A range whose questions do not fit the model is cut: by halves, by
-quarters, message by message (spec: recap-memory 12.3 to 12.5).
+quarters, message by message (rules: recap-memory 12.3 to 12.5).
 """
 
 from __future__ import annotations

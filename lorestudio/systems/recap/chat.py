@@ -1,5 +1,5 @@
 """A chat as recap memory sees it: its records, its metadata, to which chat they belong, and what is left when recaps
-are cleared (spec: recap-memory 15, 19).
+are cleared (rules: recap-memory 15, 19).
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class RecapChat:
         """Without a scene: its break, its recap, and the versions of the running recap that reach to it.
 
         Of the most recent scene, the messages from the scene before on count as not looked through any more; without
-        one before it, message 0 keeps its mark, as in the original (spec: recap-memory 11).
+        one before it, message 0 keeps its mark, as in the original (rules: recap-memory 11).
         """
         known = [place for place in self.breaks if scenes.has_recap(self.messages[place])]
         earlier = max((place for place in known if place < index), default=0)
@@ -184,7 +184,7 @@ class RecapChat:
     def branch(self, last: int, name: str) -> RecapChat:
         """A branch of this chat: its messages up to `last`, and a copy of its metadata that names this one.
 
-        Versions of the running recap that reach beyond are left out (spec: recap-memory 19.6).
+        Versions of the running recap that reach beyond are left out (rules: recap-memory 19.6).
         """
         copied: Mapping[str, Json] = {**self.metadata, "main_chat": self.id}
         chat = replace(self, id=name, messages=self.messages[: last + 1], metadata=copied)

@@ -1,7 +1,7 @@
 """The chat file as recap memory reads and writes it: only what it changes is spelled anew.
 
 Data goes where the original keeps it: into each message's `extra` and `swipe_info`, and into the header's metadata
-(spec: recap-memory 2, 4, 20). The open chat is written a second after the last change, or at once where it has to be.
+(rules: recap-memory 2, 4, 20). The open chat is written a second after the last change, or at once where it has to be.
 Where another program has written the file meanwhile, its version is taken and the changes are carried over to it.
 """
 
@@ -167,7 +167,7 @@ def _rewritten(text: str, record: Mapping[str, Json]) -> str:
 
 
 DEBOUNCE_S: Final = 1.0
-"""How long after the last change the chat is written (spec: recap-memory 20)."""
+"""How long after the last change the chat is written (rules: recap-memory 20)."""
 
 _ATTEMPTS: Final = 3
 

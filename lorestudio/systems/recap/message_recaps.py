@@ -1,8 +1,8 @@
 """Recaps of single messages: who takes part, what is asked, and which recaps fit.
 
-The first test that rejects a message decides, and its code says why (spec: recap-memory 8). The walk goes from the
+The first test that rejects a message decides, and its code says why (rules: recap-memory 8). The walk goes from the
 newest message to the oldest, within a token limit; its flags are for people, nothing of it goes into a prompt
-(spec: recap-memory 7, 9, 10).
+(rules: recap-memory 7, 9, 10).
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class TestedRule:
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """The outcome for one message: `reason` is a code of spec: recap-memory 8, empty where the message takes part."""
+    """The outcome for one message: `reason` is a code of (rules: recap-memory 8), empty where the message takes
+    part.
+    """
 
     reason: str = ""
     tests: tuple[TestedRule, ...] = ()
@@ -286,7 +288,7 @@ def numbered_recaps(messages: Sequence[Record], indexes: Iterable[int]) -> list[
 
 
 def candidates(messages: Sequence[Record], around: RecapSurroundings) -> tuple[int, ...]:
-    """Messages that are due a recap, oldest first; none where they are fewer than a batch (spec: recap-memory 7.2)."""
+    """Messages that are due a recap, oldest first; none where they are fewer than a batch (rules: recap-memory 7.2)."""
     settings = around.settings
     lag, limit = settings.recap_delay, settings.auto_recap_message_limit
     depth = 0

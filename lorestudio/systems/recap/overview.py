@@ -37,7 +37,7 @@ from lorestudio.trace.model import Trace, Turn, Verdict
 
 
 class RecapState(StrEnum):
-    """How a message stands to its recap (spec: recap-memory 10, the status colours)."""
+    """How a message stands to its recap (rules: recap-memory 10)."""
 
     NONE = "none"
     INCLUDED = "included"

@@ -1,7 +1,7 @@
 """The queue as data: operations with their kinds and priorities, what comes next, and what a failure leads to.
 
 A change makes a new state; whoever works on it writes each one to the disk before going on, into a file beside the chat
-(`<chat>.recap-queue.json`) that is whole at every moment (spec: recap-memory 6).
+(`<chat>.recap-queue.json`) that is whole at every moment (rules: recap-memory 6).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What recap memory keeps on a message: one object under `extra`, the namespace, and a copy of it on the active swipe.
 
 Every function takes a message record and returns another; a key that is absent and one that is null are different
-things (spec: recap-memory 2, 3).
+things (rules: recap-memory 2, 3).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def with_values(message: Record, values: Mapping[str, Json], without: Sequence[s
     """The message with several values changed and the keys `without` removed; other keys stay.
 
     The whole namespace is also put on the active swipe, where that is any but the first and has a `swipe_info`
-    (spec: recap-memory 3; that the first swipe gets no copy is what stored files rely on).
+    (rules: recap-memory 3; that the first swipe gets no copy is what stored files rely on).
     """
     kept = {name: value for name, value in namespace(message).items() if name not in without}
     changed: Mapping[str, Json] = {**kept, **values}
@@ -96,7 +96,7 @@ def clear_memory(message: Record) -> Record:
 
 
 def on_new_swipe(message: Record) -> Record:
-    """The message when another swipe was asked for: one past the end has no recap yet (spec: recap-memory 19.4)."""
+    """The message when another swipe was asked for: one past the end has no recap yet (rules: recap-memory 19.4)."""
     swipes, swipe = message.get("swipes"), message.get("swipe_id")
     asked = isinstance(swipes, list | tuple) and not isinstance(swipe, bool) and swipe == len(swipes)
     return clear_memory(message) if asked else message

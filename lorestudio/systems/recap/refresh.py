@@ -1,6 +1,6 @@
 """Bringing a chat's memory up to date: hiding by scenes, the walk, and the running recap on its way into the prompt.
 
-Everything that shows or uses recap memory takes its decisions from here (spec: recap-memory 16 to 18).
+Everything that shows or uses recap memory takes its decisions from here (rules: recap-memory 16 to 18).
 """
 
 from __future__ import annotations
@@ -117,11 +117,11 @@ class OrderedBlock:
 def prompt_order(
     card: str, history: Sequence[Record], injections: Sequence[PlacedText], new_message: str
 ) -> tuple[OrderedBlock, ...]:
-    """The blocks of a prompt from top to bottom (spec: recap-memory 16.4).
+    """The blocks of a prompt from top to bottom (rules: recap-memory 16.4).
 
     In the chat, an injection of depth d stands before the last d messages; one deeper than the chat is long stands
     before the first, and of several such the deepest stands first. Seed code 1 at depth 0 stands after the last
-    message (spec: errata on 16.3).
+    message (rules: recap-memory 16.3).
     """
     seen = [message for message in history if not truthy(message.get("is_system"))]
     inside = [item for item in injections if item.place is RecapPlace.IN_CHAT]
@@ -201,7 +201,7 @@ def refreshed(chat: RecapChat, around: RecapSurroundings, context_size: int) -> 
 
 
 def ranges(indexes: Sequence[int]) -> tuple[Range, ...]:
-    """Positions in any order as the fewest ranges, ascending (spec: recap-memory 17)."""
+    """Positions in any order as the fewest ranges, ascending (rules: recap-memory 17)."""
     found: list[list[int]] = []
     for index in sorted(set(indexes)):
         if found and found[-1][1] == index - 1:
@@ -227,7 +227,7 @@ class Hiding:
 
 
 def auto_hide(message_count: int, breaks: Sequence[int], scene_count: int) -> Hiding:
-    """Hide everything before the last `scene_count` scenes, the open one among them (spec: recap-memory 17).
+    """Hide everything before the last `scene_count` scenes, the open one among them (rules: recap-memory 17).
 
     With 0 or less nothing is hidden and everything is shown.
     """

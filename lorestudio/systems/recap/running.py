@@ -1,7 +1,7 @@
-"""The running recap: one text for the whole chat, in versions that are known by their numbers (spec: recap-memory 14).
+"""The running recap: one text for the whole chat, in versions that are known by their numbers (rules: recap-memory 14).
 
 Stored versions belong to one chat: branches and imports keep them, those of another chat are refused
-(spec: recap-memory 15).
+(rules: recap-memory 15).
 """
 
 from __future__ import annotations
@@ -183,13 +183,15 @@ def _whole(value: Json) -> int:
 
 
 def scenes_to_use(recaps: Sequence[int], exclude_latest: int) -> tuple[int, ...]:
-    """The scenes that a running recap is made of: without the last ones, unless those are all (spec 14.2)."""
+    """The scenes that a running recap is made of: without the last ones, unless those are all
+    (rules: recap-memory 14.2).
+    """
     drop = exclude_latest if 0 < exclude_latest < len(recaps) else 0
     return tuple(recaps[: len(recaps) - drop])
 
 
 def cleaned(store: RunningRecaps, chat_length: int, recaps: Sequence[int]) -> tuple[RunningRecaps, tuple[int, ...]]:
-    """Without versions whose last scene is gone, and the numbers of those (spec: recap-memory 14.6)."""
+    """Without versions whose last scene is gone, and the numbers of those (rules: recap-memory 14.6)."""
     known = frozenset(recaps)
     gone = tuple(
         version.number for version in store.versions if version.reaches >= chat_length or version.reaches not in known
@@ -207,7 +209,7 @@ def after_deletion(
 ) -> tuple[RunningRecaps, tuple[int, ...]]:
     """The store after the message at `deleted` went: places behind it move up, then what is left over goes.
 
-    `chat_length` and `recaps` are those before (spec: recap-memory 19.3).
+    `chat_length` and `recaps` are those before (rules: recap-memory 19.3).
     """
     versions = tuple(
         replace(
@@ -227,7 +229,7 @@ def moved_up(place: int, deleted: int) -> int:
 
 
 def running_text(answer: Json) -> str:
-    """The text of an answer: its recap as it stands, or its lists under their headings (spec: recap-memory 14.5).
+    """The text of an answer: its recap as it stands, or its lists under their headings (rules: recap-memory 14.5).
 
     Raises ValueError for an empty one, so that it is asked for again.
     """

@@ -1,4 +1,4 @@
-"""Recaps of scenes, and their way into the running recap (spec: recap-memory 13, 14).
+"""Recaps of scenes, and their way into the running recap (rules: recap-memory 13, 14).
 
 A scene is one question for a text, or four for lists; while the four steps run, what they brought travels with the
 operations, and only the last one makes a version. A scene is then worked into the running recap, or that is made anew

@@ -1,7 +1,7 @@
 """Scenes: breaks on messages, the ranges between them, the versions of their recaps, and what locks a scene.
 
-A break stands on the last message of its scene (spec: recap-memory 1, 11, 13). A recap is a text, or the lists of four
-steps; models spell those in many ways, and what is stored has one shape (spec: recap-memory 13.2, 21.3).
+A break stands on the last message of its scene (rules: recap-memory 1, 11, 13). A recap is a text, or the lists of four
+steps; models spell those in many ways, and what is stored has one shape (rules: recap-memory 13.2, 21.3).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def visible_breaks(messages: Sequence[Record]) -> tuple[int, ...]:
 
 
 def scene_recaps(messages: Sequence[Record]) -> tuple[int, ...]:
-    """Positions of all scene recaps, whether their break is visible or not (spec: recap-memory 14.2)."""
+    """Positions of all scene recaps, whether their break is visible or not (rules: recap-memory 14.2)."""
     return tuple(index for index, message in enumerate(messages) if has_recap(message))
 
 
@@ -170,7 +170,7 @@ _LEFT_EMPTY: Final = ("allEntries", "entries", "created_entry_uids")
 
 
 def recap_hash(text: str) -> str:
-    """The fingerprint of a recap: the trimmed text through a 32-bit hash, in base 36 (spec: recap-memory 13.6)."""
+    """The fingerprint of a recap: the trimmed text through a 32-bit hash, in base 36 (rules: recap-memory 13.6)."""
     units = code_units(trim(text))
     value = 0
     for place in range(0, len(units), 2):

@@ -358,7 +358,7 @@ def _prompt(done: Refresh, settings: RecapSettings, cast: Cast) -> tuple[PromptB
 
 
 def _facts(done: Refresh, settings: RecapSettings, context_size: int) -> Json:
-    """What the views of recap memory show beside the stages (spec: recap-memory 24)."""
+    """What the views of recap memory show beside the stages (rules: recap-memory 24)."""
     found, told, store = done.inclusion, done.injection, done.storage
     facts: dict[str, Json] = {
         "auto_hide": {

@@ -1,5 +1,5 @@
-"""What was done to a chat elsewhere, and what is queued when something happens in it (spec: recap-memory 7.1, 12.1,
-19).
+"""What was done to a chat elsewhere, and what is queued when something happens in it
+(rules: recap-memory 7.1, 12.1, 19).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The reason codes of recap memory. Candidates are messages, scenes and versions of the running recap.
 
-`excluded_` codes are those of the exclusion tree (spec: recap-memory 8) with that word in front.
+`excluded_` codes are those of the exclusion tree (rules: recap-memory 8) with that word in front.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Every change of the queue is on the disk before the next step. What a model said is written into its operation first,
 then stored in the chat, and only then does the operation leave the queue, together with the arrival of what follows
-from it: whoever goes on after an end neither asks again nor stores twice (spec: recap-memory 6.4 to 6.8).
+from it: whoever goes on after an end neither asks again nor stores twice (rules: recap-memory 6.4 to 6.8).
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class Worker:
     # What a person does -----------------------------------------------------------------------------------------
 
     async def enqueue(self, new: NewOperation, queue_version: int | None = None) -> str | None:
-        """Queue an operation and return its id, None where it is refused (spec: recap-memory 6.4)."""
+        """Queue an operation and return its id, None where it is refused (rules: recap-memory 6.4)."""
         if not self.state.accepts(queue_version, clearing=self._clearing):
             return None
         operation = self._made([new])[0]

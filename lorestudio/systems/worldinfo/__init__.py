@@ -1,1 +1,1 @@
-"""SillyTavern's World Info scan, to compare with (spec: deeplore-ai-and-tools 5.6)."""
+"""SillyTavern's World Info scan, to compare with (rules: sillytavern 5.6)."""

@@ -1,4 +1,4 @@
-"""Whether an entry becomes active in a loop, before groups and budget (spec: deeplore-ai-and-tools 5.6)."""
+"""Whether an entry becomes active in a loop, before groups and budget (rules: sillytavern 5.6)."""
 
 from __future__ import annotations
 

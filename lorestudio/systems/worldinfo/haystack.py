@@ -1,4 +1,4 @@
-"""What is searched for the keys of an entry (spec: deeplore-ai-and-tools 5.6, "Scan text")."""
+"""What is searched for the keys of an entry (rules: sillytavern 5.6 "Scan text")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the active entries stand in the prompt (spec: deeplore-ai-and-tools 5.6 "Output", 5.7).
+"""Where the active entries stand in the prompt (rules: sillytavern 5.6 "Output", 5.7).
 
 A higher order stands later. What has no text, or no place, stands nowhere.
 """

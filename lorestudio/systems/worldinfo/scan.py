@@ -1,8 +1,8 @@
-"""The scan: which entries of a lorebook become active (spec: deeplore-ai-and-tools 5.6).
+"""The scan: which entries of a lorebook become active (rules: sillytavern 5.6).
 
 Everything that is decided on the way is kept as `Event`s, loop by loop, so that a trace can tell it.
 
-Inclusion groups: of the new entries of a group only one comes in (spec: deeplore-ai-and-tools 5.6, step 3).
+Inclusion groups: of the new entries of a group only one comes in (rules: sillytavern 5.6 "Inclusion groups").
 """
 
 from __future__ import annotations

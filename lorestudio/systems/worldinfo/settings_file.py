@@ -1,6 +1,6 @@
 """World Info as a SillyTavern has it set: its settings.json as settings of the system.
 
-Source: spec: deeplore-ai-and-tools 5.1 (where books lie), 5.4 (the keys), 5.6 (Vector Storage, "allow WI scan").
+Rules: sillytavern 5.1, 5.4, 5.6.
 """
 
 from __future__ import annotations

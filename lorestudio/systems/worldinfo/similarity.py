@@ -1,6 +1,6 @@
 """Entries that come in because they are like the end of the chat, as the extension Vector Storage brings them in.
 
-Source: spec: deeplore-ai-and-tools 5.6, "Vectorised".
+Rules: sillytavern 5.6 "Vectorised".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sticky, cooldown and delay, counted in messages (spec: deeplore-ai-and-tools 5.6, "Timed effects")."""
+"""Sticky, cooldown and delay, counted in messages (rules: sillytavern 5.6 "Timed effects")."""
 
 from __future__ import annotations
 

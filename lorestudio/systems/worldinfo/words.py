@@ -1,4 +1,4 @@
-"""The reason codes of World Info (spec: deeplore-ai-and-tools 5.6)."""
+"""The reason codes of World Info (rules: sillytavern 5.6)."""
 
 from __future__ import annotations
 

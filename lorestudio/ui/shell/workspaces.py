@@ -1,4 +1,4 @@
-"""The workspaces: which panes are in sight for a kind of work, and where they stand (spec: anchors-ux E)."""
+"""The workspaces: which panes are in sight for a kind of work, and where they stand."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ STAGE_OF: Final[Mapping[str, str]] = {"search": "AI selection", "prefilter": "ca
 TITLES: Final[Mapping[str, str]] = {"search": "Selection of entries", "prefilter": "Selection of categories"}
 
 _OPENS_AT: Final = 2
-"""Failures in a row that open the circuit breaker (spec: deeplore-engine 4.9)."""
+"""Failures in a row that open the circuit breaker (rules: deeplore 4.9)."""
 
 
 @dataclass(frozen=True, slots=True)

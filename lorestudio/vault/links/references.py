@@ -3,8 +3,8 @@
 Two readers follow them, and not always the same ones. Obsidian makes no links in code and comments; indented code is
 not recognised, as telling it from a list takes a whole Markdown parser, and a link there is better shown than lost.
 DeepLore takes every `[[...]]` of the body but embeds and those in the first heading, code and comments included, and
-looks for a title with that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links`
-it takes the items as written, brackets and all (spec 1.5).
+looks for a title with that very text (rules: deeplore 1.9, 1.13); of `requires`, `excludes` and `cascade_links`
+it takes the items as written, brackets and all (rules: deeplore 1.5).
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def references(text: str) -> tuple[Reference, ...]:
 
 
 def heading(text: str, body_start: int) -> tuple[int, int] | None:
-    """The span of the heading that DeepLore takes for the title, from its number sign on (spec 1.6).
+    """The span of the heading that DeepLore takes for the title, from its number sign on (rules: deeplore 1.6).
 
     It can be in code, and its text can stand some lines below the number sign. See `heading_text` for the words.
     """
@@ -344,7 +344,7 @@ def _in_front_matter(text: str, body_start: int) -> Iterator[Reference]:
     fields = property_texts(text, None if linked else TITLE_FIELDS)
     items: dict[int, PropertyText] = {}
     for kind in TITLE_FIELDS:
-        # The right spelling wins over others, which lenient authoring puts right (spec 1.4).
+        # The right spelling wins over others, which lenient authoring puts right (rules: deeplore 1.4).
         names = [kind.value] if kind in fields else [name for name in fields if name.lower() == kind][:1]
         for item in fields[names[0]] if names else ():
             items[item.start] = item

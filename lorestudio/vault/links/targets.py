@@ -28,7 +28,7 @@ class FoundBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NoteNames:
-    """What one note is called: the file, relative to the vault, and DeepLore's title (spec: deeplore-engine 1.6)."""
+    """What one note is called: the file, relative to the vault, and DeepLore's title (rules: deeplore 1.6)."""
 
     filename: str
     title: str
@@ -167,7 +167,9 @@ class LinkTargets:
         return len(self._called(name)) == 1
 
     def by_title(self, title: str) -> Target | None:
-        """The note that DeepLore's links lead to by this title: of equal ones the last in the index (spec 1.13)."""
+        """The note that DeepLore's links lead to by this title: of equal ones the last in the index
+        (rules: deeplore 1.13).
+        """
         files = self._by_title.get(title.lower())
         return Target(max(files, key=index_order), FoundBy.TITLE) if files else None
 

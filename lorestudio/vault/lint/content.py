@@ -1,4 +1,4 @@
-"""The text that goes into the prompt: macros, comments, signs, room, and idle places (spec: deeplore-engine 5.8)."""
+"""The text that goes into the prompt: macros, comments, signs, room, and idle places (rules: deeplore 5.8)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def idle_places(note: Note, rules: Rules) -> Iterator[Hit]:
 
 
 LONG: Final = 1500
-"""Tokens from which on an entry is long (spec: deeplore-ai-and-tools 3.3 Z01)."""
+"""Tokens from which on an entry is long (rules: deeplore-tools 3.3 Z01)."""
 LONG_SEED: Final = 2000
 """Tokens from which on a seed is long (Z02)."""
 

@@ -13,7 +13,7 @@ from lorestudio.vault.lint.model import FixSpec, Hit
 from lorestudio.vault.lint.note import Note, Rules, quoted
 
 SHORT_KEY: Final = 3
-"""Keys of up to so many characters are short for a warmup (spec: deeplore-ai-and-tools 3.3 E04)."""
+"""Keys of up to so many characters are short for a warmup (rules: deeplore-tools 3.3 E04)."""
 
 _HEADING: Final = re.compile(r"^#\s+(.+)$", re.MULTILINE)
 _FENCE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)

@@ -1,6 +1,6 @@
 """What the checks have to know about all entries together, worked out once for an index.
 
-Along chains of requires, excludes and cascade links (spec: deeplore-engine 3.6, 5.1, 5.5) titles stand for entries.
+Along chains of requires, excludes and cascade links (rules: deeplore 3.6, 5.1, 5.5) titles stand for entries.
 Where several entries share a title, only what all of them ask for is taken as asked, so that nothing is claimed which
 one of them would disprove.
 """

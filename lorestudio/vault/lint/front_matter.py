@@ -234,7 +234,7 @@ _READ: Final = frozenset({
     "probability", "requires", "excludes", "refine_keys", "cascade_links", "enabled", "constant", "outlet", "graph",
     "excludeRecursion",
 })  # fmt: skip
-"""Fields that mean something to DeepLore in every vault (spec: deeplore-engine 1.5)."""
+"""Fields that mean something to DeepLore in every vault (rules: deeplore 1.5)."""
 
 _FIELD_START: Final = re.compile(r"^(?=\w)", re.ASCII | re.MULTILINE)
 _FIRST_FIELD: Final = re.compile(r"\ufeff?---\r?\n\w[\w.-]*\s*:", re.ASCII)

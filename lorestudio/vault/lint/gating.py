@@ -1,4 +1,4 @@
-"""Requires, excludes, cascade links, gating fields, links (spec: deeplore-engine 1.7, 1.9, 1.13, 3.6, 5.2 to 5.5)."""
+"""Requires, excludes, cascade links, gating fields, links (rules: deeplore 1.7, 1.9, 1.13, 3.6, 5.2 to 5.5)."""
 
 from __future__ import annotations
 

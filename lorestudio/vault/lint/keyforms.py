@@ -1,4 +1,4 @@
-"""Keys as DeepLore searches them, compared with each other instead of with a text (spec: deeplore-engine 3.4).
+"""Keys as DeepLore searches them, compared with each other instead of with a text (rules: deeplore 3.4).
 
 A claim made here about two keys holds for every text; where that is not sure, no claim is made. Nothing here decides
 whether a key is in a text: that is the engine's business.
@@ -20,7 +20,7 @@ SEARCHED: Final = 200
 """Code units of a key that are searched."""
 
 SHORT: Final = 2
-"""Keys of up to so many characters are short (spec: deeplore-ai-and-tools 3.3 K01)."""
+"""Keys of up to so many characters are short (rules: deeplore-tools 3.3 K01)."""
 
 _WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _WHITE: Final = frozenset(WHITE_SPACE)

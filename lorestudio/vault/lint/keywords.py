@@ -1,4 +1,4 @@
-"""Keys that find too much, too little, or nothing (spec: deeplore-engine 3.4; deeplore-ai-and-tools 3.3)."""
+"""Keys that find too much, too little, or nothing (rules: deeplore 3.4; deeplore-tools 3.3)."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of the table. `source` is where its condition comes from: a place in the spec, or "own".
+    """One check of the table. `source` is where its condition comes from: a place in the rules, or "own".
 
     `explanation` says when it reports something and why that matters; `advice` what to do.
     """

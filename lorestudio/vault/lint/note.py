@@ -176,7 +176,7 @@ class Note:
 
 
 def usable_keys(entry: Entry) -> tuple[str, ...]:
-    """The keys that are looked for: those of nothing but white space are passed over (spec: deeplore-engine 3.4)."""
+    """The keys that are looked for: those of nothing but white space are passed over (rules: deeplore 3.4)."""
     return tuple(key for key in entry.keys if trim(key))
 
 
@@ -196,7 +196,7 @@ def written_cascade(entry: Entry) -> tuple[str, ...]:
 
 
 def is_exempt(entry: Entry) -> bool:
-    """Whether gates let the entry pass whatever it requires or excludes (spec: deeplore-engine 5.1)."""
+    """Whether gates let the entry pass whatever it requires or excludes (rules: deeplore 5.1)."""
     return entry.constant or entry.seed or entry.bootstrap
 
 

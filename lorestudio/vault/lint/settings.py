@@ -1,4 +1,4 @@
-"""DeepLore's settings, alone and against the vault (spec: deeplore-ai-and-tools 3.3)."""
+"""DeepLore's settings, alone and against the vault (rules: deeplore-tools 3.3)."""
 
 from __future__ import annotations
 

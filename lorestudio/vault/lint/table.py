@@ -1,8 +1,8 @@
 """The one table of checks: what each reports, how bad that is, why, what to do, and where the rule comes from.
 
-Codes without a digit in front of them, and letters with numbers below 50, are those of the spec (deeplore-ai-and-tools
-3.2 and 3.3); a letter with a number from 51 on is a check of the studio's own. Where the original's check has a fault,
-the explanation says what is done here instead.
+Codes without a digit in front of them, and letters with numbers below 50, are those of DeepLore
+(rules: deeplore-tools 3.2, 3.3); a letter with a number from 51 on is a check of the studio's own. Where the original's
+check has a fault, the explanation says what is done here instead.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from lorestudio.vault.lint.model import Check, Group, Severity
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
-LINT: Final = "spec: deeplore-ai-and-tools 3.2"
-HEALTH: Final = "spec: deeplore-ai-and-tools 3.3"
+LINT: Final = "rules: deeplore-tools 3.2"
+HEALTH: Final = "rules: deeplore-tools 3.3"
 
 _PARSER: Final = (
     Check("W_ALIAS_USED", Group.PARSER, WARNING, "Field name in other letters",
@@ -39,7 +39,7 @@ _PARSER: Final = (
     Check("W_MERGE_CONFLICT", Group.PARSER, ERROR, "Field that cannot be merged",
           "Two notes of the same title are merged, and one has a list where the other has a number or true. The studio "
           "keeps the first value; DeepLore itself fails to build its index.",
-          "Write the field as a list in both notes.", "spec: deeplore-engine 1.12, errata"),
+          "Write the field as a list in both notes.", "rules: deeplore 1.12"),
     Check("P51", Group.PARSER, WARNING, "Passed over because of its form",
           "The setting lenientAuthoring is off, so a field name with other capitals, a quoted number or keys in one "
           "text with commas are not read as they were meant, without a word.",
@@ -100,7 +100,7 @@ _NOTES: Final = (
           f"{LINT} SKIP_NEVER_INSERT_TAG"),
     Check(NoteProblem.EMPTY_TITLE, Group.NOTE, ERROR, "No title",
           "The note would have an empty title, which stops DeepLore's index from ever being finished.",
-          "Write a name behind the # of its first heading, or give the file a name.", "spec: errata"),
+          "Write a name behind the # of its first heading, or give the file a name.", "rules: deeplore 1.6"),
     Check(NoteProblem.TOO_LARGE, Group.NOTE, ERROR, "Too large to read",
           "Files of many megabytes are not read; no note has this size.", "Split the note, or move the file away."),
     Check(NoteProblem.BAD_ENCODING, Group.NOTE, ERROR, "Not UTF-8 text",
@@ -110,7 +110,7 @@ _NOTES: Final = (
     Check(NoteProblem.LOOP, Group.NOTE, ERROR, "Folders in a circle",
           "A link leads to a folder around it.", "Remove the link."),
     Check(NoteProblem.TOO_DEEP, Group.NOTE, ERROR, "Folders too deep",
-          "DeepLore does not list folders at this depth.", "Move the folder up.", "spec: deeplore-engine 1.1"),
+          "DeepLore does not list folders at this depth.", "Move the folder up.", "rules: deeplore 1.1"),
     Check("N51", Group.NOTE, WARNING, "Lorebook tag that does not count",
           "The note names the lorebook tag in a way that DeepLore does not take: with a number sign, in one text with "
           "commas, with blanks or a comment, as a nested tag, in the field tag, or with the tag in the text.",
@@ -237,7 +237,7 @@ _GATING: Final = (
 _FIELDS: Final = (
     Check("F51", Group.FIELDS, ERROR, "Mistake in the field definitions",
           "The file that defines the gating fields has a line that DeepLore drops or reads in another way.",
-          "Correct the named line.", "spec: deeplore-engine 5.4"),
+          "Correct the named line.", "rules: deeplore 5.4"),
     Check("F52", Group.FIELDS, WARNING, "Value that the field does not list",
           "The definition of the field lists its values, and this one is not among them. DeepLore does not check that, "
           "so a slip of the pen keeps the entry out for ever.",
@@ -291,9 +291,9 @@ _KEYWORDS: Final = (
           "end), which the chat will not have.",
           "Write the key again, with ordinary blanks."),
     Check("K60", Group.KEYWORDS, INFO, "Very long key",
-          "Only the first 200 characters of a key are searched.", "Use a shorter key.", "spec: deeplore-engine 3.4"),
+          "Only the first 200 characters of a key are searched.", "Use a shorter key.", "rules: deeplore 3.4"),
     Check("K61", Group.KEYWORDS, INFO, "Empty key",
-          "A key of nothing, or of blanks only, is passed over.", "Remove it.", "spec: deeplore-engine 3.4"),
+          "A key of nothing, or of blanks only, is passed over.", "Remove it.", "rules: deeplore 3.4"),
     Check("K62", Group.KEYWORDS, WARNING, "Punctuation at the edge of a whole word",
           "Whole words is on, and the key begins or ends with a sign that in texts mostly clings to a word. Next to a "
           "letter or digit the key is then not found: -san not in Kenji-san, pre- not in pre-war.",
@@ -346,15 +346,15 @@ _REST: Final = (
           "Behind a dollar sign, another dollar sign, an ampersand, a backtick or an apostrophe has a meaning of its "
           "own when DeepLore fills in the template: $$ becomes one $, $& the placeholder, and the others copy parts of "
           "the template.",
-          "Put a blank between the two signs, or write the amount in words.", "spec: deeplore-engine 5.7"),
+          "Put a blank between the two signs, or write the amount in words.", "rules: deeplore 5.7"),
     Check("M53", Group.CONTENT, ERROR, "Excluded part without an end",
           "%%deeplore-exclude%% has no %%/deeplore-exclude%% behind it, so the text that was to stay out goes into the "
           "prompt.",
-          "Put %%/deeplore-exclude%% behind the part.", "spec: deeplore-engine 1.8"),
+          "Put %%/deeplore-exclude%% behind the part.", "rules: deeplore 1.8"),
     Check("M54", Group.CONTENT, WARNING, "Comment that goes into the prompt",
           "Obsidian hides what stands between %% and %%. DeepLore takes out comments on one line without a percent "
           "sign inside, and blocks whose closing %% stands alone on its line; this one is neither.",
-          "Put the closing %% on a line of its own, or keep the comment on one line.", "spec: deeplore-engine 1.8"),
+          "Put the closing %% on a line of its own, or keep the comment on one line.", "rules: deeplore 1.8"),
 )  # fmt: skip
 
 _SETTINGS: Final = (
@@ -423,7 +423,7 @@ _CHAT: Final = (
           "Each scanned message begins with its speaker's name, so the entry wakes whenever that character speaks, "
           "whatever is said.",
           "Nothing, if that is what you want; else use a key that the name does not contain.",
-          "spec: deeplore-engine 3.3"),
+          "rules: deeplore 3.3"),
     Check("B01", Group.CHAT, INFO, "Searched for in vain",
           "The Librarian looked for this at least three times and found nothing.",
           "Consider an entry about it.", f"{HEALTH} B01"),
@@ -451,7 +451,7 @@ def as_markdown() -> str:
         parts.append(f"## {group}\n")
         parts.append("| Code | Severity | What | When and why | What to do | From |\n|---|---|---|---|---|---|")
         for check in rows:
-            origin = "DeepLore" if check.source.startswith(("spec: deeplore-ai-and-tools",)) else "lorestudio"
+            origin = "DeepLore" if check.source.startswith("rules: deeplore-tools") else "lorestudio"
             cells = (f"`{check.code}`", check.severity, check.title, check.explanation, check.advice, origin)
             parts.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
         parts.append("")

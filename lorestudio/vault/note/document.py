@@ -2,7 +2,7 @@
 
 Nothing is ever written out anew: every change is a `TextEdit` on the text as it stands, over whole lines of one
 property. What a property means is what DeepLore reads (`front_matter`); where YAML, asked about single properties and
-only when somebody wants to know, reads something else, the property says so (spec: deeplore-engine 1.2 to 1.5).
+only when somebody wants to know, reads something else, the property says so (rules: deeplore 1.2 to 1.5).
 """
 
 from __future__ import annotations
@@ -228,7 +228,8 @@ class NoteDocument:
         return tuple(sorted(found, key=lambda problem: problem.line))
 
     def find(self, name: str) -> NoteProperty | None:
-        """The property of this name, else the one that DeepLore takes for it in lenient authoring (spec 1.4, 1.5).
+        """The property of this name, else the one that DeepLore takes for it in lenient authoring
+        (rules: deeplore 1.4, 1.5).
 
         Of several with one name it is the last, the one that counts.
         """

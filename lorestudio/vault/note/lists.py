@@ -1,6 +1,6 @@
 """Lists in front matter: only the items that come, go or move change; the others keep their lines and their quotes.
 
-Source of DeepLore's rules: spec deeplore-engine 1.3 (lists), 1.5 (which fields take one text as a list).
+Source of DeepLore's rules: deeplore 1.3 "Lists", 1.5.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where in the front matter each text of a property stands, by DeepLore's line machine.
 
-The values are those of `front_matter.parse` (spec: deeplore-engine 1.3); this tells their places as well.
+The values are those of `front_matter.parse` (rules: deeplore 1.3); this tells their places as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where the properties of a note stand, found by DeepLore's line rules; no value is judged here.
 
-The front matter block and the fields in it are the ones of `front_matter.split` and `front_matter.parse` (spec:
-deeplore-engine 1.2, 1.3). What DeepLore passes over is given a place too, so that it can be shown, moved and removed.
+The front matter block and the fields in it are the ones of `front_matter.split` and `front_matter.parse`
+(rules: deeplore 1.2, 1.3). What DeepLore passes over is given a place too, so that it can be shown, moved and removed.
 """
 
 from __future__ import annotations

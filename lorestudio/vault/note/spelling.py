@@ -2,7 +2,7 @@
 
 DeepLore's line machine and YAML resolve quotes and escapes differently, so no single rule says how a text must be
 spelled. Spellings are proposed in the order of preference, both readers are asked, and the first one wins that both
-read as the value. Source of DeepLore's rules: spec deeplore-engine 1.3.
+read as the value. Source of DeepLore's rules: deeplore 1.3.
 """
 
 from __future__ import annotations

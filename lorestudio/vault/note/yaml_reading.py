@@ -1,7 +1,7 @@
 """What a YAML 1.2 reader such as Obsidian's makes of front matter, and where DeepLore reads it differently, in words.
 
 YAML is asked as seldom as can be, because a note is understood anew with every keystroke: `certainly_alike` knows the
-usual spellings in which no reader can disagree with DeepLore (spec: deeplore-engine 1.3).
+usual spellings in which no reader can disagree with DeepLore (rules: deeplore 1.3).
 """
 
 from __future__ import annotations

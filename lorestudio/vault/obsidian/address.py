@@ -1,4 +1,4 @@
-"""Where Obsidian's Local REST API plugin listens (spec: deeplore-ai-and-tools 4.5)."""
+"""Where Obsidian's Local REST API plugin listens (rules: deeplore-tools 4.5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HTTPS_PORT: Final = 27124
 
 @dataclass(frozen=True, slots=True)
 class ObsidianAddress:
-    """Where a vault's plugin listens (spec: deeplore-ai-and-tools 4.5).
+    """Where a vault's plugin listens (rules: deeplore-tools 4.5).
 
     `any_certificate` accepts certificates that nobody vouches for; on this computer, where the plugin makes its own,
     they are always accepted.

@@ -1,4 +1,4 @@
-"""Circuit breakers for hosts that a vault is fetched from (spec: deeplore-ai-and-tools 1.8, last paragraph).
+"""Circuit breakers for hosts that a vault is fetched from (rules: deeplore-tools 1.8 "Obsidian").
 
 After three failures in a row nothing is sent for 2 s. Then one request is let through as a probe; each one that fails
 doubles the pause, up to 15 s, and a success ends it. Breakers are used from one thread, that of the event loop.

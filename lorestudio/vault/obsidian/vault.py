@@ -1,4 +1,4 @@
-"""A vault behind Obsidian's Local REST API plugin, read as if it were a folder (spec: deeplore-engine 1.1)."""
+"""A vault behind Obsidian's Local REST API plugin, read as if it were a folder (rules: deeplore 1.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chat's choices go into its header and nowhere else (spec: deeplore-ai-and-tools 4.7)."""
+"""A chat's choices go into its header and nowhere else (rules: deeplore-tools 4.7)."""
 
 from __future__ import annotations
 

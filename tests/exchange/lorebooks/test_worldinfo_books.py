@@ -1,4 +1,4 @@
-"""Several lorebooks: which is used, and in what order their entries are offered (spec: 5.4, 5.6)."""
+"""Several lorebooks: which is used, and in what order their entries are offered (rules: sillytavern 5.4, 5.6)."""
 
 from __future__ import annotations
 

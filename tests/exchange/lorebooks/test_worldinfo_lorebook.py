@@ -56,7 +56,7 @@ def test_of_an_ordinary_entry_nothing_is_said() -> None:
 
 
 def test_the_book_in_a_card() -> None:
-    """Spec 5.5: the mapping and its defaults."""
+    """The mapping and its defaults (rules: sillytavern 5.5)."""
     entry = {
         "id": 3, "keys": ["a"], "secondary_keys": ["b"], "name": "N", "content": "x", "enabled": True,
         "use_regex": True, "insertion_order": 3, "extensions": {
@@ -83,7 +83,7 @@ def test_a_cards_entry_is_on_only_where_it_says_so() -> None:
 
 
 def test_books_of_other_programs() -> None:
-    """Spec 5.3: what each field becomes; all of them stand before the character."""
+    """What each field becomes; all of them stand before the character (rules: sillytavern 5.3)."""
     memory = {"keywords": ["k"], "name": "N", "entry": "T", "weight": 7, "enabled": False}
     lore = {"key": "a, b", "secondkey": "c", "comment": "N", "content": "T", "alwaysActive": True, "selective": True}
     tale = {"keys": ["k"], "displayName": "N", "text": "T", "enabled": True, "contextConfig": {"budgetPriority": 400}}

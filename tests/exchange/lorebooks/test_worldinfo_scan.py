@@ -1,4 +1,4 @@
-"""SillyTavern's scan, rule by rule (spec: deeplore-ai-and-tools 5.6)."""
+"""SillyTavern's scan, rule by rule (rules: sillytavern 5.6)."""
 
 import re
 from functools import partial
@@ -88,7 +88,9 @@ def test_key_test(word, text, case, whole, found):
 
 @given(st.text("aż_ -1", min_size=1, max_size=3), st.text("aż_ -1\x01", max_size=12))
 def test_whole_words_are_those_of_the_pattern(word, text):
-    """Spec 5.6: `(?:^|\\W)(key)(?:$|\\W)`, in which only ASCII letters, digits and _ are part of a word."""
+    """`(?:^|\\W)(key)(?:$|\\W)`, in which only ASCII letters, digits and _ are part of a word
+    (rules: sillytavern 5.6).
+    """
     key = word.strip()
     pattern = re.compile(rf"(?:\A|\W)({re.escape(key)})(?:\Z|\W)", re.ASCII)
     expected = key in text if len(key.split()) > 1 else pattern.search(text) is not None
@@ -297,7 +299,9 @@ def test_a_delay_waits_for_messages():
 
 
 def test_in_a_group_a_sticky_entry_that_cools_down_goes_and_takes_the_others_along():
-    """Spec 5.6, 3a: a sticky member drives the others out, and members on cooldown are removed."""
+    """A sticky member drives the others out, and members on cooldown are removed
+    (rules: sillytavern 5.6 "Inclusion groups").
+    """
     raws = [key("x", group="g", sticky=2, cooldown=5), key("x", group="g")]
     state = after(10, entries(raws[0]), TimedState())
     assert active(raws, "x", state=state, count=11) == []

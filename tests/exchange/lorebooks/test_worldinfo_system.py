@@ -127,7 +127,7 @@ def test_what_has_no_text_or_no_place_is_active_and_stands_nowhere():
 
 
 def test_entries_around_the_authors_note():
-    """Spec 5.6: wrapped around the note, at its place, and only in the turns in which it is inserted."""
+    """Wrapped around the note, at its place, and only in the turns in which it is inserted (rules: sillytavern 5.6)."""
     book = lorebook({"content": "above", "position": 2}, {"content": "below", "position": 3})
     trace = decide(["x"], book=book, around=noted("{{char}} hums.", depth=6, role=1)).trace
     block = trace.prompt[0]
@@ -168,7 +168,7 @@ def test_a_character_filter_knows_the_pictures_name():
 
 
 def test_hidden_messages_do_not_age_timed_effects():
-    """Spec 5.6: effects count the messages that the scan is given; hidden ones are not among them."""
+    """Effects count the messages that the scan is given; hidden ones are not among them (rules: sillytavern 5.6)."""
     book = lorebook({"key": ["x"], "constant": False, "content": "t", "delay": 3})
     chat = (Message("Wren", "x", is_user=True),) * 2
     moment = Moment(VaultIndex(()), chat, Turn(9, 0, 0), timer=lambda: 0.0, positions=(0, 8))
@@ -217,7 +217,9 @@ SIMILAR = WorldInfoSettings(vectors=True, vector_threshold=0.9, vector_entries=1
 
 
 def test_a_vectorised_entry_comes_in_by_likeness_to_the_newest_messages():
-    """Spec 5.6, "Vectorised": the last two messages, a threshold, so many at most, and only marked entries."""
+    """The last two messages, a threshold, so many at most, and only marked entries
+    (rules: sillytavern 5.6 "Vectorised").
+    """
     book = lorebook(
         {**PLAIN, "content": "aab", "vectorized": True}, {**PLAIN, "content": "ab", "vectorized": True},
         {**PLAIN, "content": "cc", "vectorized": True}, {**PLAIN, "content": "ab"},

@@ -1,4 +1,4 @@
-"""The one behaviour switch outside of generations (spec: deeplore-ai-and-tools 1.8, 7 row 11)."""
+"""The one behaviour switch outside of generations (rules: deeplore-tools 1.8, 7 row 11)."""
 
 from __future__ import annotations
 

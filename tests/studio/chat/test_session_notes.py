@@ -559,7 +559,7 @@ def test_the_notes_of_a_project(demo: Project, tmp_path: Path):
     assert record.path.parent == tmp_path / demo.settings.scribe_folder
 
 
-# Throttle and breaker (spec: deeplore-ai-and-tools 1.3, 1.8)
+# Throttle and breaker (rules: deeplore-tools 1.3, 1.8)
 
 
 @pytest.mark.parametrize(("gap_ms", "outcome"), [(499, NotesOutcome.PAUSED), (500, NotesOutcome.STORED)])

@@ -217,7 +217,7 @@ def test_a_replay_costs_what_it_then_asks(chatting: Project, connections: Connec
 def test_what_is_recorded_is_free_with_and_without_a_schema(
     chatting: Project, connections: Connections, model: str
 ) -> None:
-    # Claude models are asked without a schema, which is a part of the request (spec: deeplore-ai-and-tools 1.3.1).
+    # Claude models are asked without a schema, which is a part of the request (rules: deeplore-tools 1.3.1).
     connections.save(ProfileFile((replace(LOCAL, model=model),)))
     path = chatting.chat_path
     assert path is not None

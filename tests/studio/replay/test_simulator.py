@@ -302,7 +302,7 @@ def test_a_trace_survives_json(replayed: Simulator) -> None:
 
 
 def test_lore_that_takes_much_of_the_context_is_warned_of_once() -> None:
-    """deeplore-engine 6.8; without a context size nobody can tell."""
+    """Without a context size nobody can tell (rules: deeplore 6.8)."""
     index = vault(Lamp=note("constant: true", "Word " * 200))
     chat = (user("One."), reply("Two."), user("Three."))
     warned = asyncio.run(Simulator(project(index, *chat, context_size=1000)).replay())

@@ -97,7 +97,7 @@ def test_orders_say_what_decided_between_neighbours(fuzzy: Simulator) -> None:
     counted = {row[0]: row[1] for row in record.details["order"]}
     assert list(counted.values()) == sorted(counted.values())
     pinned = next(each.entry for other in trace.stages for each in other.verdicts if each.reason.startswith("pin"))
-    assert counted[pinned] == 10  # whatever its note says (spec: deeplore-engine 5.1)
+    assert counted[pinned] == 10  # whatever its note says (rules: deeplore 5.1)
     for place, entry in enumerate(record.left):
         priority = node(score_tree(trace, entry), "Priority")
         order = node(priority.details, "requires and excludes")

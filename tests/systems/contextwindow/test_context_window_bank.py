@@ -198,7 +198,7 @@ LOCKED = (
 
 
 def test_locks_and_passthrough_of_notes() -> None:
-    """A passthrough decides alone, also where nothing is locked (spec: context-window 15)."""
+    """A passthrough decides alone, also where nothing is locked (rules: context-window 15)."""
     closed = decide("a b c d", LOCKED)
     assert titles(closed) == ["D"]
     assert [Journeys(closed).fate(place).reason for place in range(3)] == [
@@ -215,7 +215,7 @@ def test_what_is_blocked_in_the_chat_is_not_let_through() -> None:
 
 
 def test_as_in_the_original_the_last_lock_of_a_page_decides_for_all() -> None:
-    """Adding a lock that is open opens the whole page (spec: context-window 15, 17 row 14)."""
+    """Adding a lock that is open opens the whole page (rules: context-window 15, 17 row 14)."""
     assert titles(decide("a c noon", LOCKED, source_compatible=True)) == ["A", "C"]
     assert titles(decide("a c noon", LOCKED)) == ["C"]
 

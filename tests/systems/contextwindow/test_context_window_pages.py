@@ -1,4 +1,4 @@
-"""Pages under one budget; figures from the specification (context-window 16) or by plain reasoning."""
+"""Pages under one budget; figures from the rules (rules: context-window 16) or by plain reasoning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the context window that its case file does not cover: the examples of spec: context-window 19."""
+"""The parts of the context window that its case file does not cover: the examples of (rules: context-window 19)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Testing keys one at a time, written straight from the rules (spec: deeplore-engine 0.1, 3.3, 3.4, 3.10).
+"""Testing keys one at a time, written straight from the rules (rules: deeplore 0.1, 3.3, 3.4, 3.10).
 
 Texts are lists of UTF-16 code units in the form of strings of one character a unit, as JavaScript sees them.
 """

@@ -1,4 +1,4 @@
-"""Recorded inputs of the original as our objects (spec: deeplore-engine 13)."""
+"""Recorded inputs of the original as our objects (rules: deeplore 13)."""
 
 from __future__ import annotations
 

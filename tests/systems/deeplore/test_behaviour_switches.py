@@ -1,4 +1,4 @@
-"""Behaviour switches (spec: deeplore-ai-and-tools 7): what each changes, and that the trace says so where it did."""
+"""Behaviour switches (rules: deeplore-tools 7): what each changes, and that the trace says so where it did."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ def test_nothing_to_change(situation: Callable[[], Trace]) -> None:
 
 
 def test_the_note_on_the_order_also_comes_where_requirements_reorder() -> None:
-    """5.5 counts a priority of 0 as 50: the order changes there only."""
+    """A priority of 0 counts as 50 (rules: deeplore 5.5): the order changes there only."""
     drafts = [entry("A", priority=0), entry("B", priority=10)]
     reply = '[{"title":"A","confidence":"high"},{"title":"B","confidence":"medium"}]'
     there = world(*drafts, chat=LONG, **AI_ONLY)
@@ -393,7 +393,7 @@ def test_the_prefilter_reads_past_hidden_messages_too() -> None:
 
 @pytest.mark.parametrize(("fixed_", "error"), [((), True), (("probe_leak",), False)])
 def test_an_unused_prefilter_answer_gives_its_probe_back(fixed_: tuple[str, ...], error: bool) -> None:
-    """1.8: otherwise the selection of the same turn is refused."""
+    """Otherwise the selection of the same turn is refused (rules: deeplore-tools 1.8)."""
     drafts = [entry(f"E{n}", tags=(f"c{n % 4}",)) for n in range(40)]
     state = EngineState(ai=AiState(failures=2, last_failure_ms=0))
     there = world(*drafts, chat=LONG, hierarchical_pre_filter=True, state=state, clock_ms=31_000, **AI_ONLY)

@@ -1,4 +1,4 @@
-"""BM25 scores (spec: deeplore-engine 3.8, 12.6)."""
+"""BM25 scores (rules: deeplore 3.8, 12.6)."""
 
 from __future__ import annotations
 

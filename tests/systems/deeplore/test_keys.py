@@ -1,4 +1,4 @@
-"""Finding keys (spec: deeplore-engine 3.4, 3.10, 8): the verified matrix, and one pass against one key at a time."""
+"""Finding keys (rules: deeplore 3.4, 3.10, 8): the verified matrix, and one pass against one key at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HIT, NO = True, False
 @pytest.mark.parametrize(
     ("key", "text", "part", "word"),
     [
-        # the verified matrix of 3.4: parts of words, whole words; None where it says nothing
+        # the verified matrix (rules: deeplore 3.4): parts of words, whole words; None where it says nothing
         ("war", "Warning", HIT, NO),
         ("war", "the War!", HIT, HIT),
         ("C++", "I love C++.", None, HIT),
@@ -64,7 +64,7 @@ HIT, NO = True, False
         ("war room", "war rooms", HIT, HIT),  # white space in the key: a part of a word is enough
         ("war\u3000room", "xwar\u3000rooms", HIT, HIT),
         ("a\u0085b", "xa\u0085bx", HIT, NO),  # U+0085 is no white space
-        ("x" * 199 + "😀", "x" * 199 + "😀", HIT, None),  # 200 units cut the pair in half (8, row 21)
+        ("x" * 199 + "😀", "x" * 199 + "😀", HIT, None),  # 200 units cut the pair in half (rules: deeplore 8 row 21)
         ("x" * 199 + "😀", "x" * 199 + "😁", HIT, None),  # same first half
         ("x" * 199 + "😀", "x" * 199 + "a", NO, None),
         ("İstanbul", "İSTANBUL", HIT, HIT),
@@ -131,7 +131,7 @@ ALPHABET = "aAbBkKsSiI1_-+.' \t\n\u0085\u00a0\u3000éÉeE\u0301ßẞſ\u212aİı
 texts = st.text(st.sampled_from(ALPHABET), max_size=30).map(naive_keys.joined)
 short = st.text(st.sampled_from(ALPHABET), max_size=4).map(naive_keys.joined)
 key_lists = st.lists(short, max_size=4)
-# Reading a note trims refine keys and drops blank ones (1.5).
+# Reading a note trims refine keys and drops blank ones (rules: deeplore 1.5).
 refine_lists = st.lists(short.map(trim).filter(bool), max_size=2)
 notes = st.lists(st.tuples(key_lists, refine_lists), min_size=1, max_size=4)
 

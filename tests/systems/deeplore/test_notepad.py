@@ -28,7 +28,7 @@ def test_the_prompt_asks_for_the_tags_that_are_read():
     assert CLOSING in NOTEPAD_INSTRUCTION
 
 
-# Tag mode (spec: deeplore-ai-and-tools 2.3): reply, what stays visible, the notes.
+# Tag mode (rules: deeplore-tools 2.3): reply, what stays visible, the notes.
 TAGGED = {
     "one block at the end": ("He nods.\n<dle-notes>\nHe lied.\n</dle-notes>", "He nods.", "He lied."),
     "several blocks join by a line end": (

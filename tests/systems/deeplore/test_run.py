@@ -1,4 +1,4 @@
-"""Whole generations (spec: deeplore-engine 5, 6.7, 10, 12.7): order, early ends, skips, and a trace from end to end."""
+"""Whole generations (rules: deeplore 5, 6.7, 10, 12.7): order, early ends, skips, and a trace from end to end."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ STORY = {
 
 
 def test_a_whole_trace() -> None:
-    """One generation in which nearly every stage has something to decide, in the order of section 10."""
+    """One generation in which nearly every stage has something to decide, in their order (rules: deeplore 10)."""
     trace = trace_of(WHOLE)
     tables = {
         record.name: table_of(record, WHOLE, WHERE if record.name == "keywords" else ()) for record in trace.stages
@@ -257,7 +257,7 @@ TOOL = {"tool_invocations": [{}]}
     ],
 )  # fmt: skip
 def test_skipped(fields: dict[str, Any], chat: list[str | Message], drafts: list[Any], reason: str) -> None:
-    """6.7, 12.7: nothing happens, the counter stays, old prompts stay."""
+    """Nothing happens, the counter stays, old prompts stay (rules: deeplore 6.7, 12.7)."""
     result = run_world(world(*drafts, chat=chat, state=EARLIER, **fields))
     assert (result.trace.outcome, result.trace.skip_reason) == (RunOutcome.SKIPPED, reason)
     assert result.trace.stages == ()
@@ -270,7 +270,7 @@ def test_other_kinds_run(kind: str) -> None:
 
 
 def test_an_empty_chat_counts() -> None:
-    """12.7"""
+    """Rules: deeplore 12.7."""
     result = run_world(world(entry("A", constant=True)))
     assert (injected(result.trace), result.state.counters.generation_count) == (["A"], 1)
 
@@ -309,24 +309,24 @@ FACTS = [
     pytest.param(
         world(entry("Aaa", "alpha"), entry("Zzz", "zed"), chat=["U: alpha zed zed zed"],
               keyword_occurrence_weighting=True, max_entries=1),
-        ["Aaa"], id="occurrences do not decide what goes in (3.9)",
+        ["Aaa"], id="occurrences do not decide what goes in (rules: deeplore 3.9)",
     ),
     pytest.param(
         world(entry("K", "k", constant=True), entry("B", "b", bootstrap=True), entry("X", "x", scan_depth=9),
               chat=["U: x b k"], scan_depth=0),
-        ["B", "K"], id="scan depth 0: constants and bootstraps only (3.1)",
+        ["B", "K"], id="scan depth 0: constants and bootstraps only (rules: deeplore 3.1)",
     ),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("there", "titles"), FACTS)
 def test_end_to_end_facts(there: World, titles: list[str]) -> None:
-    """12.7"""
+    """Rules: deeplore 12.7."""
     assert injected(trace_of(there)) == titles
 
 
 def test_the_folder_figures() -> None:
-    """12.7: before 6, after 5, removed 1."""
+    """Before 6, after 5, removed 1 (rules: deeplore 12.7)."""
     (there, _) = FACTS[1].values
     assert isinstance(there, World)
     record = trace_of(there).stage("folder filter")
@@ -335,7 +335,7 @@ def test_the_folder_figures() -> None:
 
 
 def test_draws_come_from_the_list_in_order_and_are_put_on_record() -> None:
-    """3.12: keyword pass, cascade, recursion, BM25; nothing else draws."""
+    """Keyword pass, cascade, recursion, BM25; nothing else draws (rules: deeplore 3.12)."""
     there = world(
         entry("K", "key", probability=0.5, cascade_links=("C",), content="rec"),
         entry("C", probability=0.5, content="nothing"), entry("R", "rec", probability=0.5),
@@ -352,7 +352,7 @@ def test_draws_come_from_the_list_in_order_and_are_put_on_record() -> None:
 
 
 def test_the_random_stream_is_not_rolled_back_by_a_swipe() -> None:
-    """Golden format 4: swipes do not rewind it."""
+    """Swipes do not rewind it (rules: scenario-format 4)."""
     there = world(entry("A", "x", probability=0.5))
     play = Play(there, EngineState(random_state=1))
     first, second = play.turn(["U: x"]), play.turn(["U: x"])
@@ -435,7 +435,9 @@ def test_verdicts_name_entries_that_the_trace_knows() -> None:
 
 
 def test_two_pinned_namesakes_of_one_vault() -> None:
-    """5.1: both take the first one's place in turn, so the later note goes in twice: pinned, and as it is."""
+    """Both take the first one's place in turn, so the later note goes in twice: pinned, and as it is
+    (rules: deeplore 5.1).
+    """
     there = world(
         entry("A", "x", filename="one.md", content="one"), entry("A", "x", filename="two.md", content="two"),
         chat=["U: x"], pins=rules("A"), injection_mode="prompt_list", injection_template="{{content}}",

@@ -1,4 +1,4 @@
-"""The searched text (spec: deeplore-engine 3.3)."""
+"""The searched text (rules: deeplore 3.3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHAT = (
     message("E: six", extra={"isSmallSys": True}),
     message("F: seven"),
 )
-"""The verified example of 3.3."""
+"""The verified example (rules: deeplore 3.3)."""
 
 
 def window(*chat: Message, deepest: float = 100) -> ScanWindow:

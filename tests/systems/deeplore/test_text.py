@@ -1,4 +1,4 @@
-"""Cutting at a sentence (spec: deeplore-engine 5.7). Templates are tested with the placement stage."""
+"""Cutting at a sentence (rules: deeplore 5.7). Templates are tested with the placement stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an author is told about the keys of a note is what the run finds (spec: deeplore-engine 3.3, 3.4)."""
+"""What an author is told about the keys of a note is what the run finds (rules: deeplore 3.3, 3.4)."""
 
 from __future__ import annotations
 

@@ -388,15 +388,15 @@ def test_every_check_has_a_case() -> None:
     assert {code for code, check in CHECKS.items() if check.group is not Group.CHAT} == tested
 
 
-SPEC = {
+SEVERITIES = {
     "E": "G01 G02 G04 G05 E08 G07 S01 S03 S04 S05 S06 S07",
     "W": "S02 S08 S11 E01 E02 G03 G06 Z01 A01 E04 E05 Z02 I01 I02 E06 E07 Z03",
     "I": "S09 S10 K01 E03 L01 E09 K02 B01",
 }
-"""The severities of the spec's table (deeplore-ai-and-tools 3.3)."""
+"""DeepLore's severities (rules: deeplore-tools 3.3)."""
 
 
-@pytest.mark.parametrize(("severity", "listed"), SPEC.items())
+@pytest.mark.parametrize(("severity", "listed"), SEVERITIES.items())
 def test_severities_of_the_health_check(severity: str, listed: str) -> None:
     for code in listed.split():
         assert CHECKS[code].severity.value[0].upper() == severity, code

@@ -63,7 +63,7 @@ def test_the_order_is_that_of_a_folder(server: ObsidianServer, tmp_path: Path, s
     assert fetch(vault(server)).files == read_folder(tmp_path, "V")
 
 
-def test_the_example_of_the_specification(server: ObsidianServer) -> None:
+def test_the_example_of_the_rules(server: ObsidianServer) -> None:
     server.files = dict.fromkeys(["b.md", "a.md", "Z.md", "A/z.md", "A/S/t.md", "x.MD"], b"")
     assert names(fetch(vault(server))) == ["Z.md", "a.md", "b.md", "A/z.md", "A/S/t.md"]
 

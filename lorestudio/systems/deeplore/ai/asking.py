@@ -1,6 +1,6 @@
 """Putting a question to the answer source, and the question and its answer on record.
 
-The part of the chat that the selecting model reads (spec: deeplore-engine 4.7 steps 2 to 5).
+The part of the chat that the selecting model reads (rules: deeplore 4.7 steps 2 to 5).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _NEVER_ASKED: Final = frozenset({ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUP
 async def ask(state: RunState, ctx: Inputs, request: ChatRequest) -> ChatReply:
     """The answer. Raises LlmError where there is none; question and outcome are in the trace.
 
-    Whatever else the source raises is such an error too, as in DeepLore (spec: deeplore-ai-and-tools 1.8 "Count as
-    failure: every other exception"), named by its class; only being stopped on purpose passes through.
+    Whatever else the source raises is such an error too, as in DeepLore (rules: deeplore-tools 1.8 "Count as failure"),
+    named by its class; only being stopped on purpose passes through.
     """
     merged = ctx.settings.ai_force_user_role
     begun = ctx.moment.timer()

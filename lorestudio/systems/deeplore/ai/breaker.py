@@ -1,4 +1,4 @@
-"""The circuit breaker and the throttle around AI calls (spec: deeplore-engine 4.9)."""
+"""The circuit breaker and the throttle around AI calls (rules: deeplore 4.9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an earlier AI selection still holds (spec: deeplore-engine 4.7 "Cache")."""
+"""When an earlier AI selection still holds (rules: deeplore 4.7 "Cache")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The candidate manifest that the selecting model reads (spec: deeplore-engine 4.5)."""
+"""The candidate manifest that the selecting model reads (rules: deeplore 4.5)."""
 
 from __future__ import annotations
 

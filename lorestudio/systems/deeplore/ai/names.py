@@ -1,4 +1,4 @@
-"""Names whose mention makes a cached AI selection void (spec: deeplore-engine 4.7 tier 4)."""
+"""Names whose mention makes a cached AI selection void (rules: deeplore 4.7 "Cache")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The studio's own wording of what the selecting models are asked (contents: deeplore-ai-and-tools 1.5, 1.9)."""
+"""The studio's own wording of what the selecting models are asked (what they say: rules: deeplore-tools 1.5, 1.9)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _CLAUDE: Final = re.compile(r"^(?:claude-|anthropic/claude)", re.IGNORECASE)
 
 
 def schema_for(model: str) -> Mapping[str, Json] | None:
-    """The schema of the answer; Claude models are asked without one (spec: deeplore-ai-and-tools 1.3.1)."""
+    """The schema of the answer; Claude models are asked without one (rules: deeplore-tools 1.3.1)."""
     return None if _CLAUDE.match(model) else SCHEMA
 
 

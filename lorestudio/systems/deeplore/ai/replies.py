@@ -1,10 +1,10 @@
-"""Getting a list out of whatever a model answers (spec: deeplore-engine 4.8).
+"""Getting a list out of whatever a model answers (rules: deeplore 4.8).
 
-Matching the titles that a model names to candidates (spec: deeplore-engine 4.7).
+Matching the titles that a model names to candidates (rules: deeplore 4.7).
 
 Each item of a reply on record: what was asked for, what it was matched to, and what became of it.
 
-Source: spec: deeplore-engine 4.7 "Result matching", deeplore-ai-and-tools 1.6.3, 1.6.4.
+Rules: deeplore 4.7 "Result matching"; deeplore-tools 1.6.3, 1.6.4.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Changes that could let an entry through the gates, into the budget, or past a model.
 
-Changes that could let an entry through a gate of the chat's context (spec: deeplore-engine 5.2).
+Changes that could let an entry through a gate of the chat's context (rules: deeplore 5.2).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _values(value: Json) -> list[Json]:
 
 
 LEAST_PRIORITY: Final = 1
-"""The number that comes first; 0 counts as 50 in the order of the budget (spec: deeplore-engine 5.5)."""
+"""The number that comes first; 0 counts as 50 in the order of the budget (rules: deeplore 5.5)."""
 
 
 # ---- gates ----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The active character's own entry is a candidate (spec: deeplore-engine 3.6)."""
+"""The active character's own entry is a candidate (rules: deeplore 3.6)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """AI selection: the model chooses among the candidates, and what is done when it does not.
 
-Source: spec: deeplore-engine 4.6, 4.7.
+Rules: deeplore 4.6, 4.7.
 """
 
 from __future__ import annotations

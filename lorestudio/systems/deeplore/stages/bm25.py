@@ -1,4 +1,4 @@
-"""BM25 supplement: entries whose words resemble the chat's (spec: deeplore-engine 3.8)."""
+"""BM25 supplement: entries whose words resemble the chat's (rules: deeplore 3.8)."""
 
 from __future__ import annotations
 

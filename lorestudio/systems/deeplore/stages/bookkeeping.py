@@ -1,4 +1,4 @@
-"""Bookkeeping: what the chat remembers of this generation (spec: deeplore-engine 6.2, 6.4, 6.6, 6.8)."""
+"""Bookkeeping: what the chat remembers of this generation (rules: deeplore 6.2, 6.4, 6.6, 6.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bootstrap entries are candidates while the chat is short (spec: deeplore-engine 3.2)."""
+"""Bootstrap entries are candidates while the chat is short (rules: deeplore 3.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The budget: how many entries and tokens go in, and what is cut (spec: deeplore-engine 5.7)."""
+"""The budget: how many entries and tokens go in, and what is cut (rules: deeplore 5.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cascade links pull entries in without a key of their own (spec: deeplore-engine 3.6)."""
+"""Cascade links pull entries in without a key of their own (rules: deeplore 3.6)."""
 
 from __future__ import annotations
 

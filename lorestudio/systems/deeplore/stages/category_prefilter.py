@@ -1,4 +1,4 @@
-"""The category prefilter: a first, cheap question to the model in large vaults (spec: deeplore-engine 4.4)."""
+"""The category prefilter: a first, cheap question to the model in large vaults (rules: deeplore 4.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constants are always candidates (spec: deeplore-engine 3.2)."""
+"""Constants are always candidates (rules: deeplore 3.2)."""
 
 from __future__ import annotations
 

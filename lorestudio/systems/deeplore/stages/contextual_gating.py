@@ -1,4 +1,4 @@
-"""Contextual gating as a stage: once within the selection, once after pins (spec: deeplore-engine 4.3, 5.2)."""
+"""Contextual gating as a stage: once within the selection, once after pins (rules: deeplore 4.3, 5.2)."""
 
 from __future__ import annotations
 

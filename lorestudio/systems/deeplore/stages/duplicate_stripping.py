@@ -1,4 +1,4 @@
-"""Strip what recent generations injected already (spec: deeplore-engine 5.6)."""
+"""Strip what recent generations injected already (rules: deeplore 5.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chat's folder filter (spec: deeplore-engine 4.10, 5.9)."""
+"""The chat's folder filter (rules: deeplore 4.10, 5.9)."""
 
 from __future__ import annotations
 

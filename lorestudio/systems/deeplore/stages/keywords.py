@@ -1,4 +1,4 @@
-"""The keyword pass: keys, refine keys, warmup, probability and cooldown (spec: deeplore-engine 3.4, 3.5)."""
+"""The keyword pass: keys, refine keys, warmup, probability and cooldown (rules: deeplore 3.4, 3.5)."""
 
 from __future__ import annotations
 

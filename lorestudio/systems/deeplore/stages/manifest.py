@@ -1,4 +1,4 @@
-"""The candidate manifest as a stage of its own, so that it can be read (spec: deeplore-engine 4.5)."""
+"""The candidate manifest as a stage of its own, so that it can be read (rules: deeplore 4.5)."""
 
 from __future__ import annotations
 

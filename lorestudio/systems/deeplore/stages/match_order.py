@@ -1,4 +1,4 @@
-"""The order of the matched entries (spec: deeplore-engine 3.9).
+"""The order of the matched entries (rules: deeplore 3.9).
 
 What an ordering stage puts on record: the numbers that it sorted by, so that nobody has to guess them later.
 """

@@ -1,4 +1,4 @@
-"""The chat's notebook and the AI's notepad as prompts of their own (spec: deeplore-engine 5.10)."""
+"""The chat's notebook and the AI's notepad as prompts of their own (rules: deeplore 5.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chat's pins and blocks (spec: deeplore-engine 5.1)."""
+"""The chat's pins and blocks (rules: deeplore 5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placement: rendering entries, grouping them by place, and committing the prompts (spec: deeplore-engine 5.8)."""
+"""Placement: rendering entries, grouping them by place, and committing the prompts (rules: deeplore 5.8)."""
 
 from __future__ import annotations
 

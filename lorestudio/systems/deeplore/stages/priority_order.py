@@ -1,4 +1,4 @@
-"""The order in which the selection leaves: priority, then title (spec: deeplore-engine 4.10)."""
+"""The order in which the selection leaves: priority, then title (rules: deeplore 4.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recursion: what candidates say wakes further entries (spec: deeplore-engine 3.7)."""
+"""Recursion: what candidates say wakes further entries (rules: deeplore 3.7)."""
 
 from __future__ import annotations
 

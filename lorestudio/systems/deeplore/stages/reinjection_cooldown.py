@@ -1,4 +1,4 @@
-"""Re-injection cooldown: what was injected lately pauses (spec: deeplore-engine 5.3)."""
+"""Re-injection cooldown: what was injected lately pauses (rules: deeplore 5.3)."""
 
 from __future__ import annotations
 

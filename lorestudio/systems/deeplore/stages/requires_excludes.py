@@ -1,4 +1,4 @@
-"""Requires and excludes between the candidates (spec: deeplore-engine 5.5)."""
+"""Requires and excludes between the candidates (rules: deeplore 5.5)."""
 
 from __future__ import annotations
 

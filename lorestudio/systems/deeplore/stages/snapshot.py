@@ -1,4 +1,4 @@
-"""Take the counters to start from, and say which entries are never offered (spec: deeplore-engine 1.14, 6.3)."""
+"""Take the counters to start from, and say which entries are never offered (rules: deeplore 1.14, 6.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AI-only mode begins with every entry (spec: deeplore-engine 4.1)."""
+"""AI-only mode begins with every entry (rules: deeplore 4.1)."""
 
 from __future__ import annotations
 

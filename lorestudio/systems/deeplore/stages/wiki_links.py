@@ -1,4 +1,4 @@
-"""Wiki links of matched entries widen what the AI may choose from (spec: deeplore-engine 4.2)."""
+"""Wiki links of matched entries widen what the AI may choose from (rules: deeplore 4.2)."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def news_of(ended: Ended) -> list[Notice]:
         found = sum(each.extracted for each in results)
         facts, read = count(found, "fact", "facts"), count(len(results), "passage", "passages")
         text = tr("{facts} out of {read}: {parts}.", facts=facts, read=read, parts=", ".join(parts))
-        if not found:  # also where the model answered with something else: such a reply holds no facts (spec: 5.4)
+        if not found:  # also where the model answered with something else (rules: fact-memory 5.4)
             text = tr("No facts were found in {read}. Who reads them is chosen in the Memories pane.", read=read)
         told.append(Notice(text, "good" if found and not failed else "neutral", "", again, "memories"))
     if failed:

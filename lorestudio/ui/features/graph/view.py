@@ -175,7 +175,7 @@ class GraphView(QGraphicsView):
         self.redraw()
 
     def set_light(self, hops: int, falloff: float, ambient: float) -> None:
-        """How light falls off from the hovered node (spec: deeplore-ai-and-tools 3.8, View)."""
+        """How light falls off from the hovered node (rules: deeplore-tools 3.8 "View")."""
         self._light = (hops, falloff, ambient)
 
     def choose(self, entry: int | None) -> None:

@@ -91,7 +91,7 @@ KNOWN: Final[dict[str, ValueKind]] = {
     "role": ValueKind.TEXT,
     "outlet": ValueKind.TEXT,
 }
-"""Properties that DeepLore reads, offered also where no note has them yet (spec: deeplore-engine 1.5)."""
+"""Properties that DeepLore reads, offered also where no note has them yet (rules: deeplore 1.5)."""
 _BY_PROPERTY: Final = {
     PropertyKind.NUMBER: ValueKind.NUMBER,
     PropertyKind.FLAG: ValueKind.FLAG,

@@ -354,7 +354,7 @@ class ProblemDetails(QWidget):
             kind = tr("Fix:") if finding.fix.safe else tr("Possible fix, if that is what you meant:")
             parts.append(html.box(f"{finding.fix.title}.", kind, palette.good_soft, palette.good))
         where = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
-        theirs = "deeplore-ai-and-tools" in check.source
+        theirs = "deeplore-tools" in check.source
         origin = tr("a check of DeepLore's") if theirs else tr("the studio's own check")
         told = " · ".join(part for part in (check.code, tr(NAMES[finding.severity][0]), origin, where) if part)
         parts.append(html.paragraph(told, color=palette.text_faint, above=4))

@@ -170,7 +170,7 @@ class RecapCommands(CommandGroup):
         )
 
     def blocks(self, source: Source) -> str:
-        """Why a reply cannot be had from this source now, "" where it can (spec: recap-memory 6.9).
+        """Why a reply cannot be had from this source now, "" where it can (rules: recap-memory 6.9).
 
         It cannot from a provider whose connection the queue is using.
         """

@@ -1,4 +1,4 @@
-"""The circuit breaker and the throttle (spec: deeplore-engine 4.9, deeplore-ai-and-tools 1.8)."""
+"""The circuit breaker and the throttle (rules: deeplore 4.9; deeplore-tools 1.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an earlier selection still holds (spec: deeplore-engine 4.7 "Cache", 12.5)."""
+"""When an earlier selection still holds (rules: deeplore 4.7 "Cache", 12.5)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_tiers(before: CachedSelection | None, now: Question, mode: str, tier: i
     ],
 )
 def test_settings_that_are_part_of_the_question(settings: dict[str, Any], same: bool) -> None:
-    """deeplore-ai-and-tools 1.7: eleven settings are, the others are not."""
+    """Eleven settings are, the others are not (rules: deeplore-tools 1.7)."""
     base = {"ai_search_mode": "ai-only"}
     changed = asked("a", **{**base, **settings})
     assert (changed.manifest_hash == asked("a", **base).manifest_hash) is same
@@ -136,7 +136,7 @@ def how(trace: Trace) -> str:
 
 
 def test_the_verified_run_with_a_wide_window() -> None:
-    """12.5, the table."""
+    """The table (rules: deeplore 12.5)."""
     chat = Told()
     longer = [*THREE, "Ann: Well.", "U: Onwards."]
     assert chat.turn(THREE) == "asked: Castle, K / -"
@@ -147,7 +147,9 @@ def test_the_verified_run_with_a_wide_window() -> None:
 
 
 def test_the_verified_run_with_a_window_of_four() -> None:
-    """12.5: the identical chat counts as a regeneration; a trailing reply is not seen; then the window slides."""
+    """The identical chat counts as a regeneration; a trailing reply is not seen; then the window slides
+    (rules: deeplore 12.5).
+    """
     chat = Told(ai_search_scan_depth=4)
     assert chat.turn(THREE) == "asked: Castle, K / -"
     assert chat.turn(THREE) == "cached 1: Castle, K / -"
@@ -156,7 +158,9 @@ def test_the_verified_run_with_a_window_of_four() -> None:
 
 
 def test_the_verified_run_in_two_stages() -> None:
-    """12.5: with unchanged candidates the model is asked once, and lore is there in one turn of three."""
+    """With unchanged candidates the model is asked once, and lore is there in one turn of three
+    (rules: deeplore 12.5).
+    """
     play = Play(
         asking(
             world(

@@ -1,4 +1,4 @@
-"""What the selecting model reads of the chat (spec: deeplore-engine 4.7 steps 2 to 5)."""
+"""What the selecting model reads of the chat (rules: deeplore 4.7 steps 2 to 5)."""
 
 from __future__ import annotations
 

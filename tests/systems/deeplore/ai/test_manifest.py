@@ -1,4 +1,4 @@
-"""The candidate manifest (spec: deeplore-engine 4.5): exact blocks and headers."""
+"""The candidate manifest (rules: deeplore 4.5): exact blocks and headers."""
 
 from __future__ import annotations
 

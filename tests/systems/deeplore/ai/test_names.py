@@ -1,4 +1,4 @@
-"""Names whose mention makes a cached selection void (spec: deeplore-engine 4.7 "Entity names")."""
+"""Names whose mention makes a cached selection void (rules: deeplore 4.7 "Entity names")."""
 
 from __future__ import annotations
 

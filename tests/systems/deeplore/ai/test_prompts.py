@@ -1,4 +1,4 @@
-"""Prompts of the selecting models (spec: deeplore-engine 4.7 "Request", deeplore-ai-and-tools 1.5, 1.6)."""
+"""Prompts of the selecting models (rules: deeplore 4.7 "Request"; deeplore-tools 1.5, 1.6)."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_claude_is_asked_without_a_schema(model: str, schema: bool) -> None:
 
 
 def test_the_schema() -> None:
-    """deeplore-ai-and-tools 1.6: everything required, nothing besides."""
+    """Everything required, nothing besides (rules: deeplore-tools 1.6)."""
     assert SCHEMA == {
         "type": "object",
         "properties": {

@@ -1,4 +1,4 @@
-"""Getting a list out of a reply, and entries out of the list (spec: deeplore-engine 4.7, 4.8)."""
+"""Getting a list out of a reply, and entries out of the list (rules: deeplore 4.7, 4.8)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FENCE = "```"
     ],
 )
 def test_the_verified_table(reply: str, expected: list[Any] | None) -> None:
-    """4.8, the table at its end."""
+    """The last table of the rules (rules: deeplore 4.8)."""
     assert extract_list(reply) == expected
 
 
@@ -92,7 +92,7 @@ def test_where_the_list_is_found(reply: str, expected: list[Any] | None) -> None
     ],
 )
 def test_an_envelope_printed_by_javascript(reply: str, expected: list[Any] | None) -> None:
-    """4.8 c, deeplore-ai-and-tools 1.6.1 step 3."""
+    """Damaged JSON (rules: deeplore 4.8; deeplore-tools 1.6.1 step 3)."""
     assert extract_list(reply) == expected
 
 
@@ -153,12 +153,12 @@ def test_values_that_arrive_parsed(value: Any, expected: list[Any] | None) -> No
     ],
 )
 def test_items(item: Any, expected: Pick | None) -> None:
-    """4.7 "Normalise items"."""
+    """Items of every shape (rules: deeplore 4.7)."""
     assert normalize([item]) == ([] if expected is None else [expected])
 
 
 def test_items_keep_their_order_and_repetitions() -> None:
-    """deeplore-ai-and-tools 1.12 row 2."""
+    """Rules: deeplore-tools 1.12 row 2."""
     assert [pick.title for pick in normalize([None, {"title": "null"}, "B", "A", "B"])] == ["B", "A", "B"]
 
 
@@ -197,7 +197,7 @@ def test_a_hostile_reply_ends(reply: str) -> None:
 
 
 def closing(text: str, start: int) -> int:
-    """4.8 d, word by word: the end of the piece that begins at `start`, 0 where it never closes."""
+    """Word by word (rules: deeplore 4.8): the end of the piece that begins at `start`, 0 where it never closes."""
     closer = {"[": "]", "{": "}"}[text[start]]
     depth, quote, escaped = 0, "", False
     for place, char in enumerate(text[start:], start):

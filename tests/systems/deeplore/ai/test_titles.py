@@ -1,4 +1,4 @@
-"""Matching the titles that a model names (spec: deeplore-engine 4.7 "Result matching")."""
+"""Matching the titles that a model names (rules: deeplore 4.7 "Result matching")."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.systems.worlds import Draft, entries_of, entry
     ],
 )
 def test_similar_titles(title: str, candidates: list[str], expected: tuple[str, float] | None) -> None:
-    """The verified rows of 4.7 and of deeplore-ai-and-tools 1.12, and the limits between them."""
+    """The verified rows (rules: deeplore 4.7; deeplore-tools 1.12), and the limits between them."""
     found = most_similar(title, candidates)
     assert (found and (found[0], round(found[1], 4))) == expected
 

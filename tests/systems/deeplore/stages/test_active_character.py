@@ -1,4 +1,4 @@
-"""The active character's entry (spec: deeplore-engine 3.6, 12.2)."""
+"""The active character's entry (rules: deeplore 3.6, 12.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CASES: list[Any] = [
         "eris",
         [entry("Other", "x"), entry("Goddess", "ERIS", probability=0, warmup=5, refine_keys=("absent",), cooldown=2)],
         ["added Goddess: active_character name=eris", "left: Goddess"],
-        id="by key, past probability, warmup, refine keys and cooldown (12.2)",
+        id="by key, past probability, warmup, refine keys and cooldown (rules: deeplore 12.2)",
     ),
     pytest.param(
         "Eris",

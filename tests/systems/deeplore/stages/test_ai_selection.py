@@ -1,4 +1,4 @@
-"""AI selection (spec: deeplore-engine 4.1, 4.2, 4.6, 4.7, 4.9): the model's choice, and what goes in without one."""
+"""AI selection (rules: deeplore 4.1, 4.2, 4.6, 4.7, 4.9): the model's choice, and what goes in without one."""
 
 from __future__ import annotations
 
@@ -135,7 +135,9 @@ def items(ran: Ran) -> list[str]:
 
 
 def test_every_item_of_the_reply_is_on_record() -> None:
-    """4.7 "Result matching": as it was written, what it was matched to and how, and what became of it."""
+    """As it was written, what it was matched to and how, and what became of it
+    (rules: deeplore 4.7 "Result matching").
+    """
     reply = json.dumps([
         "The Castle", {"title": "sword", "confidence": "low"}, 7, {"name": "Drago", "confidence": "high"},
         "Tavern", {"title": "DRAGON", "reason": "r"}, {"reason": "no title"}, "Castles", "xyz", "The Castle", "Sord",
@@ -244,7 +246,7 @@ def test_below_the_threshold(threshold: str, left: list[str], below: list[str]) 
 
 
 def test_picks_below_the_threshold_alone_are_no_answer() -> None:
-    """4.6: then the fallback for an empty answer decides."""
+    """Then the fallback for an empty answer decides (rules: deeplore 4.6)."""
     ran = select(small(ai_search_mode="ai-only", ai_confidence_threshold="high"), picks("Sword", confidence="low"))
     assert (ran.left, ran.record.note) == (["K"], "ai_empty")
 
@@ -259,7 +261,7 @@ ERRORS: list[tuple[Reply, str, int]] = [
     (REFUSED, "no", 0),
     (RATE_LIMITED, "slow down", 0),
 ]
-"""Failed answers, what the trace says, and whether the circuit breaker counts them (4.9)."""
+"""Failed answers, what the trace says, and whether the circuit breaker counts them (rules: deeplore 4.9)."""
 
 
 @pytest.mark.parametrize(("reply", "error", "failures"), ERRORS)
@@ -326,7 +328,7 @@ def fallback(kind: str, value: str, new_chat: bool, matched: str | None) -> Ran:
 def test_fallbacks_in_two_stage_mode(
     kind: str, value: str, new_chat: bool, two_stage: list[str], ai_only: list[str]
 ) -> None:
-    """4.6, both tables."""
+    """Both tables (rules: deeplore 4.6)."""
     ran = fallback(kind, value, new_chat, "K, Castle")
     came, stay = ["K", "Castle", "Dragon"], set(two_stage)
     assert lines(ran) == [
@@ -343,7 +345,7 @@ def test_fallbacks_in_two_stage_mode(
 def test_fallbacks_in_ai_only_mode(
     kind: str, value: str, new_chat: bool, two_stage: list[str], ai_only: list[str]
 ) -> None:
-    """4.6: by keywords means that the matcher runs now; its labels count after an error only."""
+    """By keywords means that the matcher runs now; its labels count after an error only (rules: deeplore 4.6)."""
     ran = fallback(kind, value, new_chat, None)
     assert lines(ran) == [*without(*ai_only), f"left: {', '.join(ai_only) or '-'}", f"note: ai_{kind}"]
     wanted = {("error", "keyword"): "labels", ("error", ""): "labels", ("empty", "keyword"): "no labels"}
@@ -373,7 +375,7 @@ KEYED = (K, BOOT, entry("Castle", "walls"), entry("Dragon", "scales"))
     ],
 )
 def test_ai_only_falls_back_on_keywords(reply: Reply, labels: dict[str, str]) -> None:
-    """4.6: a whole generation; whoever has a key in the chat goes in."""
+    """A whole generation; whoever has a key in the chat goes in (rules: deeplore 4.6)."""
     settings = {"ai_search_mode": "ai-only", "ai_empty_fallback": "keyword"}
     there = asking(small(*KEYED, chat=[*CHAT, "U: the walls"], **settings), reply)
     trace = Play(there).turn([*CHAT, "U: the walls"])
@@ -390,7 +392,7 @@ NOTHING_SAID = [
 
 @pytest.mark.parametrize("chat", NOTHING_SAID)
 def test_without_a_conversation_nobody_is_asked(chat: list[Any]) -> None:
-    """4.7 step 3: no call and no error, so that the fallback for an empty answer decides."""
+    """No call and no error, so that the fallback for an empty answer decides (rules: deeplore 4.7 step 3)."""
     ran = select(small(chat=chat, ai_search_mode="ai-only"), picks("Castle"))
     assert (ran.left, ran.record.note) == (["K"], "ai_empty")
     assert ran.record.details["why"] == "there is no conversation to judge by"
@@ -474,7 +476,7 @@ T = 31_000
 def test_the_breaker_before_and_after_is_on_record(
     ai: dict[str, Any], now_ms: int, reply: Reply, before: Breaker, after: Breaker
 ) -> None:
-    """4.9."""
+    """Rules: deeplore 4.9."""
     there = asking(with_ai(small(ai_search_mode="ai-only"), now_ms, **ai), reply)
     state = started(there)
     state.ai = there.context.state.ai
@@ -488,7 +490,7 @@ def test_the_breaker_before_and_after_is_on_record(
     [(TIMEOUT, 31_000, 2), (REFUSED, 31_000, 2), (RATE_LIMITED, 31_000, 2), (ERROR, None, 3), ("text", None, 3)],
 )
 def test_a_probe_that_fails(reply: Reply, probe: int | None, failures: int) -> None:
-    """4.9 and deeplore-ai-and-tools 1.8: an exempt error keeps the probe out for up to a minute."""
+    """An exempt error keeps the probe out for up to a minute (rules: deeplore 4.9; deeplore-tools 1.8)."""
     there = asking(with_ai(small(ai_search_mode="ai-only"), 31_000, failures=2, last_failure_ms=0), reply)
     state = started(there)
     state.ai = there.context.state.ai
@@ -497,7 +499,7 @@ def test_a_probe_that_fails(reply: Reply, probe: int | None, failures: int) -> N
 
 
 def test_two_failures_pause_the_third_call_for_half_a_minute() -> None:
-    """deeplore-ai-and-tools 1.12 row 4, end to end: a 429 in between does not count."""
+    """End to end: a 429 in between does not count (rules: deeplore-tools 1.12 row 4)."""
     settings = {"ai_search_mode": "ai-only", "ai_error_fallback": "constants_only"}
     play = Play(asking(small(**settings), ERROR, RATE_LIMITED, ERROR, picks("Castle")))
     said = []
@@ -573,7 +575,7 @@ def broken(source: Any, **settings: Any) -> World:
 def test_an_answer_source_that_breaks_falls_back(
     source: Any, error: str, failures: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """deeplore-ai-and-tools 1.8: every other exception is a failure like those of the provider."""
+    """Every other exception is a failure like those of the provider (rules: deeplore-tools 1.8)."""
     there = broken(source)
     ran = run_stage(STAGE, there, state=started(there))
     assert (ran.left, ran.record.note, ran.record.details["error"]) == (["K"], "ai_error", error)
@@ -605,7 +607,9 @@ def test_a_cached_empty_choice_falls_back_again() -> None:
 
 
 def test_the_request() -> None:
-    """4.7 "Request": the person's limits, the number asked for, the model, and where the stable part ends."""
+    """The person's limits, the number asked for, the model, and where the stable part ends
+    (rules: deeplore 4.7 "Request").
+    """
     there = small(ai_search_mode="ai-only", ai_search_max_tokens=99, ai_search_timeout=5, max_entries=2)
     ran = select(there, picks("Castle"))
     (call,) = ran.state.ai_calls

@@ -1,4 +1,4 @@
-"""BM25 supplement (spec: deeplore-engine 3.8, 12.2, 12.7)."""
+"""BM25 supplement (rules: deeplore 3.8, 12.2, 12.7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LORE = [
     entry("Const", content="dragon", constant=True),
     entry("Cafe", content="nothing here at all"),
 ]
-"""The verified numeric example of 3.8."""
+"""The verified numeric example (rules: deeplore 3.8)."""
 
 CHAT = ["U: the dragon and the dragon", "A: sword"]
 IN = {"Dragon Lore": 2.573294523022375, "Sword Smith": 1.2682188161664614, "Guide": 0.85531592455529}
@@ -38,7 +38,7 @@ def test_scores_and_labels_of_the_verified_example() -> None:
     assert ran.table == [
         "added Dragon Lore: fuzzy",
         "added Sword Smith: fuzzy",
-        "added Guide: fuzzy",  # the index is searched, so a guide comes in (12.7)
+        "added Guide: fuzzy",  # the index is searched, so a guide comes in (rules: deeplore 12.7)
         "left: Dragon Lore, Sword Smith, Guide",
     ]
     assert ran.labels == {
@@ -70,7 +70,7 @@ def test_a_score_is_the_sum_of_its_terms() -> None:
         (0.77, ["Dragon Lore", "Sword Smith", "Guide"], 3),
         (1.0, ["Dragon Lore", "Sword Smith"], 2),
         (2.0, ["Dragon Lore"], 1),
-        (0.0, ["Dragon Lore", "Sword Smith", "Guide"], 4),  # 0 counts as 0.5 (12.2)
+        (0.0, ["Dragon Lore", "Sword Smith", "Guide"], 4),  # 0 counts as 0.5 (rules: deeplore 12.2)
     ],
 )
 def test_threshold(minimum: float, left: list[str], candidates: int) -> None:
@@ -96,7 +96,7 @@ FILL = entry("Fill", content="something else")
         pytest.param(
             {"warmup": 3, "probability": 0.5}, {"draws": []},
             ["refused W: warmup_short needed=3 found=2", "left: -"],
-            id="warmup comes before the draw (errata)",
+            id="warmup comes before the draw",
         ),
         pytest.param({"warmup": 2}, {}, ["added W: fuzzy", "left: W"], id="warmup met"),
         pytest.param(

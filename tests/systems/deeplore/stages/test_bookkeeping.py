@@ -1,4 +1,4 @@
-"""Bookkeeping (spec: deeplore-engine 6.2, 6.4, 6.6, 6.8): what the chat remembers of a generation."""
+"""Bookkeeping (rules: deeplore 6.2, 6.4, 6.6, 6.8): what the chat remembers of a generation."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ STAGES = """
     7  -        C3        A1 B1 C4  -
     8  -        -         A1 B1 C4  -
 """
-"""Generation, then cooldown, decay, history and streaks after it: the verified table of 6.2."""
+"""Generation, then cooldown, decay, history and streaks after it: the verified table (rules: deeplore 6.2)."""
 
 
 def test_the_verified_trackers() -> None:
-    """A (cooldown 1), B (0.5), C (none); injections ABC, C, none, C, then none; decay on, boost threshold 2."""
+    """A (cooldown 1), B (0.5 generations), C (none); injections ABC, C, none, C, then none; decay on, boost threshold
+    2.
+    """
 
     def shown(tracker: Any) -> str:
         return " ".join(f"{key[2:]}{value}" for key, value in sorted(tracker.items())) or "-"
@@ -64,7 +66,7 @@ def test_the_verified_trackers() -> None:
 
 
 def test_cooldown_two_means_every_third_generation() -> None:
-    """6.2 (verified): a key in every message, injected in generations 1, 4, 7."""
+    """A key in every message, injected in generations 1, 4, 7 (rules: deeplore 6.2)."""
     play = Play(world(entry("A", "dragon", cooldown=2)))
     chat: list[str] = []
     went_in = []
@@ -117,7 +119,7 @@ EARLY = [RunOutcome.EMPTY_AFTER_GATING, RunOutcome.EMPTY_AFTER_REINJECTION, RunO
 
 @pytest.mark.parametrize("outcome", EARLY)
 def test_an_early_end_only_counts_itself_and_lets_trackers_run_down(outcome: RunOutcome) -> None:
-    """5, 6.2: no log entry, no usage, no counts."""
+    """No log entry, no usage, no counts (rules: deeplore 5, 6.2)."""
     log = (LoggedGeneration(1, ()),)
     before = EngineState(
         counters=Counters(2, {"V:A": 2}, {}, {"V:A": 1}, {"V:A": 1}), injection_log=log, chat_counts={"V:A": 1},
@@ -135,7 +137,9 @@ def logged(title: str, content_hash: str, position: int = 1, depth: float = 4, r
 
 
 def test_the_log_keeps_one_record_more_than_the_lookback() -> None:
-    """5.6: the unclamped place with overrides, outlets included; an empty injection logs an empty record."""
+    """The unclamped place with overrides, outlets included; an empty injection logs an empty record
+    (rules: deeplore 5.6).
+    """
     old = tuple(LoggedGeneration(number, ()) for number in (1, 2, 3))
     state = EngineState(injection_log=old, counters=Counters(generation_count=3))
     there = world(entry("A", depth=20_000, role=1), entry("O", outlet="o"), state=state, strip_lookback_depth=2)
@@ -168,7 +172,7 @@ def test_a_chat_with_default_settings_keeps_one_log_record() -> None:
     ],
 )
 def test_chat_counts(titles: str, counts: dict[str, int]) -> None:
-    """6.4: minus the keys stored for this place (not below 0), plus the accepted entries."""
+    """Minus the keys stored for this place (not below 0), plus the accepted entries (rules: deeplore 6.4)."""
     state = EngineState(chat_counts={"V:A": 1, "V:B": 1, "V:C": 0}, swipe_keys={"0|0": ("V:A", "V:C")})
     after = booked(world(entry("A"), entry("B"), entry("C"), chat=["U: x"], state=state), titles)
     assert after.chat_counts == counts
@@ -176,7 +180,7 @@ def test_chat_counts(titles: str, counts: dict[str, int]) -> None:
 
 
 def test_stored_places_far_back_are_dropped() -> None:
-    """6.4: an index below chat length - 10, or no number."""
+    """An index below chat length - 10, or no number (rules: deeplore 6.4)."""
     stored = {"1|0": (), "2|0": (), "2|7": (), "x|0": (), "-1|0": (), "11|0": ()}
     after = booked(world(entry("A"), chat=["U: x"] * 12, state=EngineState(swipe_keys=stored)), "A")
     assert list(after.swipe_keys) == ["2|0", "2|7", "11|0"]
@@ -190,7 +194,7 @@ NOW = 100 * DAY
 
 
 def test_usage() -> None:
-    """6.6: matched and last time for what came to the budget, injected for what went in."""
+    """Matched and last time for what came to the budget, injected for what went in (rules: deeplore 6.6)."""
     before = {"V:A": Usage(5, 2, NOW - DAY)}
     there = world(entry("A"), entry("B"), state=EngineState(analytics=before), clock_ms=NOW)
     after = booked(there, "A", reached="A, B")
@@ -231,7 +235,7 @@ def warned(ratio: float, tokens: int, context_size: int) -> tuple[bool, float]:
 
 
 def test_context_warnings() -> None:
-    """6.8 (verified): 100 tokens; contexts 400 (25 %), 400, 380, 390, 1000 (reset), 460 (21.7 %), 480, 420."""
+    """100 tokens; contexts 400 (25 %), 400, 380, 390, 1000 (reset), 460 (21.7 %), 480, 420 (rules: deeplore 6.8)."""
     ratio, rows = 0.0, []
     for size in (400, 400, 380, 390, 1000, 460, 480, 420):
         told, ratio = warned(ratio, 100, size)

@@ -1,4 +1,4 @@
-"""Bootstrap entries (spec: deeplore-engine 3.2): they come in while the chat has at most the threshold's messages."""
+"""Bootstrap entries (rules: deeplore 3.2): they come in while the chat has at most the threshold's messages."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def test_a_constant_that_is_in_already_keeps_its_label() -> None:
 
 
 def test_scan_depth_zero_does_not_matter() -> None:
-    """3.1: with scan depth 0 constants and bootstrap entries still match."""
+    """With scan depth 0 constants and bootstrap entries still match (rules: deeplore 3.1)."""
     ran = run_stage(BootstrapStage(), world(BOOT, scan_depth=0))
     assert ran.left == ["Boot"]
 
 
 def test_hidden_messages_are_counted_by_the_host_not_here() -> None:
-    """The chat length is that of the filtered chat, unscannable messages included (0.2, 3.2)."""
+    """The chat length is that of the filtered chat, unscannable messages included (rules: deeplore 0.2, 3.2)."""
     from_narrator = world(BOOT, chat=["U: a", "A: b", "U: c", "A: d"])
     assert run_stage(BootstrapStage(), from_narrator).left == []

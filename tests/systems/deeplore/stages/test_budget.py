@@ -1,4 +1,4 @@
-"""The budget (spec: deeplore-engine 5.7): entry cap, token budget, truncation, outlets."""
+"""The budget (rules: deeplore 5.7): entry cap, token budget, truncation, outlets."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ CASES = [
             "kept D: outlet outlet=rules tokens=900",
             "left: B, A, D",
         ],
-        id="outlets are outside both caps and come last (12.7)",
+        id="outlets are outside both caps and come last (rules: deeplore 12.7)",
     ),
     pytest.param(
         [sized("Zero", 0), sized("A", 100), sized("None", 0)],
@@ -154,7 +154,9 @@ def test_without_tokens_or_content_four_units_are_a_token() -> None:
 
 
 def test_astral_characters_count_two() -> None:
-    """0.1: 300 emoji are 600 code units; 60 tokens of 2 units are 120 units, that is 60 emoji, each an end."""
+    """300 emoji are 600 code units; 60 tokens of 2 units are 120 units, that is 60 emoji, each an end
+    (rules: deeplore 0.1).
+    """
     ran = budget(entry("A", content="😀" * 300, tokens=300), max_tokens_budget=60)
     assert ran.state.accepted[0].entry.content == "😀" * 60
 

@@ -1,4 +1,4 @@
-"""Cascade links (spec: deeplore-engine 3.6, 12.2): what a candidate's note names comes in without a key."""
+"""Cascade links (rules: deeplore 3.6, 12.2): what a candidate's note names comes in without a key."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ CASES = [
         world(source("A", "b", "D"), entry("B", warmup=9, refine_keys=("x",), scan_depth=0), entry("C"), entry("D")),
         "A",
         ["added B: cascade source=A source_id=0", "added D: cascade source=A source_id=0", "left: A, B, D"],
-        id="titles without case, in the note's order; no warmup, no refine keys (12.2)",
+        id="titles without case, in the note's order; no warmup, no refine keys (rules: deeplore 12.2)",
     ),
     pytest.param(
         world(source("A", "B"), source("B", "C"), entry("C")),
         "A",
         ["added B: cascade source=A source_id=0", "left: A, B"],
-        id="a linked entry's own links are not followed (12.2)",
+        id="a linked entry's own links are not followed (rules: deeplore 12.2)",
     ),
     pytest.param(
         world(source("A", "B"), source("B", "C"), entry("C")),
@@ -47,13 +47,13 @@ CASES = [
         world(source("A", "B"), entry("B", cooldown=2, probability=0.5), cooldown={"V:B": 1}, draws=[]),
         "A",
         ["refused B: cooling_down left=1", "left: A"],
-        id="cooldown comes before the draw (errata)",
+        id="cooldown comes before the draw",
     ),
     pytest.param(
         world(source("A", "B"), entry("B"), cooldown={"V:B": 1}),
         "A",
         ["added B: cascade source=A source_id=0", "left: A, B"],
-        id="a tracker does not count for an entry without a cooldown of its own (12.2)",
+        id="a tracker does not count for an entry without a cooldown of its own (rules: deeplore 12.2)",
     ),
     pytest.param(
         world(source("A", "B"), entry("B", probability=0), draws=[]),
@@ -75,7 +75,7 @@ CASES = [
         world(source("A", "B"), entry("B"), scan_depth=0),
         "A",
         ["left: A", "note: scan_depth_zero"],
-        id="scan depth 0 (3.1)",
+        id="scan depth 0 (rules: deeplore 3.1)",
     ),
 ]
 
@@ -86,6 +86,6 @@ def test_cascade(there: World, before: str, expected: list[str]) -> None:
 
 
 def test_the_label_names_the_source() -> None:
-    """3.11"""
+    """Rules: deeplore 3.11."""
     ran = run_stage(CascadeLinksStage(), world(source("Old King", "Crown"), entry("Crown")), "Old King")
     assert ran.labels == {"Old King": "key", "Crown": "(cascade from: Old King)"}

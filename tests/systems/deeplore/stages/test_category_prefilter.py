@@ -1,4 +1,4 @@
-"""The category prefilter (spec: deeplore-engine 4.4, deeplore-ai-and-tools 1.9)."""
+"""The category prefilter (rules: deeplore 4.4; deeplore-tools 1.9)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ VERIFIED = [
 
 @pytest.mark.parametrize(("reply", "left"), VERIFIED)
 def test_the_verified_answers(reply: str, left: list[str]) -> None:
-    """4.4: forty entries in five categories and a constant; the chat has a key of E3."""
+    """Forty entries in five categories and a constant; the chat has a key of E3 (rules: deeplore 4.4)."""
     ran = narrow(vault(), reply)
     assert ran.left == left
     assert ran.record.details == {"offered": 41, "kept": list(ran.record.left)}
@@ -115,7 +115,7 @@ def test_when_nobody_is_asked(there: World, why: str | None) -> None:
 
 @pytest.mark.parametrize(("kept", "applied"), [(8, True), (7, False)])
 def test_the_safety_valve(kept: int, applied: bool) -> None:
-    """4.4: 40 * (1 - 0.8) is 7.999..., so eight pass and seven do not."""
+    """40 * (1 - 0.8) is 7.999..., so eight pass and seven do not (rules: deeplore 4.4)."""
     names = ["keep"] * kept + [f"c{n % 3}" for n in range(40 - kept)]
     drafts = [entry(f"E{n}", tags=(name,)) for n, name in enumerate(names)]
     ran = narrow(vault(*drafts), '["keep"]')
@@ -130,7 +130,7 @@ def test_the_largest_share_removed(aggressiveness: float, applied: bool) -> None
 
 
 def test_without_a_summary_an_entry_is_lost() -> None:
-    """deeplore-ai-and-tools 1.9 row 9: in summary-only mode it is not selectable here."""
+    """In summary-only mode it is not selectable here (rules: deeplore-tools 1.9 row 9)."""
     drafts = [{**draft, "summary": "s"} for draft in forty()]
     ran = narrow(vault(entry("Bare", tags=("cat0",)), *drafts, manifest_summary_mode="summary_only"), '["cat0"]')
     assert ran.left == [*of(0), "E3"]
@@ -217,7 +217,7 @@ def test_the_breaker(ai: dict[str, Any], now_ms: int, asked: bool) -> None:
     [('["cat0"]', None), (ERROR, None), (TIMEOUT, None), ("[]", 31_000), ("text", 31_000), ('["nope"]', 31_000)],
 )
 def test_an_answer_that_is_not_used_keeps_the_probe(reply: Reply, probe: int | None) -> None:
-    """deeplore-ai-and-tools 1.8, the last known fault."""
+    """The last known fault (rules: deeplore-tools 1.8 "Probe leaks")."""
     ran = narrow(vault(), reply, ai=AiState(failures=2, last_failure_ms=0), clock_ms=31_000)
     assert (ran.state.ai.probe_ms, ran.state.ai.failures) == (probe, 2)
 

@@ -1,4 +1,4 @@
-"""Constants (spec: deeplore-engine 3.2): every constant, in index order, past all other conditions."""
+"""Constants (rules: deeplore 3.2): every constant, in index order, past all other conditions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tests.systems.worlds import World, entry, run_stage, world
             id="no probability, warmup or cooldown",
         ),
         pytest.param(
-            world(entry("K", constant=True), scan_depth=0), ["added K: constant", "left: K"], id="scan depth 0 (3.1)"
+            world(entry("K", constant=True), scan_depth=0), ["added K: constant", "left: K"], id="scan depth 0"
         ),
         pytest.param(
             world(entry("G", constant=True, guide=True), entry("K", constant=True)),
             ["added K: constant", "left: K"],
-            id="a guide is not in the snapshot (1.14)",
+            id="a guide is not in the snapshot (rules: deeplore 1.14)",
         ),
         pytest.param(world(entry("Plain", "a"), chat=["U: a"]), ["left: -"], id="nobody else"),
     ],

@@ -1,4 +1,4 @@
-"""Contextual gating (spec: deeplore-engine 4.3, 5.1, 5.2): fields held against the chat's context."""
+"""Contextual gating (rules: deeplore 4.3, 5.1, 5.2): fields held against the chat's context."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KEEP, DROP = True, False
 @pytest.mark.parametrize(
     ("operator", "tolerance", "value", "active", "expected"),
     [
-        # the verified table of 5.2
+        # the verified table (rules: deeplore 5.2)
         ("match_any", "strict", ["a"], ["A"], KEEP),
         ("match_any", "strict", ["a"], "A", KEEP),
         ("match_any", "strict", ["a"], [], DROP),
@@ -155,7 +155,7 @@ def test_built_in_fields(context: Mapping[str, Any], expected: list[str]) -> Non
 
 @pytest.mark.parametrize("operator", ["match_any", "exists", "not_exists", "gt"])
 def test_without_any_context_value_nothing_is_gated(operator: str) -> None:
-    """5.2: even existence operators and strict tolerance do nothing then."""
+    """Even existence operators and strict tolerance do nothing then (rules: deeplore 5.2)."""
     fields = (FieldDefinition("f", "F", operator=operator, tolerance="strict"),)
     there = world(entry("A", custom_fields={"f": ["a"]}), entry("B"), fields=fields, context={"other": "x"})
     assert run_stage(SELECTION, there, "A, B").table == ["left: A, B", "note: no_context"]
@@ -170,7 +170,7 @@ def test_a_definition_with_gating_switched_off_neither_gates_nor_activates() -> 
 
 
 def test_two_definitions_of_one_name_both_apply() -> None:
-    """5.4: duplicate names are kept."""
+    """Duplicate names are kept (rules: deeplore 5.4)."""
     fields = (FieldDefinition("f", "First"), FieldDefinition("f", "Second", operator="not_any"))
     ran = gated(entry("A", custom_fields={"f": "a"}), context={"f": "a"}, fields=fields)
     assert [verdict.details["label"] for verdict in ran.record.verdicts] == ["Second"]
@@ -187,7 +187,7 @@ EXEMPT: list[Any] = [
 @pytest.mark.parametrize(("mark", "by"), EXEMPT)
 @pytest.mark.parametrize("stage", [SELECTION, FINAL])
 def test_exempt_entries_stay(mark: Draft, by: str, stage: GatingStage) -> None:
-    """5.1: constants, seeds and bootstraps, however long the chat is (12.7: a seed with a mismatching era)."""
+    """Constants, seeds and bootstraps, however long the chat is (rules: deeplore 5.1, 12.7)."""
     ran = gated({**NORTH, **mark}, context={"era": "new"}, stage=stage, chat=["U: x"] * 9)
     assert ran.table == [f"kept North: exempt by={by} would=gated_field", "left: North"]
 
@@ -219,7 +219,9 @@ def test_the_final_gate_ends_the_run_without_a_context_too() -> None:
 
 
 def test_the_selections_policy_comes_from_its_candidates_the_final_one_from_the_whole_vault() -> None:
-    """5.1, 4.3: exemption goes by vault and title, so a namesake that is no candidate counts only at the end."""
+    """Exemption goes by vault and title, so a namesake that is no candidate counts only at the end
+    (rules: deeplore 5.1, 4.3).
+    """
     there: World = world(NORTH, {**NORTH, "seed": True}, context={"era": "new"})
     assert run_stage(SELECTION, there, "North").left == []
     assert run_stage(FINAL, there, "North").left == ["North#0"]

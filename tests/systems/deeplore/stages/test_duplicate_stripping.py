@@ -1,4 +1,4 @@
-"""Duplicate stripping (spec: deeplore-engine 5.6, 12.3)."""
+"""Duplicate stripping (rules: deeplore 5.6, 12.3)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def test_records_beyond_the_lookback_do_not_count(lookback: int) -> None:
 
 
 def test_the_verified_keys() -> None:
-    """12.3, lookback 3: A goes; T (logged truncated), the exempt C, A at depth 2 and the title `a` stay."""
+    """Lookback 3 (rules: deeplore 12.3): A goes; T (logged truncated), the exempt C, A at depth 2, the title `a`
+    stay.
+    """
     ran = stripped(*DRAFTS, strip_lookback_depth=3)
     assert ran.table == [
         "removed A#0: already_in_context generations=3",

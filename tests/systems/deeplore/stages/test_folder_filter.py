@@ -1,4 +1,4 @@
-"""The folder filter (spec: deeplore-engine 4.10, 5.9, 12.7)."""
+"""The folder filter (rules: deeplore 4.10, 5.9, 12.7)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_no_filter() -> None:
 
 
 def test_exempt_entries_stay() -> None:
-    """12.7: entries in A, A/S, AB and at the root; a constant and a pinned one in AB."""
+    """Entries in A, A/S, AB and at the root; a constant and a pinned one in AB (rules: deeplore 12.7)."""
     there = world(
         entry("A1", folder="A"), entry("S1", folder="A/S"), entry("AB1", folder="AB"), entry("Root"),
         entry("Const", folder="AB", constant=True), entry("Pinned", folder="AB"),

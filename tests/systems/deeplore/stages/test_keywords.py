@@ -1,4 +1,4 @@
-"""The keyword pass (spec: deeplore-engine 3.3 to 3.5, 12.2): which keys hit, and which hits count."""
+"""The keyword pass (rules: deeplore 3.3 to 3.5, 12.2): which keys hit, and which hits count."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ CONDITIONS = [
     pytest.param(
         world(entry("D", "Dragon ", "dragon"), chat=["A: dragon!"]),
         ["added D: key_hit key=dragon", "left: D"],
-        id="keys are not trimmed (3.4)",
+        id="keys are not trimmed (rules: deeplore 3.4)",
     ),
     pytest.param(
         world(entry("E", "", "  ", "eris"), entry("N"), chat=["A:  eris"]),
         ["added E: key_hit key=eris", "left: E"],
-        id="blank keys are skipped, no keys never match (3.4)",
+        id="blank keys are skipped, no keys never match (rules: deeplore 3.4)",
     ),
     pytest.param(
         world(entry("Eris", "eris"), chat=["Eris: who goes there?"]),
         ["added Eris: key_hit key=eris", "left: Eris"],
-        id="a speaker's name is searched too (3.3, 12.7)",
+        id="a speaker's name is searched too (rules: deeplore 3.3, 12.7)",
     ),
     pytest.param(
         world(entry("K", "dragon", constant=True), entry("G", "dragon", guide=True), chat=["A: dragon"]),
@@ -43,7 +43,7 @@ CONDITIONS = [
     pytest.param(
         world(entry("Old", "dragon", scan_depth=1), chat=["A: dragon", "U: hello"]),
         ["left: -"],
-        id="own scan depth 1, the key only in the older message (12.2)",
+        id="own scan depth 1, the key only in the older message (rules: deeplore 12.2)",
     ),
     pytest.param(
         world(entry("Deep", "dragon", scan_depth=9), entry("Near", "dragon"), chat=["A: dragon", *["U: x"] * 4]),
@@ -53,23 +53,23 @@ CONDITIONS = [
     pytest.param(
         world(entry("None", "dragon", scan_depth=0), chat=["A: dragon"]),
         ["left: -"],
-        id="own scan depth 0 searches nothing (3.5)",
+        id="own scan depth 0 searches nothing (rules: deeplore 3.5)",
     ),
     pytest.param(
         world(entry("All", "dragon", scan_depth=0.5), chat=["A: dragon", *["U: x"] * 9]),
         ["added All: key_hit key=dragon", "left: All"],
-        id="a scan depth of 0.5 is the whole chat (3.3)",
+        id="a scan depth of 0.5 is the whole chat (rules: deeplore 3.3)",
     ),
     pytest.param(
         world(entry("Two", "dragon", scan_depth=2.9), entry("No", "wyrm", scan_depth=2.9),
               chat=["A: wyrm", "A: dragon", "U: x"]),
         ["added Two: key_hit key=dragon", "left: Two"],
-        id="a scan depth of 2.9 is two messages (3.3)",
+        id="a scan depth of 2.9 is two messages (rules: deeplore 3.3)",
     ),
     pytest.param(
         world(entry("All", "dragon", scan_depth=float("inf")), chat=["A: dragon", *["U: x"] * 9]),
         ["added All: key_hit key=dragon", "left: All"],
-        id="an infinite scan depth is the whole chat (3.3: the lesser of depth and chat length)",
+        id="an infinite scan depth is the whole chat (rules: deeplore 3.3: the lesser of depth and chat length)",
     ),
     pytest.param(
         world(entry("Guild", "rose", refine_keys=("guild", "order")), chat=["A: the rose order"]),
@@ -79,7 +79,7 @@ CONDITIONS = [
     pytest.param(
         world(entry("Guild", "rose", refine_keys=("guild",)), chat=["A: a rose guildhall"], match_whole_words=True),
         ["refused Guild: refine_blocked key=rose refine_keys=[guild]", "left: -"],
-        id="the refine key only as a part of a word (12.2)",
+        id="the refine key only as a part of a word (rules: deeplore 12.2)",
     ),
     pytest.param(
         world(entry("Guild", "rose", refine_keys=("guild",)), chat=["A: guild"]),
@@ -94,27 +94,27 @@ CONDITIONS = [
     pytest.param(
         world(entry("W", "aa", "ab", warmup=4), chat=["A: aaaa ab ab"]),
         ["added W: key_hit key=aa", "left: W"],
-        id="warmup counts all keys, without overlaps (3.10)",
+        id="warmup counts all keys, without overlaps (rules: deeplore 3.10)",
     ),
     pytest.param(
         world(entry("W", "aa", warmup=3, probability=0.5), chat=["A: aaaa"], draws=[]),
         ["refused W: warmup_short needed=3 found=2", "left: -"],
-        id="warmup comes before the draw (3.5 step 4)",
+        id="warmup comes before the draw (rules: deeplore 3.5 step 3)",
     ),
     pytest.param(
         world(entry("W", "dragon", warmup=1.5), chat=["A: dragon"]),
         ["refused W: warmup_short needed=1.5 found=1", "left: -"],
-        id="a fraction of a warmup (1.5)",
+        id="a fraction of a warmup (rules: deeplore 1.5)",
     ),
     pytest.param(
         world(entry("P", "dragon", probability=0), chat=["A: dragon"], draws=[]),
         ["refused P: probability_zero", "left: -"],
-        id="probability 0 draws nothing (3.5 step 5)",
+        id="probability 0 draws nothing (rules: deeplore 3.5 step 4)",
     ),
     pytest.param(
         world(entry("P", "dragon", probability=1), chat=["A: dragon"], draws=[]),
         ["added P: key_hit key=dragon", "left: P"],
-        id="probability 1 draws nothing (3.12)",
+        id="probability 1 draws nothing (rules: deeplore 3.12)",
     ),
     pytest.param(
         world(
@@ -131,32 +131,32 @@ CONDITIONS = [
             "refused E: probability_zero",
             "left: B, C, D",
         ],
-        id="draws in index order; a roll equal to the probability passes (3.12)",
+        id="draws in index order; a roll equal to the probability passes (rules: deeplore 3.12)",
     ),
     pytest.param(
         world(entry("C", "dragon", probability=0.5), chat=["A: dragon"], cooldown={"V:C": 1}, draws=[0.1]),
         ["refused C: cooling_down left=1", "left: -"],
-        id="cooling down, after a draw (3.5 step 7, 3.12) and without a cooldown of its own (12.2)",
+        id="cooling down, after a draw, and without a cooldown of its own (rules: deeplore 3.5 step 5, 3.12, 12.2)",
     ),
     pytest.param(
         world(entry("C", "dragon"), chat=["A: dragon"], cooldown={"V:C": 0, "W:C": 3, "V:c": 3}),
         ["added C: key_hit key=dragon", "left: C"],
-        id="trackers of other vaults and spellings do not count (0.3)",
+        id="trackers of other vaults and spellings do not count (rules: deeplore 0.3)",
     ),
     pytest.param(
         world(entry("S", "seed", seed=True), entry("T", "other", seed=True), chat=["A: seed"]),
         ["added S: key_hit key=seed", "left: S"],
-        id="seeds need a key like everybody (3.2)",
+        id="seeds need a key like everybody (rules: deeplore 3.2)",
     ),
     pytest.param(
         world(entry("X", "dragon"), chat=["A: dragon"], scan_depth=0),
         ["left: -", "note: scan_depth_zero"],
-        id="scan depth 0 (3.1)",
+        id="scan depth 0 (rules: deeplore 3.1)",
     ),
     pytest.param(
         world(entry("X", "dragon", scan_depth=5), chat=["A: dragon"], scan_depth=0),
         ["left: -", "note: scan_depth_zero"],
-        id="scan depth 0 whatever the entry says (3.1)",
+        id="scan depth 0 whatever the entry says (rules: deeplore 3.1)",
     ),
     pytest.param(world(entry("X", "dragon")), ["left: -"], id="an empty chat"),
 ]  # fmt: skip
@@ -194,7 +194,7 @@ BOOT = entry("Boot", "dragon", bootstrap=True)
 def test_a_bootstrap_entry_is_tested_as_well(
     fields: dict[str, Any], draws: list[float], expected: list[str], label: str
 ) -> None:
-    """3.2: a hit overwrites the label; a failed condition is reported, but the entry stays matched."""
+    """A hit overwrites the label; a failed condition is reported, but the entry stays matched (rules: deeplore 3.2)."""
     there = world({**BOOT, **fields}, chat=["A: dragon"], draws=draws)
     ran = keywords(there, "Boot", labels={"Boot": "(bootstrap)"})
     assert ran.table == expected
@@ -202,7 +202,7 @@ def test_a_bootstrap_entry_is_tested_as_well(
 
 
 def test_same_titles_of_two_vaults_share_one_label() -> None:
-    """3.11, 12.2: both match, the later write for the title wins."""
+    """Both match, the later write for the title wins (rules: deeplore 3.11, 12.2)."""
     there = world(entry("T", "dragon"), entry("T", "sword", vault="W"), chat=["A: dragon and sword"])
     ran = keywords(there)
     assert ran.table == ["added T#0: key_hit key=dragon", "added T#1: key_hit key=sword", "left: T#0, T#1"]
@@ -230,7 +230,9 @@ def test_where_a_key_was_found(draft: dict[str, Any], line: str, where: dict[str
 
 
 def test_where_a_refine_key_was_found() -> None:
-    """3.4: the first refine key in the window decides; its last occurrence is told, as that of the key."""
+    """The first refine key in the window decides; its last occurrence is told, as that of the key
+    (rules: deeplore 3.4).
+    """
     there = world(entry("D", "dragon", refine_keys=["gold", "cave"]), chat=["U: a cave, a cave", "Cave: the dragon"])
     (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
     assert verdict.details == {
@@ -267,7 +269,9 @@ def test_messages_are_numbered_as_in_the_chat_file() -> None:
 
 
 def test_what_was_searched() -> None:
-    """3.3: unscannable messages use up places of the window; the text is `name: text` lines joined by line feeds."""
+    """Unscannable messages use up places of the window; the text is `name: text` lines joined by line feeds
+    (rules: deeplore 3.3).
+    """
     chat = [
         message("A: one"), message("B: two", is_system=True), message("N: three", extra={"type": "narrator"}),
         message("four"), message("D: ", extra={}),

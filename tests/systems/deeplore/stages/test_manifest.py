@@ -1,4 +1,4 @@
-"""The manifest as a stage (spec: deeplore-engine 4.5): the candidates stay; who is not offered is told."""
+"""The manifest as a stage (rules: deeplore 4.5): the candidates stay; who is not offered is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of matches (spec: deeplore-engine 3.9, 0.6): priority, then occurrences where they count, then title."""
+"""The order of matches (rules: deeplore 3.9, 0.6): priority, then occurrences where they count, then title."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_lower_numbers_come_first() -> None:
 
 
 def test_equal_priorities_go_by_title_as_a_browser_sorts() -> None:
-    """0.6: the verified full ordering of equal-priority titles."""
+    """The verified full ordering of equal-priority titles (rules: deeplore 0.6)."""
     titles = ["ec", "b", "B", "a", "Á", "_x", "10", "2", "é b", "e c", "e-c"]
     assert order(*map(entry, titles)) == ["_x", "10", "2", "a", "Á", "b", "B", "é b", "e c", "e-c", "ec"]
 

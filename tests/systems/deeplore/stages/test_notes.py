@@ -1,4 +1,4 @@
-"""Notebook and notepad prompts (spec: deeplore-engine 5.10, 12.7)."""
+"""Notebook and notepad prompts (rules: deeplore 5.10, 12.7)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ def test_off() -> None:
 
 
 def test_written_behind_the_lore_and_only_by_generations_that_come_this_far() -> None:
-    """12.7: no lore match, no prompt at all; with a match the notebook, trimmed, at position 1 and depth 4."""
+    """No lore match, no prompt at all; with a match the notebook, trimmed, at position 1 and depth 4
+    (rules: deeplore 12.7).
+    """
     play = Play(world(entry("A", "dragon"), notebook=" book ", notebook_enabled=True))
     play.turn(["U: nothing"])
     assert play.state.prompts == ()

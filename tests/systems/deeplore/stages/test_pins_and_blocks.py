@@ -1,4 +1,4 @@
-"""Pins and blocks (spec: deeplore-engine 5.1)."""
+"""Pins and blocks (rules: deeplore 5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placement (spec: deeplore-engine 5.7 template, 5.8 groups and prompts)."""
+"""Placement (rules: deeplore 5.7 "Template", 5.8)."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_only_the_prompt_lists_own_groups_may_be_managed_by_the_host() -> None:
 
 
 def test_without_a_group_the_earlier_prompts_go_all_the_same() -> None:
-    """5.8: prompts are deleted, no sources."""
+    """Prompts are deleted, no sources (rules: deeplore 5.8)."""
     ran = place(state=EngineState(prompts=(Prompt("deeplore_lore", "old", 1, 4, 0),)))
     assert ran.table == ["left: -", "note: no_prompt"]
     assert (ran.state.prompts, ran.state.injections) == ((), ())

@@ -1,4 +1,4 @@
-"""The end of the selection (spec: deeplore-engine 3.9, 4.10): priority and title only."""
+"""The end of the selection (rules: deeplore 3.9, 4.10): priority and title only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.systems.worlds import entry, run_stage, world
 
 
 def test_occurrences_do_not_count() -> None:
-    """3.9 (verified): the matcher's order Zzz, Aaa becomes Aaa, Zzz."""
+    """The matcher's order Zzz, Aaa becomes Aaa, Zzz (rules: deeplore 3.9)."""
     there = world(
         entry("Aaa", "alpha"), entry("Zzz", "zed"),
         chat=["U: alpha zed zed zed"], keyword_occurrence_weighting=True,

@@ -1,4 +1,4 @@
-"""Recursion (spec: deeplore-engine 3.7, 12.2): what candidates say wakes further entries."""
+"""Recursion (rules: deeplore 3.7, 12.2): what candidates say wakes further entries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def recursion(*drafts: Draft, before: str = "A", **fields: Any) -> Ran:
 
 
 def test_three_steps_along_a_chain() -> None:
-    """3.7 (verified): E is not reached."""
+    """E is not reached (rules: deeplore 3.7)."""
     ran = recursion(*CHAIN)
     assert ran.table == [
         "added B: recursion key=bob step=1 source=A source_id=0",
@@ -39,7 +39,9 @@ def test_three_steps_along_a_chain() -> None:
 
 
 def test_the_refine_key_of_a_hit_says_in_whose_text_it_stands() -> None:
-    """3.7: the contents of a step are one text, so key and refine key may come from different entries."""
+    """The contents of a step are one text, so key and refine key may come from different entries
+    (rules: deeplore 3.7).
+    """
     ran = recursion(
         entry("A", "key", content="bob"), entry("B", "x", content="gold"), entry("C", "bob", refine_keys=["gold"]),
         before="A, B",
@@ -70,7 +72,7 @@ CASES: list[Any] = [
             "added C: recursion key=carl step=2 source=B source_id=1",
             "left: A, B, C",
         ],
-        id="scan depth 0 does not keep an entry out (3.5)",
+        id="scan depth 0 does not keep an entry out (rules: deeplore 3.5)",
     ),
     pytest.param(
         world(entry("A", content="carl bob"), entry("B", "bob", content="carl"), entry("C", "carl"),
@@ -109,7 +111,7 @@ CASES: list[Any] = [
               cooldown={"V:B": 2}, draws=[]),
         "A",
         ["refused B: cooling_down left=2", "left: A"],
-        id="cooldown comes before the draw (errata)",
+        id="cooldown comes before the draw",
     ),
     pytest.param(
         world(entry("A", content="bob"), entry("B", "bob"), recursive_scan=True, cooldown={"V:B": 2}),
@@ -128,7 +130,7 @@ CASES: list[Any] = [
               draws=[0.5]),
         "A",
         ["refused B: warmup_short needed=2 found=1", "left: A"],
-        id="warmup is counted in the contents, after the draw (12.2)",
+        id="warmup is counted in the contents, after the draw (rules: deeplore 12.2)",
     ),
     pytest.param(
         world(entry("A", content="bob carl"), entry("B", "bob", probability=0.5), entry("C", "carl", content="bob"),
@@ -183,7 +185,7 @@ def test_only_the_first_50_000_code_units_are_searched(first: str, found: bool) 
 
 
 def test_a_lost_roll_of_the_keyword_pass_may_be_won_here() -> None:
-    """12.2: matched, and still reported as lost by the keyword pass."""
+    """Matched, and still reported as lost by the keyword pass (rules: deeplore 12.2)."""
     there = world(
         entry("A", "dragon", content="bob"), entry("B", "bob", probability=0.5),
         chat=["U: dragon and bob"], recursive_scan=True, draws=[0.9, 0.1],

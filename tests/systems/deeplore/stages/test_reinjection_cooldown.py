@@ -1,4 +1,4 @@
-"""Re-injection cooldown (spec: deeplore-engine 5.3): N generations without what was injected."""
+"""Re-injection cooldown (rules: deeplore 5.3): N generations without what was injected."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_how_long(pause: int, now: int, last: int, kept: bool) -> None:
 
 
 def test_exempt_entries_do_not_pause() -> None:
-    """5.1: constants, seeds, bootstraps and pins."""
+    """Constants, seeds, bootstraps and pins (rules: deeplore 5.1)."""
     assert paused(2, 3, dict.fromkeys(("V:A", "V:K", "V:S", "V:B", "V:P"), 3)).table == [
         "removed A: reinjection_pause left=2 window=2",
         "kept K: exempt by=constant would=reinjection_pause",
@@ -74,7 +74,7 @@ def test_with_nothing_left_the_run_ends() -> None:
     ],
 )
 def test_exactly_the_next_n_generations(pause: int, expected: list[list[str]]) -> None:
-    """5.3 (verified for 1): with a key in every message, an entry is skipped N times and comes back."""
+    """With a key in every message, an entry is skipped N times and comes back (rules: deeplore 5.3)."""
     play = Play(world(entry("A", "dragon"), reinjection_cooldown=pause))
     chat: list[str] = []
     got = []

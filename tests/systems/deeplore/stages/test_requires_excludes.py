@@ -1,4 +1,4 @@
-"""Requires and excludes (spec: deeplore-engine 5.5)."""
+"""Requires and excludes (rules: deeplore 5.5)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_chain_in_processing_order_goes_in_one_pass() -> None:
 
 
 def test_removing_one_of_two_namesakes_takes_the_title_from_both() -> None:
-    """Errata: the other one stops satisfying requires."""
+    """The other one stops satisfying requires (rules: deeplore 5.5)."""
     there = world(
         entry("T", vault="V", requires=("missing",), priority=90), entry("T", vault="W", priority=80),
         entry("R", requires=("t",), priority=70),

@@ -1,4 +1,4 @@
-"""The start of a generation (spec: deeplore-engine 1.14, 6.3): what is never offered, and whether this is a swipe."""
+"""The start of a generation (rules: deeplore 1.14, 6.3): what is never offered, and whether this is a swipe."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_bootstrapping(messages: int, threshold: int, active: bool) -> None:
 
 
 def test_the_exemption_policy_covers_the_whole_vault() -> None:
-    """5.1: constants, seeds, bootstraps (whatever the chat's length) and pins; not guides."""
+    """Constants, seeds, bootstraps (whatever the chat's length) and pins; not guides (rules: deeplore 5.1)."""
     there = world(
         entry("C", constant=True), entry("S", seed=True), entry("B", bootstrap=True), entry("P"), entry("N"),
         entry("G", guide=True, seed=True), pins=rules("p", "G"), chat=["U: x"] * 9,
@@ -98,7 +98,9 @@ def test_the_exemption_policy_covers_the_whole_vault() -> None:
 
 
 def test_a_generation_and_its_swipe() -> None:
-    """6.3 (verified): the second run has generation count 0 again and the same result; afterwards the count is 1."""
+    """The second run has generation count 0 again and the same result; afterwards the count is 1
+    (rules: deeplore 6.3).
+    """
     play = Play(world(entry("A", "dragon", cooldown=2), reinjection_cooldown=1))
     first = play.turn(["U: dragon"])
     after = play.state

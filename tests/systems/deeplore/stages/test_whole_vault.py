@@ -1,4 +1,4 @@
-"""AI-only mode begins with every entry (spec: deeplore-engine 4.1 steps 1 and 4)."""
+"""AI-only mode begins with every entry (rules: deeplore 4.1 steps 1 and 4)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_everybody_in_index_order(chat: list[Any], expected: list[str], labels: 
 
 
 def test_labels_of_bootstraps_are_set_before_those_of_constants() -> None:
-    """4.1 step 4: a constant that shares its title with a bootstrap entry finds a label there."""
+    """A constant that shares its title with a bootstrap entry finds a label there (rules: deeplore 4.1 step 4)."""
     there = world(entry("T", constant=True), entry("T", bootstrap=True, vault="W"), chat=["U: x"])
     assert run_stage(WholeVaultStage(), there).labels == {"T": "(bootstrap)"}
 

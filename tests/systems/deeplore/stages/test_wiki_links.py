@@ -1,4 +1,4 @@
-"""Wiki links of matched entries (spec: deeplore-engine 4.2 step 2)."""
+"""Wiki links of matched entries (rules: deeplore 4.2 step 2)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_label_names_the_source() -> None:
 
 
 def test_a_linked_entry_takes_over_the_label_of_a_refused_namesake() -> None:
-    """Labels are kept by title (3.11)."""
+    """Labels are kept by title (rules: deeplore 3.11)."""
     there = world(linking("A", "B"), entry("B"))
     ran = run_stage(WikiLinksStage(), there, "A", labels={"A": "x"})
     assert ran.labels["B"] == "(wiki-linked from: A)"

@@ -83,7 +83,9 @@ class TitleBook:
         return self._targets.get(name.lower()) or self._targets.get(name.lower().removesuffix(".md"))
 
     def is_title(self, name: str) -> bool:
-        """Whether an entry has this title; only titles count in requires, excludes and cascade links (spec 1.13)."""
+        """Whether an entry has this title; only titles count in requires, excludes and cascade links
+        (rules: deeplore 1.13).
+        """
         return name.strip().lower() in self._titles
 
     def offers(self, typed: str, *, titles_only: bool = False) -> list[Name]:

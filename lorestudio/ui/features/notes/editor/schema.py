@@ -1,10 +1,10 @@
 """What the form knows about each property of a note: its name, its sort, its range and one line of help.
 
-Source: spec deeplore-engine 1.4 and 1.5. Qt is not needed here.
+Rules: deeplore 1.4, 1.5. Qt is not needed here.
 
 What a note's properties mean to DeepLore, as the form needs it. Qt is not needed here.
 
-Source: spec deeplore-engine 1.4, 1.5.
+Rules: deeplore 1.4, 1.5.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ _BY_NAME: Final = {spec.name: spec for spec in KNOWN}
 
 
 def gating_spec(definition: FieldDefinition) -> FieldSpec:
-    """How a gating field of the project is edited (spec 1.7, 5.4)."""
+    """How a gating field of the project is edited (rules: deeplore 1.7, 5.4)."""
     kinds = {"number": FieldKind.NUMBER, "boolean": FieldKind.FLAG}
     kind = kinds.get(definition.type) or (FieldKind.WORDS if definition.multi else FieldKind.LINE)
     label = definition.label or definition.name
@@ -297,7 +297,7 @@ class TagNames:
 
 
 def items(spec: FieldSpec, value: Json, *, lenient: bool) -> list[str]:
-    """The items of a list property as DeepLore reads it (spec 1.5)."""
+    """The items of a list property as DeepLore reads it (rules: deeplore 1.5)."""
     if isinstance(value, list | tuple):
         return [to_string(item) for item in value]
     if value is None or value is False or value in (0, ""):

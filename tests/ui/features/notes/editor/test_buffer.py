@@ -126,7 +126,7 @@ def test_one_s_own_text_against_another_file_is_unsaved(qapp) -> None:
     [
         (PLAIN, "# Skarn"),
         ("no front matter\n", "no front matter"),
-        ("---\na: 1\n----\nb\n", "----"),  # what stands behind three dashes is body (spec 1.2)
+        ("---\na: 1\n----\nb\n", "----"),  # what stands behind three dashes is body (rules: deeplore 1.2)
         (NASTY, "# Skarn"),
     ],
 )
