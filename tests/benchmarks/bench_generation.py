@@ -60,7 +60,7 @@ def median_ms(work: Callable[[], object], runs: int = RUNS) -> float:
 
 def generation(index: DeepLoreIndex, chat: tuple[Message, ...], settings: DeepLoreSettings) -> Callable[[], object]:
     """A generation at the end of the chat, ready to be timed."""
-    ctx = inputs(index=index, chat=chat, settings=settings, turn=Turn(len(chat), 0, 0))
+    ctx = inputs(index, chat=chat, settings=settings, turn=Turn(len(chat), 0, 0))
     return lambda: asyncio.run(run(ctx))
 
 
