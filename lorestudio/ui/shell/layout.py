@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QSettings, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
+from PySide6.QtWidgets import QMainWindow, QTabWidget
 
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.workspaces import BY_NAME, DEBUG, Workspace
+from lorestudio.ui.widgets.pane import Pane, PaneDock
 
 LAYOUT_VERSION: Final = 6
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
@@ -25,94 +27,142 @@ _H: Final = Qt.Orientation.Horizontal
 _V: Final = Qt.Orientation.Vertical
 
 
-def arrange(
-    window: QMainWindow, docks: Mapping[str, QDockWidget], workspace: Workspace, width: int, height: int
-) -> None:
-    """Put the panes where they stand in a workspace for a window of this size."""
-    for dock in docks.values():
-        dock.setFloating(False)
-        window.removeDockWidget(dock)
-    narrow = width < NARROW
-    columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
-    tops = [docks[stacks[0].panes[0]] for stacks in columns]
-    window.addDockWidget(_LEFT, tops[0])
-    for left, right in itertools.pairwise(tops):
-        window.splitDockWidget(left, right, _H)
-    for stacks in columns:
-        heads = [docks[stack.panes[0]] for stack in stacks]
-        for above, below in itertools.pairwise(heads):
-            window.splitDockWidget(above, below, _V)
-        for head, stack in zip(heads, stacks, strict=True):
-            for name in stack.panes[1:]:
-                window.tabifyDockWidget(head, docks[name])
-    shown = workspace.shown
-    for name, dock in docks.items():
-        dock.setVisible(name in shown)
-    widths = [column.narrow if narrow else column.width for column in workspace.columns]
-    window.resizeDocks(tops, [round(width * part) for part in widths], _H)
-    for stacks in columns:
-        heads = [docks[stack.panes[0]] for stack in stacks]
-        for head in heads:
-            head.raise_()
-        if len(heads) > 1:
-            window.resizeDocks(heads, [round(height * stack.share) for stack in stacks], _V)
+class PaneLayout:
+    """The docks of a window. Each workspace stands as it was left; the one that the window was closed in comes back."""
 
+    def __init__(self, window: QMainWindow, settings: QSettings) -> None:
+        self._window, self._settings = window, settings
+        self.docks: dict[str, PaneDock] = {}
+        self.current = BY_NAME.get(str(settings.value("window/workspace", "")), DEBUG)
+        self._width_before = 0
+        self._behind = False
+        window.setDockNestingEnabled(True)
+        window.setDockOptions(
+            QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        for area in (_LEFT, Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea):
+            window.setTabPosition(area, QTabWidget.TabPosition.North)
 
-def save(window: QMainWindow, settings: QSettings, workspace: Workspace) -> None:
-    """Remember the window's size and layout, in the workspace that it is in."""
-    settings.setValue("window/version", LAYOUT_VERSION)
-    settings.setValue("window/geometry", window.saveGeometry())
-    settings.setValue("window/workspace", workspace.name)
-    keep(window, settings, workspace)
-    settings.sync()
+    def take(self, panes: Sequence[Pane], theme: Theme) -> None:
+        """These are the panes of the window."""
+        self.docks = {pane.name: PaneDock(pane, theme, self._window) for pane in panes}
 
+    # ---- workspaces -------------------------------------------------------------------------------------------------
 
-def restore(window: QMainWindow, settings: QSettings) -> bool:
-    """Put the window back as it was; False where nothing usable was remembered."""
-    geometry = settings.value("window/geometry")
-    if not isinstance(geometry, QByteArray) or not window.restoreGeometry(geometry):
-        return False
-    return bring_back(window, settings, remembered(settings))
+    def arrange(self) -> None:
+        """Put the panes where the workspace has them in a window of this size."""
+        window, docks, workspace = self._window, self.docks, self.current
+        width, height = window.width(), window.height()
+        for dock in docks.values():
+            dock.setFloating(False)
+            window.removeDockWidget(dock)
+        narrow = width < NARROW
+        columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
+        tops = [docks[stacks[0].panes[0]] for stacks in columns]
+        window.addDockWidget(_LEFT, tops[0])
+        for left, right in itertools.pairwise(tops):
+            window.splitDockWidget(left, right, _H)
+        for stacks in columns:
+            heads = [docks[stack.panes[0]] for stack in stacks]
+            for above, below in itertools.pairwise(heads):
+                window.splitDockWidget(above, below, _V)
+            for head, stack in zip(heads, stacks, strict=True):
+                for name in stack.panes[1:]:
+                    window.tabifyDockWidget(head, docks[name])
+        shown = workspace.shown
+        for name, dock in docks.items():
+            dock.setVisible(name in shown)
+        widths = [column.narrow if narrow else column.width for column in workspace.columns]
+        window.resizeDocks(tops, [round(width * part) for part in widths], _H)
+        for stacks in columns:
+            heads = [docks[stack.panes[0]] for stack in stacks]
+            for head in heads:
+                head.raise_()
+            if len(heads) > 1:
+                window.resizeDocks(heads, [round(height * stack.share) for stack in stacks], _V)
 
+    def enter(self, workspace: Workspace) -> None:
+        """Put the panes as they were left in this workspace, or as it starts."""
+        self._keep()
+        self.current = workspace
+        self.arrange()  # also where it comes back as it was left: Qt would leave tabs of the other one standing
+        self._bring_back()
+        self.focus_first()
 
-def remembered(settings: QSettings) -> Workspace:
-    """The workspace that the window was left in."""
-    return BY_NAME.get(str(settings.value("window/workspace", "")), DEBUG)
+    def reset(self) -> None:
+        """Put all panes of this workspace back where they belong."""
+        self._settings.remove(self._key)
+        self.arrange()
 
+    def focus_first(self) -> None:
+        """The pane that the workspace is about has the keyboard."""
+        middle = self.current.columns[1].stacks[0].panes[0]
+        self.docks[middle].pane.focus_target().setFocus()
 
-def keep(window: QMainWindow, settings: QSettings, workspace: Workspace) -> None:
-    """Remember how the panes of a workspace stand."""
-    settings.setValue("window/version", LAYOUT_VERSION)
-    settings.setValue(_key(workspace), window.saveState(LAYOUT_VERSION))
+    def hide_all(self) -> None:
+        """Show no pane."""
+        for dock in self.docks.values():
+            dock.hide()
 
+    # ---- remembering ------------------------------------------------------------------------------------------------
 
-def forget(settings: QSettings, workspace: Workspace) -> None:
-    """Remember nothing of a workspace any more."""
-    settings.remove(_key(workspace))
+    def save(self) -> None:
+        """Remember the window's size and layout, in the workspace that it is in."""
+        self._settings.setValue("window/geometry", self._window.saveGeometry())
+        self._settings.setValue("window/workspace", self.current.name)
+        self._keep()
+        self._settings.sync()
 
+    def restore(self) -> None:
+        """Put the window back as it was; as the workspace starts where nothing usable was remembered."""
+        geometry = self._settings.value("window/geometry")
+        usable = isinstance(geometry, QByteArray) and self._window.restoreGeometry(geometry)
+        if not (usable and self._bring_back()):
+            self.arrange()
 
-def bring_back(window: QMainWindow, settings: QSettings, workspace: Workspace) -> bool:
-    """Put the panes as they were left in a workspace; False where nothing usable was remembered."""
-    state = settings.value(_key(workspace))
-    fits = str(settings.value("window/version", "")) == str(LAYOUT_VERSION) and isinstance(state, QByteArray)
-    return fits and window.restoreState(state, LAYOUT_VERSION)
+    @property
+    def _key(self) -> str:
+        return f"window/state-{self.current.name}"
 
+    def _keep(self) -> None:
+        self._settings.setValue("window/version", LAYOUT_VERSION)
+        self._settings.setValue(self._key, self._window.saveState(LAYOUT_VERSION))
 
-def _key(workspace: Workspace) -> str:
-    return f"window/state-{workspace.name}"
+    def _bring_back(self) -> bool:
+        state = self._settings.value(self._key)
+        fits = str(self._settings.value("window/version", "")) == str(LAYOUT_VERSION)
+        return fits and isinstance(state, QByteArray) and self._window.restoreState(state, LAYOUT_VERSION)
 
+    # ---- room for one pane ------------------------------------------------------------------------------------------
 
-def prepare(window: QMainWindow) -> None:
-    """Let docks be nested and tabbed freely, with tabs on top."""
-    window.setDockNestingEnabled(True)
-    window.setDockOptions(
-        QMainWindow.DockOption.AllowNestedDocks
-        | QMainWindow.DockOption.AllowTabbedDocks
-        | QMainWindow.DockOption.GroupedDragging
-    )
-    for area in (
-        Qt.DockWidgetArea.LeftDockWidgetArea,
-        Qt.DockWidgetArea.RightDockWidgetArea,
-        Qt.DockWidgetArea.BottomDockWidgetArea,
-    ):
-        window.setTabPosition(area, QTabWidget.TabPosition.North)
+    def widen(self, name: str, share: float, *, behind: str) -> None:
+        """Give a pane this part of the window's width where it has less; in a narrow window, another pane's place.
+
+        What the person has given it by hand stays.
+        """
+        window, dock = self._window, self.docks[name]
+        wide = round(window.width() * share)
+        if window.isVisible() and not dock.isFloating() and dock.width() < wide:
+            self._width_before = dock.width()
+            if window.width() < NARROW:  # the other panes are as narrow as they can be
+                self._behind = True
+                window.tabifyDockWidget(self.docks[behind], dock)
+                dock.raise_()
+            else:
+                window.resizeDocks([dock], [wide], _H)
+
+    def narrow(self, name: str) -> None:
+        """Take the room back that `widen` gave."""
+        window, dock = self._window, self.docks[name]
+        if not window.isVisible() or dock.isFloating():
+            return
+        if self._behind:
+            self._behind = False
+            closed = [one for one in self.docks.values() if one.isHidden()]
+            self.arrange()
+            for one in closed:
+                one.hide()
+        elif self._width_before:
+            window.resizeDocks([dock], [self._width_before], _H)

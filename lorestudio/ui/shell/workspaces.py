@@ -123,3 +123,9 @@ TUNE: Final = Workspace(
 
 WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
 BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
+
+PANE_ORDER: Final = (
+    "vault", "chat", "entry", "trace", "why", "budget", "problems", "graph", "search", "links", "bench", "settings",
+    "timeline", "compare", "systems", "recap", "memories",
+)  # fmt: skip
+"""The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

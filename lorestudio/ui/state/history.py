@@ -78,8 +78,12 @@ class KeptPlace(QObject):
     """Follows a selection. After the same vaults and chat were read again, `restore` chooses what was chosen before.
 
     `moved` and `want` are told of files that have another name now, and of one to go to. `recent` are the files that
-    were looked at, the last one first.
+    were looked at, the last one first. `leaving` says that the same vaults and chat are about to be shown anew,
+    `restored` whether they are shown now.
     """
+
+    leaving = Signal()
+    restored = Signal(bool)
 
     def __init__(self, session: Session, selection: Selection, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -111,7 +115,9 @@ class KeptPlace(QObject):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Whatever happens to the selection meanwhile is no choice of a person."""
+        """The panes are about to show a newer reading: what happens to the selection is no choice of a person."""
+        if self.is_same:
+            self.leaving.emit()
         before, self._held = self._held, True
         try:
             yield
@@ -127,10 +133,16 @@ class KeptPlace(QObject):
         """Look at what was looked at before; False where another project is shown now."""
         same = self.is_same
         self._project = self._identity()
-        if not same:
+        if same:
+            self._choose_again()
+        else:
             self._path, self._stage, self._seen, self._moves = None, None, (None, None), {}
             self.recent = []
-            return False
+        self.restored.emit(same)
+        self._moves = {}  # everybody has found by its old name what they looked for
+        return same
+
+    def _choose_again(self) -> None:
         message, generation = self._seen
         chat = self._session.project.chat if self._session.project is not None else None
         if chat is not None and message is not None and message <= len(chat.messages):
@@ -141,11 +153,6 @@ class KeptPlace(QObject):
             self._selection.choose_entry(note.id, self._stage)
         elif isinstance(note, LeftOutNote):
             self._selection.choose_left_out(note)
-        return True
-
-    def settled(self) -> None:
-        """Everybody has found what they looked for by its old name."""
-        self._moves = {}
 
     def _identity(self) -> tuple[tuple[str, ...], Path | None] | None:
         project = self._session.project

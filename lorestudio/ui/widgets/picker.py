@@ -5,6 +5,7 @@ Finding names by a few of their letters, for the command palette and the quick s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -23,54 +24,31 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from rapidfuzz import fuzz
+from rapidfuzz.distance import LCSseq
 
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, tr
 
-_START_OF_WORD, _IN_A_ROW, _WHOLE = 8, 5, 40
+_PREFIX, _WORD, _INITIALS = 30, 20, 15
 
 
-def score(query: str, text: str) -> int | None:
-    """How well `query` fits `text`: None where its letters do not occur in order; letters at word starts count most."""
-    wanted, name = query.casefold().replace(" ", ""), text.casefold()
-    if not wanted:
-        return 0
-    best: int | None = None
-    for start in (place for place, letter in enumerate(name) if letter == wanted[0]):
-        points = _score_from(wanted, name, start)
-        if points is not None and (best is None or points > best):
-            best = points
-    if best is not None and query.casefold() in name:
-        best += _WHOLE
-    return best
+def score(query: str, text: str) -> float | None:
+    """How well `query` fits `text`, None where its letters do not occur in order.
 
-
-def _score_from(wanted: str, name: str, start: int) -> int | None:
-    points, place, before = 0, start, -2
-    for letter in wanted:
-        place = _best_place(name, letter, place)
-        if place < 0:
-            return None
-        if place == 0 or not name[place - 1].isalnum():
-            points += _START_OF_WORD
-        if place == before + 1:
-            points += _IN_A_ROW
-        before, place = place, place + 1
-    return points - start - len(name) // 8
-
-
-def _best_place(name: str, letter: str, start: int) -> int:
-    """The next place of `letter`: the start of a following word before one inside a word."""
-    plain = name.find(letter, start)
-    if plain < 0 or plain == start:
-        return plain
-    word = plain
-    while word >= 0:
-        if not name[word - 1].isalnum():
-            return word
-        word = name.find(letter, word + 1)
-    return plain
+    Where the text or a word of it begins so, or the letters are those that words begin with, it fits best.
+    """
+    typed, name = query.casefold().strip(), text.casefold()
+    letters = typed.replace(" ", "")
+    if not letters:
+        return 0.0
+    if LCSseq.similarity(letters, name) < len(letters):
+        return None
+    words = re.findall(r"\w+", name)
+    points = fuzz.WRatio(typed, name) + _PREFIX * name.startswith(typed)
+    points += _WORD * any(word.startswith(typed) for word in words)
+    return points + _INITIALS * LCSseq.similarity(letters, "".join(word[0] for word in words)) / len(letters)
 
 
 def ranked(query: str, texts: Iterable[str]) -> list[int]:
@@ -84,7 +62,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PickerItem:
     """One thing to pick: what it is called, more about it, its shortcut, and what the picker hands back."""
 
     title: str
@@ -94,47 +72,47 @@ class Choice:
     enabled: bool = True
 
 
-class _Choices(QAbstractListModel):
-    def __init__(self, choices: Sequence[Choice], parent: QObject) -> None:
+class _Items(QAbstractListModel):
+    def __init__(self, items: Sequence[PickerItem], parent: QObject) -> None:
         super().__init__(parent)
-        self._all = list(choices)
-        self._shown = list(choices)
+        self._all = list(items)
+        self._shown = list(items)
 
     def search(self, text: str) -> None:
         """Show what fits `text`."""
         self.beginResetModel()
-        self._shown = [self._all[place] for place in ranked(text, (choice.title for choice in self._all))]
+        self._shown = [self._all[place] for place in ranked(text, (item.title for item in self._all))]
         self.endResetModel()
 
-    def add(self, choices: Sequence[Choice], text: str) -> None:
-        """More choices, behind those that are known."""
-        self._all += choices
+    def add(self, items: Sequence[PickerItem], text: str) -> None:
+        """More items, behind those that are known."""
+        self._all += items
         self.search(text)
 
-    def replace(self, choices: Sequence[Choice], text: str) -> None:
-        """Other choices, such as the same ones with more to say about them."""
-        self._all = list(choices)
+    def replace(self, items: Sequence[PickerItem], text: str) -> None:
+        """Other items, such as the same ones with more to say about them."""
+        self._all = list(items)
         self.search(text)
 
-    def row_of(self, choice: object) -> int:
-        """The row of a choice, -1 where it is not shown."""
-        return self._shown.index(choice) if isinstance(choice, Choice) and choice in self._shown else -1
+    def row_of(self, item: object) -> int:
+        """The row of an item, -1 where it is not shown."""
+        return self._shown.index(item) if isinstance(item, PickerItem) and item in self._shown else -1
 
     def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: one row per choice."""
+        """Qt: one row per item."""
         return 0 if parent.isValid() else len(self._shown)
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: a choice."""
+        """Qt: an item."""
         if not 0 <= index.row() < len(self._shown):
             return None
-        choice = self._shown[index.row()]
+        item = self._shown[index.row()]
         if role == ITEM:
-            return choice
+            return item
         if role == DISPLAY:
-            return choice.title
+            return item.title
         if role == ACCESSIBLE_TEXT:
-            parts = [choice.title, choice.detail, choice.hint, "" if choice.enabled else tr("not available now")]
+            parts = [item.title, item.detail, item.hint, "" if item.enabled else tr("not available now")]
             return ", ".join(part for part in parts if part)
         return None
 
@@ -143,7 +121,7 @@ class _Choices(QAbstractListModel):
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
-class _ChoiceDelegate(QStyledItemDelegate):
+class _ItemDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -153,9 +131,9 @@ class _ChoiceDelegate(QStyledItemDelegate):
         return QSize(200, 30)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: draw a choice."""
-        choice = index.data(ITEM)
-        if not isinstance(choice, Choice):
+        """Qt: draw an item."""
+        item = index.data(ITEM)
+        if not isinstance(item, PickerItem):
             return
         theme = self._theme
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -163,22 +141,22 @@ class _ChoiceDelegate(QStyledItemDelegate):
         if chosen:
             painter.fillRect(option.rect, theme.color("accent_soft"))
         box = QRectF(option.rect).adjusted(12, 0, -12, 0)
-        plain = theme.color("text" if choice.enabled else "border_strong")
-        painter.setPen(theme.color("on_accent_soft") if chosen and choice.enabled else plain)
-        painter.drawText(box, _LEFT, choice.title)
-        wide = QFontMetricsF(option.font).horizontalAdvance(choice.title) + 10
+        plain = theme.color("text" if item.enabled else "border_strong")
+        painter.setPen(theme.color("on_accent_soft") if chosen and item.enabled else plain)
+        painter.drawText(box, _LEFT, item.title)
+        wide = QFontMetricsF(option.font).horizontalAdvance(item.title) + 10
         painter.setFont(scaled(option.font, 0.9))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
         metrics = QFontMetricsF(painter.font())
-        painter.drawText(box, _RIGHT, choice.hint)
-        room = box.width() - wide - metrics.horizontalAdvance(choice.hint) - 10
-        detail = metrics.elidedText(choice.detail, Qt.TextElideMode.ElideRight, max(room, 0))
+        painter.drawText(box, _RIGHT, item.hint)
+        room = box.width() - wide - metrics.horizontalAdvance(item.hint) - 10
+        detail = metrics.elidedText(item.detail, Qt.TextElideMode.ElideRight, max(room, 0))
         painter.drawText(box.adjusted(wide, 0, 0, 0), _LEFT, detail)
         painter.restore()
 
 
 class Picker(QDialog):
-    """Type, arrow keys, Enter. `picked` carries the key of the choice; Escape closes and picks nothing.
+    """Type, arrow keys, Enter. `picked` carries the key of the item; Escape closes and picks nothing.
 
     `wanted_new` carries what was typed, where Shift+Enter asks for something new of that name.
     """
@@ -187,7 +165,7 @@ class Picker(QDialog):
     wanted_new = Signal(str)
 
     def __init__(
-        self, theme: Theme, title: str, placeholder: str, choices: Sequence[Choice], parent: QWidget | None = None
+        self, theme: Theme, title: str, placeholder: str, items: Sequence[PickerItem], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -205,10 +183,10 @@ class Picker(QDialog):
         self.field.setPlaceholderText(placeholder)
         self.field.setAccessibleName(title)
         self.field.setClearButtonEnabled(True)
-        self._model = _Choices(choices, self)
+        self._model = _Items(items, self)
         self.view = QListView(frame)
         self.view.setModel(self._model)
-        self.view.setItemDelegate(_ChoiceDelegate(theme, self.view))
+        self.view.setItemDelegate(_ItemDelegate(theme, self.view))
         self.view.setUniformItemSizes(True)
         self.view.setAccessibleName(tr("Matches"))
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys reach it through the field
@@ -234,10 +212,10 @@ class Picker(QDialog):
         self._hint.setText(text)
         self._hint.setVisible(bool(text))
 
-    def add(self, choices: Sequence[Choice]) -> None:
+    def add(self, items: Sequence[PickerItem]) -> None:
         """More to pick, found meanwhile; the row that the keyboard is on stays where it still fits."""
         chosen = self.view.currentIndex().data(ITEM)
-        self._model.add(choices, self.field.text())
+        self._model.add(items, self.field.text())
         self.view.setCurrentIndex(self._model.index(max(self._model.row_of(chosen), 0)))
         self._say_count()
 
@@ -255,10 +233,10 @@ class Picker(QDialog):
         """Take the row that the keyboard is on."""
         self._pick(self.view.currentIndex())
 
-    def replace(self, choices: Sequence[Choice]) -> None:
-        """Say more about the choices; the row that the keyboard is on stays, whatever is said of it now."""
+    def replace(self, items: Sequence[PickerItem]) -> None:
+        """Say more about the items; the row that the keyboard is on stays, whatever is said of it now."""
         row = self.view.currentIndex().row()
-        self._model.replace(choices, self.field.text())
+        self._model.replace(items, self.field.text())
         self.view.setCurrentIndex(self._model.index(max(row, 0)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -300,7 +278,7 @@ class Picker(QDialog):
         self._count.setText(count(found, "match", "matches") if found else none)
 
     def _pick(self, index: Index) -> None:
-        choice = index.data(ITEM)
-        if isinstance(choice, Choice) and choice.enabled:
+        item = index.data(ITEM)
+        if isinstance(item, PickerItem) and item.enabled:
             self.close()
-            self.picked.emit(choice.key)
+            self.picked.emit(item.key)

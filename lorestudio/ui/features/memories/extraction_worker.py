@@ -25,7 +25,7 @@ NEWS_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExtractionWish:
     """What a person wants read: what waits, everything, or one passage by its key."""
 
     again: bool = False
@@ -56,7 +56,7 @@ class Step:
 def extract(
     place: Place,
     source: Source,
-    wish: Wish,
+    wish: ExtractionWish,
     run: StoppableRun,
     counter: TokenCounter | None,
     report: Callable[[object], None],

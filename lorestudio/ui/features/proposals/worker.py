@@ -64,7 +64,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ProposalWish:
     """What a dialog proposes. `plan` reads the notes and says what is to be asked; it may wait and raise InputError.
 
     Its arguments: the project, what must not be touched, the model that requests name, a choice that the dialog offers
@@ -127,7 +127,7 @@ class Proposing(QObject):
     question = Signal(object, str)  # Question, what it is about
     withdrawn = Signal(object)  # Question
 
-    def __init__(self, session: Session, project: Project, wish: Wish, tools: Tools, parent: QObject) -> None:
+    def __init__(self, session: Session, project: Project, wish: ProposalWish, tools: Tools, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._project, self._tools = session, project, tools
         self.wish = wish

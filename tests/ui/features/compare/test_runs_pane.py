@@ -34,7 +34,7 @@ def window(make_window: MakeWindow, qtbot: QtBot) -> MainWindow:
 
 
 def pane_of(window: MainWindow) -> ComparePane:
-    return window.timeline_commands.compare
+    return window.features.timeline.compare
 
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
@@ -48,7 +48,7 @@ def settle(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def go(window: MainWindow, message: int, swipe: int = 0) -> None:
-    window.timeline_commands.jump(Generation(message, swipe), None)
+    window.features.timeline.jump(Generation(message, swipe), None)
 
 
 def groups(pane: ComparePane) -> dict[str, list[list[str]]]:

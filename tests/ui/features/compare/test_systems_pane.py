@@ -54,7 +54,7 @@ def compared(real: MainWindow, qtbot: QtBot) -> MainWindow:
 
 
 def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
-    pane = real.systems.compare
+    pane = real.features.systems.compare
     real.show_pane("systems")
     assert "DeepLore, Hybrid retrieval, World Info" in pane.empty.text.text()
     assert not real.commands.actions["systems.copy"].isEnabled()
@@ -124,10 +124,10 @@ def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qt
 def test_profiles_of_deeplore_are_compared(real: MainWindow, qtbot: QtBot) -> None:
     assert real.session.project is not None
     settings = real.session.project.settings.model_copy(update={"scan_depth": 0})
-    real.settings_commands.desk.store.save("Deaf", settings)
-    real.settings_commands.desk.load()
+    real.features.settings.profiles.store.save("Deaf", settings)
+    real.features.settings.profiles.load()
     settled(qtbot, real)
-    pane = real.systems.compare
+    pane = real.features.systems.compare
     pane.chosen = ["deeplore", "profile:Deaf"]
     pane.run()
     settled(qtbot, real)
@@ -260,17 +260,17 @@ def test_after_a_restart_the_last_comparison_is_shown_at_once(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:
     first = start(make_window, tmp_path, qtbot, "deeplore")
-    first.systems.compare.choose("context-window", on=True)
+    first.features.systems.compare.choose("context-window", on=True)
     first.run("systems.compare")
     settled(qtbot, first)
-    found = first.systems.compare.found
+    found = first.features.systems.compare.found
     assert found is not None
     first.close()
     decisions.clear()
     second = start(make_window, tmp_path, qtbot, "deeplore")
     second.show_pane("systems")
     settled(qtbot, second)
-    pane = second.systems.compare
+    pane = second.features.systems.compare
     assert pane.found == found
     assert pane.found is not None
     assert pane.found.labels == ("DeepLore", "Context window", "Hybrid retrieval", "World Info")
@@ -292,7 +292,7 @@ def test_a_kept_comparison_of_other_inputs_says_so(
     second = start(make_window, tmp_path, qtbot, "deeplore", chat=replace(chat, messages=(changed, *chat.messages[1:])))
     second.show_pane("systems")
     settled(qtbot, second)
-    pane = second.systems.compare
+    pane = second.features.systems.compare
     assert pane.found is not None
     assert "before the last change" in pane.state.text()
     assert decisions == []
@@ -308,7 +308,7 @@ def test_where_nothing_was_kept_comparing_runs(
     window = start(make_window, tmp_path, qtbot, "deeplore")
     window.show_pane("systems")
     settled(qtbot, window)
-    assert window.systems.compare.found is None
+    assert window.features.systems.compare.found is None
     window.run("systems.compare")
     settled(qtbot, window)
-    assert window.systems.compare.found is not None
+    assert window.features.systems.compare.found is not None

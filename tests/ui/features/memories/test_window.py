@@ -74,7 +74,7 @@ def look(
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
     """Until nothing is under way any more."""
-    memories = window.memories
+    memories = window.features.memories
 
     def rests() -> bool:
         calm = window.session.jobs.idle and not window.session.busy
@@ -90,7 +90,7 @@ def run(window: MainWindow, action: str, qtbot: QtBot) -> None:
 
 
 def pane(window: MainWindow) -> MemoriesPane:
-    return window.memories.pane
+    return window.features.memories.pane
 
 
 def texts(window: MainWindow) -> list[str]:
@@ -253,7 +253,7 @@ def test_stopping_or_another_chat_keeps_what_is_done(
     run(opened, "memories.extract", qtbot)
     press("Ask Mine")
     qtbot.waitUntil(lambda: len(provider.asked) == 2)
-    qtbot.waitUntil(lambda: opened.memories.work.under.passage == "2-3")
+    qtbot.waitUntil(lambda: opened.features.memories.work.under.passage == "2-3")
     assert "passage 2 of 3" in pane(opened).state.text()
     assert pane(opened).passages._state(pane(opened).passages.model.rows[1]) == "Reading…"
     run(opened, "memories.stop", qtbot)

@@ -75,7 +75,7 @@ def settle(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def commands(window: MainWindow) -> TimelineCommands:
-    return window.timeline_commands
+    return window.features.timeline
 
 
 def pane_of(window: MainWindow) -> TimelinePane:

@@ -31,7 +31,7 @@ from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldS
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.dialogs import ask_name
-from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.widgets.picker import Picker, PickerItem
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty, PropertyKind
 from lorestudio.vault.note.text_edits import TextEdit
@@ -165,14 +165,14 @@ class PropertyForm(QWidget):
 
     # ---- adding -----------------------------------------------------------------------------------------------------
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[PickerItem]:
         """The properties that the note does not have."""
         found = [
-            Choice(tr(spec.title), tr(spec.help), "", name)
+            PickerItem(tr(spec.title), tr(spec.help), "", name)
             for name, spec in self._specs.items()
             if name not in self._rows
         ]
-        return [*found, Choice(tr("another property"), tr("A property that DeepLore does not read."), "", "")]
+        return [*found, PickerItem(tr("another property"), tr("A property that DeepLore does not read."), "", "")]
 
     def open_choice(self) -> Picker | None:
         """Let a person choose a property to add."""

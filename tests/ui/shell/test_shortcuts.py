@@ -140,7 +140,7 @@ def test_searching_by_name_and_by_key(dialog) -> None:
 def test_the_window_takes_new_shortcuts_at_once_and_remembers_them(make_window, qtbot) -> None:
     window = make_window()
     window.run("help.remap")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     dialog.choose("replay.all")
     dialog.type("F9")
     dialog.set.click()
@@ -160,4 +160,4 @@ def test_the_help_leads_to_changing_them(make_window, qtbot) -> None:
     window.run("help.shortcuts")
     helps = next(one for one in window.findChildren(QDialog) if one.windowTitle() == "Keyboard shortcuts")
     next(one for one in helps.findChildren(QPushButton) if one.text().startswith("Change")).click()
-    assert isinstance(window.settings_commands.dialog, ShortcutsDialog)
+    assert isinstance(window.features.settings.dialog, ShortcutsDialog)
