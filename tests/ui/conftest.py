@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from lorestudio.studio.project.project import Project
+    from lorestudio.ui.shell.actions import Action
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -138,6 +139,22 @@ def with_short_names(window: MainWindow) -> MainWindow:
         vars(window)[name] = getattr(context, name)
     vars(window).update(docks=context.layout.docks, show_pane=context.show, raise_pane=context.uncover)
     return window
+
+
+@pytest.fixture(scope="session")
+def table(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> tuple[Action, ...]:
+    """Every action of the window, for tests that only look at what is declared; the window is closed again."""
+    folder = tmp_path_factory.mktemp("table")
+    session = Session(connections=Connections(folder / "profiles.json", Keys(MemoryKeyring(), {})))
+    with collected_on_gui_thread():
+        settings = QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
+        window = MainWindow(session, Theme("light"), settings)
+        session.setParent(window)
+        actions = tuple(window.context.commands.table.values())
+        window.close()
+        window.deleteLater()
+        drain()
+    return actions
 
 
 @pytest.fixture

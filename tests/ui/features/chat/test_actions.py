@@ -18,10 +18,8 @@ from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.ui.features.chat import reply as reply_work
-from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.prompt.setup import PromptSetupDialog
-from lorestudio.ui.shell.actions import ACTIONS, conflicts
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets import dialogs
 from tests.ui.conftest import drain
@@ -112,14 +110,6 @@ def answer(monkeypatch: pytest.MonkeyPatch, opened: MainWindow) -> Callable[...,
         monkeypatch.setattr(reply_work, "make_answers", make)
 
     return say
-
-
-def test_no_shortcut_stands_for_two_things() -> None:
-    assert conflicts((*ACTIONS, *CHAT_ACTIONS)) == []
-
-
-def test_every_action_is_handled(window: MainWindow) -> None:
-    assert {action.id for action in CHAT_ACTIONS} <= window.features.chat.handlers().keys()
 
 
 def test_writing_with_the_keyboard(opened: MainWindow, path: Path, qtbot: QtBot) -> None:

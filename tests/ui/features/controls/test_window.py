@@ -24,7 +24,7 @@ from lorestudio.ui.features.controls.chips import CHANGED, FOLDERS, UNUSABLE
 from lorestudio.ui.features.controls.presets import PresetsDialog, SavePresetDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ITEM
-from lorestudio.ui.widgets.picker import PickerItem, Picker
+from lorestudio.ui.widgets.picker import Picker, PickerItem
 from tests.studio.previews import CHAT, project_of
 from tests.ui.conftest import drain
 

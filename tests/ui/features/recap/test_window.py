@@ -22,11 +22,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.overview import RecapState
 from lorestudio.systems.recap.session import queue_path
-from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.features.recap import queue as queueing
-from lorestudio.ui.features.recap.actions import RECAP_ACTIONS
-from lorestudio.ui.shell.actions import ACTIONS, conflicts
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
 from tests.ui.worlds import make_project
@@ -611,7 +608,3 @@ def test_a_chat_that_cannot_be_read_says_so(opened: MainWindow, path: Path, qtbo
     opened.features.recap.pane.again.emit()
     settle(opened, qtbot)
     assert len(rows(opened)) == len(TALE)
-
-
-def test_shortcuts_do_not_collide() -> None:
-    assert conflicts((*ACTIONS, *CHAT_ACTIONS, *RECAP_ACTIONS)) == []
