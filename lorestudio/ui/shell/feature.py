@@ -155,7 +155,7 @@ class Feature(QObject):
     """One subject of the window: its panes, its actions, and what connects them.
 
     When it is made, the window has its session, selection and theme, but no docks and no actions yet; `begin` follows
-    once it has. `places` are the widgets where its shortcuts work, `view_keys` those that a view of it answers itself: by
+    once it has. `places` are the widgets where its shortcuts work, `view_keys` those that a view answers itself: by
     the place where they work, titles with their keys.
     """
 

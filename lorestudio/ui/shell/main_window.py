@@ -43,7 +43,9 @@ class MainWindow(QMainWindow):
         actions = [action for each in self.features for action in each.actions()]
         for number, pane in enumerate(panes, start=1):
             actions.append(pane_action(number, pane.name, pane.title, partial(context.show, pane.name)))
-        context.commands.take(actions, {place: keys for each in self.features for place, keys in each.view_keys.items()})
+        context.commands.take(
+            actions, {place: keys for each in self.features for place, keys in each.view_keys.items()}
+        )
         self._titles = DockTitles(self, context.layout.docks, context.current_pane)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
         self._build()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -29,11 +29,9 @@ from lorestudio.ui.state.replay_worker import (
     Wanted,
     Withdrawn,
 )
-from lorestudio.ui.state.traces import KnownRuns
-from lorestudio.ui.state.undo import SystemStep
-
-if TYPE_CHECKING:
-    from lorestudio.ui.state.session import Session
+from lorestudio.ui.state.session_state import SessionState
+from lorestudio.ui.state.traces import SessionRuns
+from lorestudio.ui.state.undo import Adjustments, SystemStep
 
 REST_MS: Final = 10
 """Between two reports the window has at least this long for everything else."""
@@ -49,9 +47,11 @@ class Replays(QObject):
     the last replay did.
     """
 
-    def __init__(self, session: Session, runs: KnownRuns, make_simulator: MakeSimulator) -> None:
+    def __init__(
+        self, session: SessionState, runs: SessionRuns, steps: Adjustments, make_simulator: MakeSimulator
+    ) -> None:
         super().__init__(session)
-        self._session, self._runs = session, runs
+        self._session, self._runs, self._steps = session, runs, steps
         self.automatic = True
         self.live: LiveRun | None = None
         self.tally: Tallied | None = None
@@ -65,6 +65,8 @@ class Replays(QObject):
         self._look = QTimer(self)
         self._look.setInterval(LOOK_MS)
         self._look.timeout.connect(self._look_at_run)
+        session.project_replaced.connect(self._forget)
+        session.project_shown.connect(self.run_unasked)
 
     # ---- how the chat is run ----------------------------------------------------------------------------------------
 
@@ -94,7 +96,7 @@ class Replays(QObject):
         session, known = self._session, self._session.choices.systems
         if title:
             before = {name: known.get(name) or type(each)() for name, each in settings.items()}
-            session.parts.adjustments.add(SystemStep(title, before, dict(settings)))
+            self._steps.add(SystemStep(title, before, dict(settings)))
         known.update(settings)
         session.configured.emit()
         self._choose(session.choices.with_settings(session.choice))
@@ -156,7 +158,7 @@ class Replays(QObject):
         self._next = None
         self._stop()
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Another project is shown: what ran and what was done is not about it."""
         self.live, self.tally = None, None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
@@ -26,13 +25,11 @@ from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, Wanted
 from lorestudio.ui.state.selection import same_numbers
+from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.undo import first_difference
 
-if TYPE_CHECKING:
-    from lorestudio.ui.state.session import Session
 
-
-class KnownRuns:
+class SessionRuns:
     """The traces made so far, the simulators that made them, and views of both.
 
     `traces` are those that are shown, also of an earlier choice until newer ones are there. `stale` says why none of
@@ -40,7 +37,7 @@ class KnownRuns:
     unsaved texts stands before the trace of its generation while `preview_shown`.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SessionState) -> None:
         self._session = session
         self.traces = TraceBook()
         self.stale = ""
@@ -53,6 +50,7 @@ class KnownRuns:
         self._older: frozenset[Generation] = frozenset()
         self._older_why = ""
         self._journeys: Journeys | None = None
+        session.project_replaced.connect(self._go_on)
 
     # ---- traces -----------------------------------------------------------------------------------------------------
 
@@ -195,8 +193,8 @@ class KnownRuns:
 
     # ---- following what is shown and run ----------------------------------------------------------------------------
 
-    def go_on(self, before: Project | None, project: Project, why: str) -> None:
-        """`project` is shown instead of `before`; `why` is its `renewed` (see `Session.set_project`)."""
+    def _go_on(self, before: Project | None, project: Project, why: str) -> None:
+        """`project` is shown instead of `before`; `why` is its `renewed` (see `SessionState.set_project`)."""
         same_chat = before is not None and chat_id(before) == chat_id(project)
         ran = [each for each in reversed(self._simulators.values()) if not isinstance(each, SystemSimulator)]
         self._earlier = (*ran, *self._earlier)[:MOST_EARLIER] if same_chat else ()

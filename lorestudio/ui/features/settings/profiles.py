@@ -230,9 +230,7 @@ _CURRENT, _DEFAULTS = "", "\0defaults"
 class SettingsProfilesDialog(QDialog):
     """Works on the profiles that are known; every change is written at once."""
 
-    def __init__(
-        self, theme: Theme, session: Session, profiles: ProfileLibrary, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, session: Session, profiles: ProfileLibrary, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Settings profiles"))
         self._theme, self._session, self._profiles = theme, session, profiles
