@@ -18,8 +18,7 @@ from lorestudio.ui.shell.menus import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.drafts import Drafts, LivePreview
-from lorestudio.ui.state.history import History, KeptPlace
-from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.selection import History, KeptPlace, Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.pane import Pane

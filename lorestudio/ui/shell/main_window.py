@@ -14,9 +14,9 @@ from lorestudio.ui.features.every_feature import Features
 from lorestudio.ui.shell.actions import Where, pane_action
 from lorestudio.ui.shell.bars import DockTitles, TitleLine
 from lorestudio.ui.shell.feature import Context
+from lorestudio.ui.shell.layout import PANE_ORDER
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.shell.workspaces import PANE_ORDER
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane

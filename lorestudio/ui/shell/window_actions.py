@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QDialogButtonBox, QMenu, QToolButton
 
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.layout import WORKSPACES, Workspace
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, with_shortcuts
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.shell.workspaces import WORKSPACES, Workspace
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Picker, PickerItem
 

@@ -1,8 +1,8 @@
-"""What is known of the runs of the chat that is shown: traces, who made them, and whether they still hold."""
+"""What is known of the runs of the chat that is shown: traces, who made them, whether they hold, what fired in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
@@ -11,7 +11,7 @@ from lorestudio.studio.compare.causes import RunSide
 from lorestudio.studio.compare.sides import side_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import ChatRuns, chat_id
-from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.runs import Gist, TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.preview import Preview, Previewer, Previews
@@ -21,6 +21,7 @@ from lorestudio.systems.registry import kind_of
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
+from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, Wanted
@@ -248,3 +249,63 @@ class SessionRuns:
     def _note_current(self, traces: Mapping[Generation, Trace]) -> None:
         self._made_as.update(dict.fromkeys(traces, self._session.choice.effective))
         self._older -= traces.keys()
+
+
+class FiringCounts:
+    """Counts over the runs of one chat. Only runs that are new are looked at."""
+
+    def __init__(self) -> None:
+        self._runs: dict[Generation, tuple[object, Gist]] = {}
+        self._matched: dict[int, int] = {}
+        self._injected: dict[int, int] = {}
+
+    @property
+    def runs(self) -> int:
+        """How many runs are counted."""
+        return len(self._runs)
+
+    def clear(self) -> None:
+        """Another vault or chat: the ids mean other entries."""
+        self._runs, self._matched, self._injected = {}, {}, {}
+
+    def of(self, entry: int) -> Fired:
+        """How often one entry fired."""
+        if entry not in self._matched:
+            return NEVER
+        return Fired(self._matched[entry], self._injected.get(entry, 0))
+
+    def take(self, traces: Mapping[Generation, Trace], changed: Iterable[Generation] | None) -> bool:
+        """Count these runs; `changed` None means that any of them may be another one. True where a count differs."""
+        book = traces if isinstance(traces, TraceBook) else TraceBook(traces)
+        wanted = set(book) | set(self._runs) if changed is None else set(changed)
+        different = False
+        for generation in wanted:
+            run, known = book.places.get(generation), self._runs.get(generation)
+            if known is not None and run is known[0]:
+                continue
+            different = True
+            if known is not None:
+                del self._runs[generation]
+                self._count(known[1], -1)
+            gist = book.gist(generation)
+            if gist is not None:
+                self._runs[generation] = (run, gist)
+                self._count(gist, 1)
+        return different
+
+    def injected(self) -> Mapping[int, int]:
+        """In how many runs each entry was injected."""
+        return dict(self._injected)
+
+    def _count(self, gist: Gist, step: int) -> None:
+        _add(self._matched, gist.matched, step)
+        _add(self._injected, gist.injected, step)
+
+
+def _add(counts: dict[int, int], entries: Iterable[int], step: int) -> None:
+    for entry in entries:
+        now = counts.get(entry, 0) + step
+        if now:
+            counts[entry] = now
+        else:
+            counts.pop(entry, None)
