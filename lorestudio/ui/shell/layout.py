@@ -169,7 +169,7 @@ class PaneLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class DockStack:
     """Panes as tabs at one place, the first in front; `share` is the part of the column's height that they take."""
 
     panes: tuple[str, ...]
@@ -177,7 +177,7 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DockColumn:
     """Stacks from top to bottom, and the part of the window's width that they take in a wide and in a narrow window.
 
     A narrow window has one stack in each column, of all its panes. `low` are the stacks in a window that is wide but
@@ -186,16 +186,16 @@ class Column:
 
     width: float
     narrow: float
-    stacks: tuple[Stack, ...]
-    low: tuple[Stack, ...] = ()
+    stacks: tuple[DockStack, ...]
+    low: tuple[DockStack, ...] = ()
 
-    def stacked(self, *, narrow: bool, low: bool) -> tuple[Stack, ...]:
+    def stacked(self, *, narrow: bool, low: bool) -> tuple[DockStack, ...]:
         """The stacks for a window of this kind."""
         if not narrow:
             return self.low if low and self.low else self.stacks
         heads = [stack.panes[0] for stack in self.stacks]
         rest = [pane for stack in reversed(self.stacks) for pane in stack.panes[1:]]
-        return (Stack((*heads, *rest)),)
+        return (DockStack((*heads, *rest)),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class Workspace:
     name: str
     title: str
     tip: str
-    columns: tuple[Column, ...]
+    columns: tuple[DockColumn, ...]
     hidden: frozenset[str]
 
     @property
@@ -219,21 +219,21 @@ class Workspace:
         return tuple(pane for column in self.columns for stack in column.stacks for pane in stack.panes)
 
 
-_VAULT: Final = Column(0.18, 0.21, (Stack(("vault", "search")),))
+_VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
 _TRACES: Final = ("trace", "problems", "timeline", "compare", "systems", "memories")
-_TRACE_AND_WHY: Final = Column(
+_TRACE_AND_WHY: Final = DockColumn(
     0.44, 0.43,
-    (Stack(_TRACES, 0.48), Stack(("why",), 0.26), Stack(("budget",), 0.26)),
-    low=(Stack(_TRACES, 0.6), Stack(("why", "budget"), 0.4)),
+    (DockStack(_TRACES, 0.48), DockStack(("why",), 0.26), DockStack(("budget",), 0.26)),
+    low=(DockStack(_TRACES, 0.6), DockStack(("why", "budget"), 0.4)),
 )  # fmt: skip
 
 DEBUG: Final = Workspace(
     "debug", "Debug", "Every turn explained: the chat, the trace, and why",
     (
         _VAULT,
-        Column(
+        DockColumn(
             0.38, 0.36,
-            (Stack(("chat",), 0.56), Stack(("entry", "graph", "links", "bench", "settings", "recap"), 0.44)),
+            (DockStack(("chat",), 0.56), DockStack(("entry", "graph", "links", "bench", "settings", "recap"), 0.44)),
         ),
         _TRACE_AND_WHY,
     ),
@@ -245,12 +245,12 @@ WRITE: Final = Workspace(
     "write", "Write", "The note in the middle, and beside it what each keystroke does",
     (
         _VAULT,
-        Column(0.48, 0.46, (Stack(("entry", "graph", "settings", "bench", "recap", "memories")),)),
-        Column(
+        DockColumn(0.48, 0.46, (DockStack(("entry", "graph", "settings", "bench", "recap", "memories")),)),
+        DockColumn(
             0.34, 0.33,
             (
-                Stack(("trace", "chat", "problems", "timeline", "compare", "systems"), 0.5),
-                Stack(("links", "why", "budget"), 0.5),
+                DockStack(("trace", "chat", "problems", "timeline", "compare", "systems"), 0.5),
+                DockStack(("links", "why", "budget"), 0.5),
             ),
         ),
     ),
@@ -261,7 +261,7 @@ TEST: Final = Workspace(
     "test", "Test", "Any text, and at once what it would trigger",
     (
         _VAULT,
-        Column(0.38, 0.36, (Stack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
+        DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
         _TRACE_AND_WHY,
     ),
     frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "systems"}),
@@ -270,13 +270,13 @@ TEST: Final = Workspace(
 TUNE: Final = Workspace(
     "tune", "Tune", "Settings in the middle, and beside them what they change; from here they are exported",
     (
-        Column(0.28, 0.28, (Stack(("chat", "vault", "search")),)),
-        Column(0.36, 0.36, (Stack(("settings", "entry", "graph", "links", "bench", "recap", "memories")),)),
-        Column(
+        DockColumn(0.28, 0.28, (DockStack(("chat", "vault", "search")),)),
+        DockColumn(0.36, 0.36, (DockStack(("settings", "entry", "graph", "links", "bench", "recap", "memories")),)),
+        DockColumn(
             0.36, 0.36,
             (
-                Stack(("trace", "timeline", "compare", "systems", "problems"), 0.55),
-                Stack(("why", "budget"), 0.45),
+                DockStack(("trace", "timeline", "compare", "systems", "problems"), 0.55),
+                DockStack(("why", "budget"), 0.45),
             ),
         ),
     ),

@@ -14,7 +14,7 @@ from lorestudio.ui.shell.layout import WORKSPACES, Workspace
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, with_shortcuts
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.picker import Picker, PickerItem
+from lorestudio.ui.widgets.picker import Choice, Picker
 
 _THEMES = {"system": "Like the system", "light": "Light", "dark": "Dark"}
 
@@ -118,7 +118,7 @@ class WindowFeature(Feature):
     def _open_palette(self) -> None:
         context = self.context
         items = [
-            PickerItem(
+            Choice(
                 action.title.rstrip("…"),
                 action.menu.replace("/", " › "),
                 context.action(action.id).shortcut().toString(),

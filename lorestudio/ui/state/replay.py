@@ -26,7 +26,7 @@ from lorestudio.ui.state.replay_worker import (
     Replayer,
     ReplayNews,
     Tallied,
-    Wanted,
+    WantedReplay,
     Withdrawn,
 )
 from lorestudio.ui.state.session_state import SessionState
@@ -55,7 +55,7 @@ class Replays(QObject):
         self.automatic = True
         self.live: LiveRun | None = None
         self.tally: Tallied | None = None
-        self._next: Wanted | None = None
+        self._next: WantedReplay | None = None
         self._board = LiveBoard()
         self._replayer = Replayer(make_simulator, session.connections, session.keep_in, self._board)
         self._rest = QTimer(self)
@@ -126,17 +126,17 @@ class Replays(QObject):
 
         A replay that costs something begins once `begin` agrees to what `cost_known` says.
         """
-        self._start(Wanted(self._session.choice.effective, fresh=fresh))
+        self._start(WantedReplay(self._session.choice.effective, fresh=fresh))
 
     def run_unasked(self) -> None:
         """Run the chat of a project that is shown now, unless `automatic` is off; nothing that costs is begun."""
         if self.automatic:
-            self._start(Wanted(self._session.choice.effective, asked=False))
+            self._start(WantedReplay(self._session.choice.effective, asked=False))
 
     def run_to(self, generation: Generation) -> None:
         """Run one generation, and before it what it builds on."""
         if generation in self._session.generations:
-            self._start(Wanted(self._session.choice.effective, generation))
+            self._start(WantedReplay(self._session.choice.effective, generation))
 
     def run_range(self, messages: MessageRange) -> None:
         """Run the replies from one message to another, and before them what they build on where it is missing.
@@ -146,7 +146,7 @@ class Replays(QObject):
         generations = self._session.generations
         part = messages.part(generations)
         first, last = generations[part.start], generations[part.stop - 1]
-        self._start(Wanted(self._session.choice.effective, last, first))
+        self._start(WantedReplay(self._session.choice.effective, last, first))
 
     def begin(self, finished: Finished) -> None:
         """Start the replay whose cost was asked about."""
@@ -174,7 +174,7 @@ class Replays(QObject):
             if simulator is not None:
                 self._replayer.save(simulator)
 
-    def _start(self, wanted: Wanted) -> None:
+    def _start(self, wanted: WantedReplay) -> None:
         session, project = self._session, self._session.project
         if project is None or not session.generations:
             return

@@ -24,7 +24,7 @@ from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
-from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, Wanted
+from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, WantedReplay
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.undo import first_difference
@@ -219,7 +219,7 @@ class SessionRuns:
         for choice in [each for each in self._simulators if each != running and which(each)]:
             del self._simulators[choice]
 
-    def begin(self, wanted: Wanted) -> Replay:
+    def begin(self, wanted: WantedReplay) -> Replay:
         """A replay begins that adds to the runs."""
         self.replay = Replay(wanted, self._simulators, earlier=self._earlier)
         return self.replay

@@ -62,7 +62,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 
 
 @dataclass(frozen=True, slots=True)
-class PickerItem:
+class Choice:
     """One thing to pick: what it is called, more about it, its shortcut, and what the picker hands back."""
 
     title: str
@@ -72,47 +72,47 @@ class PickerItem:
     enabled: bool = True
 
 
-class _Items(QAbstractListModel):
-    def __init__(self, items: Sequence[PickerItem], parent: QObject) -> None:
+class _Choices(QAbstractListModel):
+    def __init__(self, choices: Sequence[Choice], parent: QObject) -> None:
         super().__init__(parent)
-        self._all = list(items)
-        self._shown = list(items)
+        self._all = list(choices)
+        self._shown = list(choices)
 
     def search(self, text: str) -> None:
         """Show what fits `text`."""
         self.beginResetModel()
-        self._shown = [self._all[place] for place in ranked(text, (item.title for item in self._all))]
+        self._shown = [self._all[place] for place in ranked(text, (choice.title for choice in self._all))]
         self.endResetModel()
 
-    def add(self, items: Sequence[PickerItem], text: str) -> None:
-        """More items, behind those that are known."""
-        self._all += items
+    def add(self, choices: Sequence[Choice], text: str) -> None:
+        """More choices, behind those that are known."""
+        self._all += choices
         self.search(text)
 
-    def replace(self, items: Sequence[PickerItem], text: str) -> None:
-        """Other items, such as the same ones with more to say about them."""
-        self._all = list(items)
+    def replace(self, choices: Sequence[Choice], text: str) -> None:
+        """Other choices, such as the same ones with more to say about them."""
+        self._all = list(choices)
         self.search(text)
 
-    def row_of(self, item: object) -> int:
-        """The row of an item, -1 where it is not shown."""
-        return self._shown.index(item) if isinstance(item, PickerItem) and item in self._shown else -1
+    def row_of(self, choice: object) -> int:
+        """The row of a choice, -1 where it is not shown."""
+        return self._shown.index(choice) if isinstance(choice, Choice) and choice in self._shown else -1
 
     def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: one row per item."""
+        """Qt: one row per choice."""
         return 0 if parent.isValid() else len(self._shown)
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: an item."""
+        """Qt: a choice."""
         if not 0 <= index.row() < len(self._shown):
             return None
-        item = self._shown[index.row()]
+        choice = self._shown[index.row()]
         if role == ITEM:
-            return item
+            return choice
         if role == DISPLAY:
-            return item.title
+            return choice.title
         if role == ACCESSIBLE_TEXT:
-            parts = [item.title, item.detail, item.hint, "" if item.enabled else tr("not available now")]
+            parts = [choice.title, choice.detail, choice.hint, "" if choice.enabled else tr("not available now")]
             return ", ".join(part for part in parts if part)
         return None
 
@@ -121,7 +121,7 @@ class _Items(QAbstractListModel):
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
-class _ItemDelegate(QStyledItemDelegate):
+class _ChoiceDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -131,9 +131,9 @@ class _ItemDelegate(QStyledItemDelegate):
         return QSize(200, 30)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: draw an item."""
-        item = index.data(ITEM)
-        if not isinstance(item, PickerItem):
+        """Qt: draw a choice."""
+        choice = index.data(ITEM)
+        if not isinstance(choice, Choice):
             return
         theme = self._theme
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -141,22 +141,22 @@ class _ItemDelegate(QStyledItemDelegate):
         if chosen:
             painter.fillRect(option.rect, theme.color("accent_soft"))
         box = QRectF(option.rect).adjusted(12, 0, -12, 0)
-        plain = theme.color("text" if item.enabled else "border_strong")
-        painter.setPen(theme.color("on_accent_soft") if chosen and item.enabled else plain)
-        painter.drawText(box, _LEFT, item.title)
-        wide = QFontMetricsF(option.font).horizontalAdvance(item.title) + 10
+        plain = theme.color("text" if choice.enabled else "border_strong")
+        painter.setPen(theme.color("on_accent_soft") if chosen and choice.enabled else plain)
+        painter.drawText(box, _LEFT, choice.title)
+        wide = QFontMetricsF(option.font).horizontalAdvance(choice.title) + 10
         painter.setFont(scaled(option.font, 0.9))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
         metrics = QFontMetricsF(painter.font())
-        painter.drawText(box, _RIGHT, item.hint)
-        room = box.width() - wide - metrics.horizontalAdvance(item.hint) - 10
-        detail = metrics.elidedText(item.detail, Qt.TextElideMode.ElideRight, max(room, 0))
+        painter.drawText(box, _RIGHT, choice.hint)
+        room = box.width() - wide - metrics.horizontalAdvance(choice.hint) - 10
+        detail = metrics.elidedText(choice.detail, Qt.TextElideMode.ElideRight, max(room, 0))
         painter.drawText(box.adjusted(wide, 0, 0, 0), _LEFT, detail)
         painter.restore()
 
 
 class Picker(QDialog):
-    """Type, arrow keys, Enter. `picked` carries the key of the item; Escape closes and picks nothing.
+    """Type, arrow keys, Enter. `picked` carries the key of the choice; Escape closes and picks nothing.
 
     `wanted_new` carries what was typed, where Shift+Enter asks for something new of that name.
     """
@@ -165,7 +165,7 @@ class Picker(QDialog):
     wanted_new = Signal(str)
 
     def __init__(
-        self, theme: Theme, title: str, placeholder: str, items: Sequence[PickerItem], parent: QWidget | None = None
+        self, theme: Theme, title: str, placeholder: str, choices: Sequence[Choice], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -183,10 +183,10 @@ class Picker(QDialog):
         self.field.setPlaceholderText(placeholder)
         self.field.setAccessibleName(title)
         self.field.setClearButtonEnabled(True)
-        self._model = _Items(items, self)
+        self._model = _Choices(choices, self)
         self.view = QListView(frame)
         self.view.setModel(self._model)
-        self.view.setItemDelegate(_ItemDelegate(theme, self.view))
+        self.view.setItemDelegate(_ChoiceDelegate(theme, self.view))
         self.view.setUniformItemSizes(True)
         self.view.setAccessibleName(tr("Matches"))
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys reach it through the field
@@ -212,10 +212,10 @@ class Picker(QDialog):
         self._hint.setText(text)
         self._hint.setVisible(bool(text))
 
-    def add(self, items: Sequence[PickerItem]) -> None:
+    def add(self, choices: Sequence[Choice]) -> None:
         """More to pick, found meanwhile; the row that the keyboard is on stays where it still fits."""
         chosen = self.view.currentIndex().data(ITEM)
-        self._model.add(items, self.field.text())
+        self._model.add(choices, self.field.text())
         self.view.setCurrentIndex(self._model.index(max(self._model.row_of(chosen), 0)))
         self._say_count()
 
@@ -233,10 +233,10 @@ class Picker(QDialog):
         """Take the row that the keyboard is on."""
         self._pick(self.view.currentIndex())
 
-    def replace(self, items: Sequence[PickerItem]) -> None:
-        """Say more about the items; the row that the keyboard is on stays, whatever is said of it now."""
+    def replace(self, choices: Sequence[Choice]) -> None:
+        """Say more about the choices; the row that the keyboard is on stays, whatever is said of it now."""
         row = self.view.currentIndex().row()
-        self._model.replace(items, self.field.text())
+        self._model.replace(choices, self.field.text())
         self.view.setCurrentIndex(self._model.index(max(row, 0)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -278,7 +278,7 @@ class Picker(QDialog):
         self._count.setText(count(found, "match", "matches") if found else none)
 
     def _pick(self, index: Index) -> None:
-        item = index.data(ITEM)
-        if isinstance(item, PickerItem) and item.enabled:
+        choice = index.data(ITEM)
+        if isinstance(choice, Choice) and choice.enabled:
             self.close()
-            self.picked.emit(item.key)
+            self.picked.emit(choice.key)

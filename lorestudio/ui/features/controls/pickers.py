@@ -26,7 +26,7 @@ from lorestudio.studio.tryout.control_trials import Change, Effect
 from lorestudio.ui.features.controls.chips import EffectWatch, Key, VaultFacts
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.picker import Picker, PickerItem
+from lorestudio.ui.widgets.picker import Choice, Picker
 
 MOST_TRIED: Final = 60
 """So many values or folders are tried in the chosen reply; the rest says only how often it occurs."""
@@ -58,7 +58,7 @@ class ControlPickers:
         rules = project.controls.pins if pins else project.controls.blocks
         word = tr("pinned") if pins else tr("blocked")
         items = [
-            PickerItem(
+            Choice(
                 entry.title,
                 ", ".join(entry.keys) or (entry.folder or ""),
                 word if has_rule(rules, entry) else entry.folder or "",
@@ -81,7 +81,7 @@ class ControlPickers:
         if len(fields) == 1:
             return self.value(project, fields[0])
         items = [
-            PickerItem(
+            Choice(
                 field.label,
                 ", ".join(to_string(each) for each in context_values(project.controls.context.get(field.key)))
                 or tr("not set"),
@@ -132,14 +132,14 @@ class ControlPickers:
             if message.name and not message.is_user
         )
         current = project.controls.character
-        items = [PickerItem(own or tr("Nobody"), tr("the chat's own"), tr("chosen") if current is None else "", None)]
+        items = [Choice(own or tr("Nobody"), tr("the chat's own"), tr("chosen") if current is None else "", None)]
         items += [
-            PickerItem(name, tr("speaks in the chat"), tr("chosen") if current == name else "", name)
+            Choice(name, tr("speaks in the chat"), tr("chosen") if current == name else "", name)
             for name in names
             if name != own
         ]
         if current is not None and current not in names:
-            items.append(PickerItem(current or tr("Nobody"), "", tr("chosen"), current))
+            items.append(Choice(current or tr("Nobody"), "", tr("chosen"), current))
         picker = self._picker(tr("Active character"), tr("Type a name"), items, tr("Shift+Enter takes what you typed"))
         picker.picked.connect(lambda name: self._choose_character(project, name))
         picker.wanted_new.connect(lambda name: self._choose_character(project, name))
@@ -147,7 +147,7 @@ class ControlPickers:
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _picker(self, title: str, placeholder: str, items: list[PickerItem], hint: str) -> Picker:
+    def _picker(self, title: str, placeholder: str, items: list[Choice], hint: str) -> Picker:
         picker = Picker(self._context.theme, title, placeholder, items, self._context.window)
         picker.set_hint(hint)
         picker.open_over(self._context.window)
@@ -193,11 +193,11 @@ def _value_option(field: ContextField, text: str, entries: int, now: tuple[objec
     return _Option(text, having, is_set, change, title)
 
 
-def _item(option: _Option, found: Effect | None) -> PickerItem:
+def _item(option: _Option, found: Effect | None) -> Choice:
     parts = [option.entries]
     if found is not None:
         parts.append(_does(found) if option.is_set else _would(found))
-    return PickerItem(option.text, " · ".join(parts), tr("set, Enter takes it away") if option.is_set else "", option)
+    return Choice(option.text, " · ".join(parts), tr("set, Enter takes it away") if option.is_set else "", option)
 
 
 def _does(found: Effect) -> str:

@@ -38,7 +38,7 @@ from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.picker import Picker, PickerItem
+from lorestudio.ui.widgets.picker import Choice, Picker
 
 LONGEST: Final = 60
 """Characters that are shown of a part."""
@@ -288,7 +288,7 @@ class Presets(QObject):
                 text = tr("There are no scenario presets yet. Save what is chosen now as one.")
                 self._context.say(Notice(text, actions=("presets.save",), key="presets"))
                 return
-            items = [PickerItem(preset.name, "", "", preset) for _, preset in self.known.presets]
+            items = [Choice(preset.name, "", "", preset) for _, preset in self.known.presets]
             picker = Picker(
                 self._context.theme,
                 tr("Apply a scenario preset"),

@@ -15,8 +15,8 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.ui.features.memories.extraction_worker import (
     Ended,
+    ExtractionProgress,
     ExtractionWish,
-    Step,
     extract,
     news_of,
     refresh,
@@ -180,7 +180,7 @@ class MemoryWork(QObject):
             self._store.session.question.emit(news)
         elif isinstance(news, Withdrawn):
             self._store.session.withdrawn.emit(news.question)
-        elif isinstance(news, Step) and self.busy:
+        elif isinstance(news, ExtractionProgress) and self.busy:
             under = replace(self.under, done=news.done, of=news.of, passage=news.passage, failed=news.failed)
             further = news.done > self.under.done and under.kind == FACTS
             self._show(under)

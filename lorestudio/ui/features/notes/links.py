@@ -20,7 +20,6 @@ from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.studio.graph.recursion_links import Wake, WakeFinder
 from lorestudio.studio.notes.replacing import plan_links
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
-from lorestudio.ui.features.notes.place_view import PlaceView
 from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
@@ -28,6 +27,7 @@ from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.place_view import PlaceView
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree
 from lorestudio.vault.links.index import Backlink, OutgoingLink
 from lorestudio.vault.links.mentions import Mention

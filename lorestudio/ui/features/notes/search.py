@@ -29,12 +29,12 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.replacing import Replacer, plan_replace
 from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchOptions, SearchQuery, parse_query, search
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
-from lorestudio.ui.features.notes.place_view import PlaceView
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.place_view import PlaceView
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree
 
 STREAM_SECONDS: Final = 0.05

@@ -33,7 +33,7 @@ from lorestudio.ui.features.providers.question_dialog import QuestionDialog
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.picker import Picker, PickerItem
+from lorestudio.ui.widgets.picker import Choice, Picker
 
 _DEEPLORE, _FIXED = 0, 1
 
@@ -215,7 +215,7 @@ class ProvidersFeature(Feature):
         elif len(profiles) == 1:
             self._pick_provider(profiles[0].name)
         else:
-            items = [PickerItem(profile.name, profile.model, profile.host, profile.name) for profile in profiles]
+            items = [Choice(profile.name, profile.model, profile.host, profile.name) for profile in profiles]
             title, placeholder = tr("Choose a provider"), tr("Type a few letters of a profile")
             picker = Picker(self.context.theme, title, placeholder, items, self.context.window)
             picker.picked.connect(self._pick_provider)

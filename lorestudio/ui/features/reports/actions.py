@@ -13,7 +13,7 @@ from lorestudio.studio.report.formats import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.trace.text import as_text
-from lorestudio.ui.features.reports.dialog import Made, ReportDialog, ScenarioDialog, Wanted
+from lorestudio.ui.features.reports.dialog import Made, ReportDialog, ReportWish, ScenarioDialog
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Feature
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
@@ -88,7 +88,7 @@ class ReportsFeature(Feature):
             return None
         traces = {each: session.runs.traces[each] for each in session.generations if each in session.runs.traces}
 
-        def make(wanted: Wanted) -> Made:
+        def make(wanted: ReportWish) -> Made:
             shown = traces if wanted.whole_chat else {generation: trace}
             source = gather(project, shown, None if wanted.whole_chat else generation)
             made = without_words(source) if wanted.redacted else source

@@ -84,7 +84,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReportWish:
     """What the fields of the dialog say."""
 
     whole_chat: bool = False
@@ -243,7 +243,7 @@ class ReportDialog(PreviewDialog):
     """A report of the chosen reply or of the whole chat; `make` turns what is wanted into the text."""
 
     def __init__(
-        self, jobs: Jobs, make: Callable[[Wanted], Made], name: str, parent: QWidget, *, redacted: bool = False
+        self, jobs: Jobs, make: Callable[[ReportWish], Made], name: str, parent: QWidget, *, redacted: bool = False
     ) -> None:
         intro = tr(
             "A report says what the pipeline did and why, in one file that needs nothing else. A redacted one is safe "
@@ -270,9 +270,9 @@ class ReportDialog(PreviewDialog):
         self.refresh()
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> ReportWish:
         """What the fields say."""
-        return Wanted(self.scope.currentIndex() == 1, self.redacted.isChecked(), Format(self.format.currentData()))
+        return ReportWish(self.scope.currentIndex() == 1, self.redacted.isChecked(), Format(self.format.currentData()))
 
     def file_name(self) -> str:
         """Names nothing of the person's where the report does not."""

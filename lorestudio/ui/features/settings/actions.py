@@ -31,7 +31,7 @@ from lorestudio.ui.features.settings.profiles import (
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, sentence_of, shorten, tr
-from lorestudio.ui.widgets.picker import Picker, PickerItem
+from lorestudio.ui.widgets.picker import Choice, Picker
 
 MENU: Final = (
     "settings.save_profile", "settings.choose_profile", "settings.profiles", "", "settings.export", "settings.import",
@@ -124,7 +124,7 @@ class SettingsFeature(Feature):
 
     def choose_profile(self) -> None:
         """Pick a profile by a few letters."""
-        items = [PickerItem(each.name, profile_words(each), "", each.name) for each in self.profiles.known]
+        items = [Choice(each.name, profile_words(each), "", each.name) for each in self.profiles.known]
         if not items:
             text = tr("There is no settings profile yet. Save the settings in use as one first.")
             self.context.say(Notice(text, actions=("settings.save_profile",), key="settings"))

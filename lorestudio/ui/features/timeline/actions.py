@@ -114,15 +114,17 @@ class TimelineFeature(Feature):
     @property
     def marked(self) -> bool:
         """Whether a run is marked."""
-        return self.compare.desk.marked is not None
+        return self.compare.comparable.marked is not None
 
     # ---- comparing --------------------------------------------------------------------------------------------------
 
     def mark(self) -> None:
         """Mark the shown run for a comparison."""
-        desk = self.compare.desk
-        if desk.mark() and desk.marked is not None:
-            text = tr("{run} is marked. Ctrl+M compares it with the run that is shown then.", run=desk.marked.title)
+        comparable = self.compare.comparable
+        if comparable.mark() and comparable.marked is not None:
+            text = tr(
+                "{run} is marked. Ctrl+M compares it with the run that is shown then.", run=comparable.marked.title
+            )
             self.context.flash(sentence_case(text))
 
     def compare_marked(self) -> None:
@@ -138,8 +140,8 @@ class TimelineFeature(Feature):
         session, selection = self.context.session, self.context.selection
         if session.runs.preview_of(selection.generation) is not None:
             self._compare("shown", "unsaved")
-        elif self.compare.desk.last_former:
-            self._compare(self.compare.desk.last_former)
+        elif self.compare.comparable.last_former:
+            self._compare(self.compare.comparable.last_former)
         else:
             text = tr("This reply was run once only. Change a setting or a note, and the run before can be compared.")
             self.context.say(Notice(text, key="compare"))
@@ -163,7 +165,7 @@ class TimelineFeature(Feature):
         """Ask for a file of settings; the shown run is the other side."""
 
         def chosen(path: Path) -> None:
-            key = self.compare.desk.add_settings(path)
+            key = self.compare.comparable.add_settings(path)
             self._compare(*((key, "shown") if place == 0 else ("shown", key)))
 
         start = str(self.context.settings.value("folders/settings", ""))

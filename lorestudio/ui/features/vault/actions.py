@@ -39,13 +39,13 @@ from lorestudio.ui.shell.words import Notice, Tone, count, shorten, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.picker import Picker, PickerItem
+from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.vault.lint.fixes import Repair
 
 logger = logging.getLogger(__name__)
 
 
-def note_items(session: Session, notes: Sequence[Note], recent: Sequence[Path]) -> list[PickerItem]:
+def note_items(session: Session, notes: Sequence[Note], recent: Sequence[Path]) -> list[Choice]:
     """An item for each note, those looked at last first."""
     order = {path: place for place, path in enumerate(recent)}
     ranked = (
@@ -54,15 +54,15 @@ def note_items(session: Session, notes: Sequence[Note], recent: Sequence[Path]) 
     return [_item(note) for note in ranked]
 
 
-def _item(note: Note) -> PickerItem:
+def _item(note: Note) -> Choice:
     if isinstance(note, Entry):
-        return PickerItem(note.title, ", ".join(note.keys), note.folder or "", note.id)
-    return PickerItem(note_title(note), note_kind(note).word, note_folder(note), note)
+        return Choice(note.title, ", ".join(note.keys), note.folder or "", note.id)
+    return Choice(note_title(note), note_kind(note).word, note_folder(note), note)
 
 
-def _aliases(entries: Sequence[Entry], found: Mapping[str, tuple[str, ...]]) -> list[PickerItem]:
+def _aliases(entries: Sequence[Entry], found: Mapping[str, tuple[str, ...]]) -> list[Choice]:
     return [
-        PickerItem(alias, tr("alias of {title}", title=entry.title), entry.folder or "", entry.id)
+        Choice(alias, tr("alias of {title}", title=entry.title), entry.folder or "", entry.id)
         for entry in entries
         for alias in found.get(entry.title.lower(), ())
     ]

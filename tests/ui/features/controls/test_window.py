@@ -24,7 +24,7 @@ from lorestudio.ui.features.controls.chips import CHANGED, FOLDERS, UNUSABLE
 from lorestudio.ui.features.controls.presets import PresetsDialog, SavePresetDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ITEM
-from lorestudio.ui.widgets.picker import Picker, PickerItem
+from lorestudio.ui.widgets.picker import Choice, Picker
 from tests.studio.previews import CHAT, project_of
 from tests.ui.conftest import drain
 
@@ -84,7 +84,7 @@ def picker(window: MainWindow) -> Picker:
     return found[0]
 
 
-def choices(shown: Picker) -> dict[str, PickerItem]:
+def choices(shown: Picker) -> dict[str, Choice]:
     model = shown.view.model()
     found = [model.index(row, 0).data(ITEM) for row in range(model.rowCount())]
     return {choice.title: choice for choice in found}

@@ -16,7 +16,14 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.tree import SETTING, VALUE, SettingsTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
-from lorestudio.ui.widgets.setting_fields import ChoiceField, LineField, NumberField, SwitchField, TextField, make_field
+from lorestudio.ui.widgets.setting_fields import (
+    ChoiceSettingField,
+    LineSettingField,
+    NumberSettingField,
+    SwitchField,
+    TextField,
+    make_field,
+)
 
 
 def named(name: str):
@@ -332,12 +339,12 @@ def test_the_model_is_a_well_formed_tree(theme, qtmodeltester) -> None:
 
 
 def test_every_setting_has_the_field_of_its_type_and_shows_its_default(qtbot, theme) -> None:
-    kinds = {bool: SwitchField, int: NumberField, float: NumberField, str: LineField}
+    kinds = {bool: SwitchField, int: NumberSettingField, float: NumberSettingField, str: LineSettingField}
     parent = QWidget()
     qtbot.addWidget(parent)
     for each in declarations():
         field = make_field(each, parent)
-        wanted = ChoiceField if each.choices else TextField if each.long else kinds[each.type]
+        wanted = ChoiceSettingField if each.choices else TextField if each.long else kinds[each.type]
         assert type(field) is wanted, each.name
         moved = []
         field.moved.connect(moved.append)

@@ -24,14 +24,14 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.ui.features.notes.editor import property_values as reading
-from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, Context, FieldMaker, ListField, RawField
+from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, FieldContext, FieldMaker, ListField, RawField
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRow, Mend, Remark, mended, remarks_on
 from lorestudio.ui.features.notes.editor.property_values import Fires, TagNames
 from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldSpec, specs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.dialogs import ask_name
-from lorestudio.ui.widgets.picker import Picker, PickerItem
+from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty, PropertyKind
 from lorestudio.vault.note.text_edits import TextEdit
@@ -55,7 +55,7 @@ class PropertyForm(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._context = Context()
+        self._context = FieldContext()
         self._specs: dict[str, FieldSpec] = {}
         self._note: NoteDocument | None = None
         self._parsed: Entry | LeftOutNote | None = None
@@ -104,7 +104,7 @@ class PropertyForm(QWidget):
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
-    def set_context(self, context: Context) -> None:
+    def set_context(self, context: FieldContext) -> None:
         """Other settings, fields or titles."""
         self._context = context
         self._maker = FieldMaker(self._theme, context, self._page)
@@ -165,14 +165,14 @@ class PropertyForm(QWidget):
 
     # ---- adding -----------------------------------------------------------------------------------------------------
 
-    def choices(self) -> list[PickerItem]:
+    def choices(self) -> list[Choice]:
         """The properties that the note does not have."""
         found = [
-            PickerItem(tr(spec.title), tr(spec.help), "", name)
+            Choice(tr(spec.title), tr(spec.help), "", name)
             for name, spec in self._specs.items()
             if name not in self._rows
         ]
-        return [*found, PickerItem(tr("another property"), tr("A property that DeepLore does not read."), "", "")]
+        return [*found, Choice(tr("another property"), tr("A property that DeepLore does not read."), "", "")]
 
     def open_choice(self) -> Picker | None:
         """Let a person choose a property to add."""
