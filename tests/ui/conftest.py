@@ -137,7 +137,12 @@ def with_short_names(window: MainWindow) -> MainWindow:
         "current_pane", "update_actions",
     ):  # fmt: skip
         vars(window)[name] = getattr(context, name)
-    vars(window).update(docks=context.layout.docks, show_pane=context.show, raise_pane=context.uncover)
+    vars(window).update(
+        panes=[dock.pane for dock in context.layout.docks.values()],
+        docks=context.layout.docks,
+        show_pane=context.show,
+        raise_pane=context.uncover,
+    )
     return window
 
 

@@ -11,12 +11,13 @@ from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
+from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.bars import StatusLine, at_next_turn
 from lorestudio.ui.shell.layout import PaneLayout
 from lorestudio.ui.shell.menus import Commands
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
 from lorestudio.ui.state.selection import History, KeptPlace, Selection
 from lorestudio.ui.state.session import Session
@@ -94,6 +95,15 @@ class Context(QObject):
         """Do what an action says, once what becomes of an unsaved chat is decided where it leaves that."""
         if not (self.commands.table[name].leaves_chat and self.keep_chat(partial(self._do, name))):
             self._do(name)
+
+    def save_file(self, path: Path, data: bytes) -> None:
+        """Write a file in a job, and say what came of it."""
+        self.session.jobs.start(
+            tr("Saving {name}", name=path.name),
+            lambda _report: write_bytes(path, data),
+            done=lambda _none: self.flash(tr("{name} was saved.", name=path.name)),
+            failed=lambda error: self.say(Notice(sentence_of(error), "error", key="export")),
+        )
 
     def actions_changed(self) -> None:
         """What can be done may be something else: look once everything that happens now has happened."""

