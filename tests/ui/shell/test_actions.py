@@ -7,7 +7,6 @@ from PySide6.QtGui import QKeySequence
 from lorestudio.ui.shell.actions import MENUS, Where, conflicts, pane_action
 from lorestudio.ui.shell.theme import ICONS
 
-
 SHARED = [
     ("Ctrl+Alt+1", "workspace.debug", "mode.keywords-only"),
     ("Ctrl+Alt+2", "workspace.write", "mode.two-stage"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -86,7 +85,7 @@ class ChatFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        now, pane, chat = self.context, self.pane, Where.CHAT
+        now, chat = self.context, Where.CHAT
         chosen, has_chat, waiting = self._has_chosen, now.has_chat, self._is_waiting
         return (
             Action(
@@ -149,44 +148,6 @@ class ChatFeature(Feature):
             Action(
                 "swipe.delete", "Delete this swipe", "Chat", 310, self._delete_swipe, ("Shift+Del",), chat,
                 lambda: self._message is not None and len(self._message.swipes) > 1, "trash",
-            ),
-            Action(
-                "message.first", "First message", "Run", 100, partial(pane.go_to_end, last=False), ("Home",), chat,
-                has_chat, "first",
-            ),
-            Action(
-                "message.previous", "Previous message", "Run", 105, partial(pane.step, -1), ("Left",), chat, has_chat,
-                "previous",
-            ),
-            Action(
-                "message.next", "Next message", "Run", 110, partial(pane.step, 1), ("Right",), chat, has_chat, "next"
-            ),
-            Action(
-                "message.last", "Last message", "Run", 115, partial(pane.go_to_end, last=True), ("End",), chat,
-                has_chat, "last",
-            ),
-            Action(
-                "message.number", "Go to message number…", "Run", 120, self._go_to_number, ("G",), Where.RUNS, has_chat
-            ),
-            Action(
-                "message.previous_change", "Previous message with a change", "Run", 125, partial(pane.step_change, -1),
-                ("K",), Where.RUNS, now.has_trace,
-            ),
-            Action(
-                "message.next_change", "Next message with a change", "Run", 130, partial(pane.step_change, 1), ("J",),
-                Where.RUNS, now.has_trace,
-            ),
-            Action(
-                "swipe.previous", "Previous swipe", "Run", 200, partial(self._step_swipe, -1), ("Shift+Left",), chat,
-                self._has_swipes,
-            ),
-            Action(
-                "swipe.next", "Next swipe", "Run", 205, partial(self._step_swipe, 1), ("Shift+Right",), chat,
-                self._has_swipes,
-            ),
-            Action(
-                "message.expand", "Show all of a long message", "Run", 210, pane.toggle_expanded, ("X",), chat,
-                now.has_message,
             ),
         )  # fmt: skip
 
@@ -251,10 +212,6 @@ class ChatFeature(Feature):
 
     def _is_waiting(self) -> bool:
         return self.replies.busy
-
-    def _has_swipes(self) -> bool:
-        message = self.context.selection.message
-        return message is not None and self.pane.model.swipes(message) > 1
 
     def _can_choose_swipe(self) -> bool:
         place, message = self._chosen, self._message
@@ -489,14 +446,6 @@ class ChatFeature(Feature):
     def _focus(self) -> None:
         self.context.uncover("chat")
         self.composer.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def _go_to_number(self) -> None:
-        self.context.uncover("chat")
-        self.pane.open_search()
-
-    def _step_swipe(self, steps: int) -> None:
-        if self.context.selection.message is not None:
-            self.pane.step_swipe(self.context.selection.message, steps)
 
     def _look_at_last_reply(self, same: bool) -> None:
         """The last reply is what people ask about."""

@@ -1,4 +1,4 @@
-"""Replaying a chat or parts of it: the actions, choosing which messages, and what is said of a replay."""
+"""Replaying a chat or parts of it, what is said of that, and walking through its messages and swipes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,8 @@ class ReplayFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        now, replays = self.context, self.context.session.replays
+        now, replays, pane, chat = self.context, self.context.session.replays, self._chat, Where.CHAT
+        has_chat = now.has_chat
         return (
             Action(
                 "replay.all", "Replay all", "Run", 0, replays.run_all, ("Ctrl+R",), when=now.chat_idle, icon="play",
@@ -141,7 +142,57 @@ class ReplayFeature(Feature):
                 "replay.follow", "Go to the reply that is running", "Run", 25, self._follow, when=self._is_replaying
             ),
             Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=self._is_replaying, icon="stop"),
+            Action(
+                "message.first", "First message", "Run", 100, partial(pane.go_to_end, last=False), ("Home",), chat,
+                has_chat, "first",
+            ),
+            Action(
+                "message.previous", "Previous message", "Run", 105, partial(pane.step, -1), ("Left",), chat, has_chat,
+                "previous",
+            ),
+            Action(
+                "message.next", "Next message", "Run", 110, partial(pane.step, 1), ("Right",), chat, has_chat, "next"
+            ),
+            Action(
+                "message.last", "Last message", "Run", 115, partial(pane.go_to_end, last=True), ("End",), chat,
+                has_chat, "last",
+            ),
+            Action(
+                "message.number", "Go to message number…", "Run", 120, self._go_to_number, ("G",), Where.RUNS, has_chat
+            ),
+            Action(
+                "message.previous_change", "Previous message with a change", "Run", 125, partial(pane.step_change, -1),
+                ("K",), Where.RUNS, now.has_trace,
+            ),
+            Action(
+                "message.next_change", "Next message with a change", "Run", 130, partial(pane.step_change, 1), ("J",),
+                Where.RUNS, now.has_trace,
+            ),
+            Action(
+                "swipe.previous", "Previous swipe", "Run", 200, partial(self._step_swipe, -1), ("Shift+Left",), chat,
+                self._has_swipes,
+            ),
+            Action(
+                "swipe.next", "Next swipe", "Run", 205, partial(self._step_swipe, 1), ("Shift+Right",), chat,
+                self._has_swipes,
+            ),
+            Action(
+                "message.expand", "Show all of a long message", "Run", 210, pane.toggle_expanded, ("X",), chat,
+                now.has_message,
+            ),
         )  # fmt: skip
+
+    def _has_swipes(self) -> bool:
+        message = self.context.selection.message
+        return message is not None and self._chat.model.swipes(message) > 1
+
+    def _go_to_number(self) -> None:
+        self.context.uncover("chat")
+        self._chat.open_search()
+
+    def _step_swipe(self, steps: int) -> None:
+        if self.context.selection.message is not None:
+            self._chat.step_swipe(self.context.selection.message, steps)
 
     def _is_replaying(self) -> bool:
         return self.context.session.runs.replaying

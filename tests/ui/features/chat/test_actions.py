@@ -220,10 +220,10 @@ def test_closing_asks_about_an_unsaved_chat(opened: MainWindow, path: Path, qtbo
 
 
 def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    assert not opened.features.chat.before("vault.reload")
+    assert not opened.context.keep_chat(lambda: None)
     opened.features.chat.composer.written.emit("I run.", Voice.YOU)
     settle(opened, qtbot)
-    assert opened.features.chat.before("vault.reload")
+    opened.run("vault.reload")
     press("Cancel")
     assert texts(opened)[-1] == "I run."
     opened.features.chat.files.ask_before_leaving(lambda: opened.session.reading.open_chat(path))

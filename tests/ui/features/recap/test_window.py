@@ -433,9 +433,9 @@ def test_no_reply_from_the_provider_that_the_queue_is_using(
     opened.run("reply.get")
     assert "Recap work is asking Mine" in said(opened)
     assert not opened.features.chat.replies.busy
-    assert opened.features.recap.blocks(Source(AnswerKind.PROVIDER, "Other")) == ""
+    assert opened.features.recap.hinders(Source(AnswerKind.PROVIDER, "Other")) is None
     run(opened, "recap.clear_queue", qtbot)
-    assert opened.features.recap.blocks(Source(AnswerKind.PROVIDER, "Mine")) == ""
+    assert opened.features.recap.hinders(Source(AnswerKind.PROVIDER, "Mine")) is None
 
 
 def test_going_into_a_table_chooses_nothing(opened: MainWindow, qtbot: QtBot) -> None:
