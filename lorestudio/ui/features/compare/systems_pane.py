@@ -30,7 +30,15 @@ from lorestudio.studio.compare.comparing import FEWEST, Comparison
 from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import DEEPLORE, KINDS
-from lorestudio.ui.features.compare.systems import Compared, Comparing, Offer, Step, TotalsTable, TurnsTable, offers
+from lorestudio.ui.features.compare.systems import (
+    ComparedSystems,
+    Comparing,
+    ComparisonProgress,
+    Offer,
+    TotalsTable,
+    TurnsTable,
+    offers,
+)
 from lorestudio.ui.features.compare.token_chart import TokenChart
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
@@ -297,7 +305,7 @@ class SystemsPane(Pane):
         return [offer for offer in self.offers() if offer.key in self.chosen]
 
     def _reported(self, comparing: Comparing, step: object) -> None:
-        if comparing is not self._comparing or not isinstance(step, Step):
+        if comparing is not self._comparing or not isinstance(step, ComparisonProgress):
             return
         text = tr("{number} of {of}: {run}", number=step.number, of=step.of, run=step.label)
         if step.progress is not None:
@@ -305,7 +313,7 @@ class SystemsPane(Pane):
             text += tr(", reply {done} of {total}", done=done, total=total)
         self._tell(text)
 
-    def _done(self, comparing: Comparing, found: Compared) -> None:
+    def _done(self, comparing: Comparing, found: ComparedSystems) -> None:
         for problem in found.problems:
             self._session.notice.emit(Notice(problem, "warning", key="systems"))
         if comparing is not self._comparing:
@@ -399,7 +407,7 @@ class SystemsPane(Pane):
         if found is None:
             return ""
         if self._outdated:
-            return tr("Compared before the last change of settings, notes or chat. “Compare” runs it again.")
+            return tr("ComparedSystems before the last change of settings, notes or chat. “Compare” runs it again.")
         if tuple(offer.label for offer in self._wanted()) != found.labels:
             return tr("Shown is the comparison of {names}.", names=", ".join(found.labels))
         return ""

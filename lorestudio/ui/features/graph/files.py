@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.graph.export import graph_json
 from lorestudio.studio.graph.preparing import LayoutStore, Prepared, SavedLayout
 from lorestudio.ui.features.graph.view import GraphView
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets import dialogs
 
 SAVE_AFTER_MS: Final = 800
 """So long nothing may be moved before the layout is kept."""
@@ -30,12 +31,8 @@ def graph_bytes(view: GraphView, prepared: Prepared, fired: Mapping[int, int], k
 
 def ask_graph_file(parent: QWidget, name: str, kind: str, write: Callable[[Path, str], None]) -> None:
     """Ask where the graph of that vault is to be saved as `png`, `svg` or `json`, and have it written there."""
-    dialog = QFileDialog(parent, tr("Save the graph"), f"{name} graph.{kind}", f"{kind.upper()} (*.{kind})")
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(kind)
-    dialog.fileSelected.connect(lambda path: write(Path(path), kind))
-    dialog.finished.connect(dialog.deleteLater)
-    dialog.open()
+    title, start, filters = tr("Save the graph"), f"{name} graph.{kind}", f"{kind.upper()} (*.{kind})"
+    dialogs.choose_new_file(parent, title, start, filters, kind, lambda path: write(path, kind))
 
 
 class GraphKeeper(QObject):

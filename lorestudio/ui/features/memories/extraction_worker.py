@@ -25,7 +25,7 @@ NEWS_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExtractionWish:
     """What a person wants read: what waits, everything, or one passage by its key."""
 
     again: bool = False
@@ -44,7 +44,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ExtractionProgress:
     """How far it is; `passage` is the key of the one that is read, "" for vectors."""
 
     done: int
@@ -56,7 +56,7 @@ class Step:
 def extract(
     place: Place,
     source: Source,
-    wish: Wish,
+    wish: ExtractionWish,
     run: StoppableRun,
     counter: TokenCounter | None,
     report: Callable[[object], None],
@@ -85,7 +85,7 @@ def extract(
                 drawn.append(last)
             now = passages[done] if done < of else None
             key = f"{now.first}-{now.last}" if now is not None else ""
-            report(Step(done, of, key, sum(bool(each.problem) for each in drawn)))
+            report(ExtractionProgress(done, of, key, sum(bool(each.problem) for each in drawn)))
 
         try:
             run.run(lambda: opened.extract(chat, place.path, passages, heard))
@@ -125,7 +125,7 @@ def refresh(place: Place, owner: str, run: StoppableRun, report: Callable[[objec
         now = time.monotonic()
         if now - last >= NEWS_SECONDS or done == of:
             last = now
-            report(Step(done, of))
+            report(ExtractionProgress(done, of))
 
     with place.open() as opened:
         stale = opened.stale(owner)

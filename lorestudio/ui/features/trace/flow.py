@@ -8,7 +8,6 @@ Where the candidates of a run came from and went: picture and table, in entries 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import (
@@ -42,7 +41,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QListView,
@@ -66,6 +64,7 @@ from lorestudio.ui.features.trace.funnel import FunnelList
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.paint import draw_focus, hairline
 
 _RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
@@ -436,13 +435,11 @@ class FlowPage(QWidget):
         """Ask where, then have it written."""
         if self._trace is None:
             return
-        dialog = QFileDialog(self, tr("Save the funnel"), f"stages-{self._trace.turn.message}.{ending}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(tr(_ENDINGS[ending]))
-        dialog.setDefaultSuffix(ending)
-        dialog.fileSelected.connect(lambda path: self.saving.emit(Path(path), self.content(ending)))
-        dialog.open()
+        name, filters = f"stages-{self._trace.turn.message}.{ending}", tr(_ENDINGS[ending])
+        dialogs.choose_new_file(
+            self, tr("Save the funnel"), name, filters, ending,
+            lambda path: self.saving.emit(path, self.content(ending)),
+        )  # fmt: skip
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

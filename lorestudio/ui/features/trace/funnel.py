@@ -24,7 +24,7 @@ from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FunnelStep:
     """One stage. `share` is its candidates, or their tokens, as a part of the most there ever were, 0 to 1."""
 
     stage: str
@@ -61,7 +61,7 @@ def steps(
     running: str = "",
     measure: Measure = Measure.ENTRIES,
     stream: Flow | None = None,
-) -> tuple[Step, ...]:
+) -> tuple[FunnelStep, ...]:
     """The steps of a run; without `everything`, only those that changed the number of candidates, or failed.
 
     `running` is the stage of a run under way that has not decided yet; it is the last one. `stream` is the same trace
@@ -80,7 +80,7 @@ def steps(
             why = ", ".join(f"{_label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
             removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
             found.append(
-                Step(
+                FunnelStep(
                     record.name,
                     record.phase,
                     stage.amount(measure),
@@ -106,7 +106,7 @@ class FunnelList(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._steps: tuple[Step, ...] = ()
+        self._steps: tuple[FunnelStep, ...] = ()
         self._measure = Measure.ENTRIES
         self._shown: tuple[Trace | None, bool, str, Flow | None] = (None, False, "", None)
 
@@ -161,7 +161,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 
 
 class FunnelDelegate(QStyledItemDelegate):
-    """Draws one `Step`: what is left is solid, what was removed here is hatched behind it."""
+    """Draws one `FunnelStep`: what is left is solid, what was removed here is hatched behind it."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -174,7 +174,7 @@ class FunnelDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Qt: draw a step."""
         step = index.data(ITEM)
-        if not isinstance(step, Step):
+        if not isinstance(step, FunnelStep):
             return
         theme = self._theme
         rect = QRectF(option.rect)
@@ -220,7 +220,7 @@ class FunnelDelegate(QStyledItemDelegate):
             draw_focus(painter, rect, theme)
         painter.restore()
 
-    def _draw_bar(self, painter: QPainter, track: QRectF, step: Step) -> None:
+    def _draw_bar(self, painter: QPainter, track: QRectF, step: FunnelStep) -> None:
         theme = self._theme
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.color("sunken"))

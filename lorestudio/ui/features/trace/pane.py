@@ -26,7 +26,7 @@ from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
 from lorestudio.ui.features.trace.flow import FlowPage
-from lorestudio.ui.features.trace.funnel import FunnelDelegate, FunnelList, Step
+from lorestudio.ui.features.trace.funnel import FunnelDelegate, FunnelList, FunnelStep
 from lorestudio.ui.features.trace.journey_table import JourneyTable, cell_sentence
 from lorestudio.ui.features.trace.journey_view import JourneyView
 from lorestudio.ui.features.trace.summary import LiveBar, RunRemarks, SummaryLine, broken_words, nothing_words
@@ -531,7 +531,7 @@ class TracePane(Pane):
 
     def _step_chosen(self, index: QModelIndex) -> None:
         step = index.data(ITEM)
-        if isinstance(step, Step) and self._trace is not None:
+        if isinstance(step, FunnelStep) and self._trace is not None:
             record = self._trace.stage(step.stage)
             decided = [each.entry for each in record.verdicts if each.outcome is not Outcome.KEPT] if record else []
             if decided:

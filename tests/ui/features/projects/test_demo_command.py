@@ -96,8 +96,8 @@ def test_a_signal_closes_the_window_and_what_it_knows_is_kept(tmp_path: Path, na
 import os, signal, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from lorestudio.studio import demo_project
-from lorestudio.ui import app as ui
+from lorestudio.studio.project.project import demo_project
+from lorestudio.ui.shell import app as ui
 ui.application(offscreen=True)
 QTimer.singleShot(300, lambda: os.kill(os.getpid(), signal.{name}))
 sys.exit(ui.run(demo_project(), settings_file=Path("window.ini")))

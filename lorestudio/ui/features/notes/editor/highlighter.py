@@ -136,9 +136,9 @@ class MarkdownHighlighter(QSyntaxHighlighter):
                 return
         if text:
             self._colour_line(text)
-            self._colour_spans(text, _Units(text))
+            self._colour_spans(text, _Utf16Places(text))
 
-    def _colour_spans(self, text: str, units: _Units) -> None:
+    def _colour_spans(self, text: str, units: _Utf16Places) -> None:
         if "*" in text or "_" in text:
             for pattern, name in ((_BOLD, "bold"), (_ITALIC, "italic")):
                 for found in pattern.finditer(text):
@@ -169,11 +169,11 @@ class MarkdownHighlighter(QSyntaxHighlighter):
             if bullet is not None:
                 self.setFormat(bullet.start(1), bullet.end(1) - bullet.start(1), formats["mark"])
 
-    def _set(self, units: _Units, start: int, end: int, name: str) -> None:
+    def _set(self, units: _Utf16Places, start: int, end: int, name: str) -> None:
         first = units(start)
         self.setFormat(first, units(end) - first, self._formats[name])
 
-    def _merge(self, units: _Units, found: re.Match[str], name: str, marks: int) -> None:
+    def _merge(self, units: _Utf16Places, found: re.Match[str], name: str, marks: int) -> None:
         self._set(units, found.start(), found.end(), name)
         self._set(units, found.start(), found.start() + marks, "faint")
         self._set(units, found.end() - marks, found.end(), "faint")
@@ -220,7 +220,7 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         return made
 
 
-class _Units:
+class _Utf16Places:
     """Places in a text as UTF-16 code units, which Qt counts in."""
 
     def __init__(self, text: str) -> None:
