@@ -362,7 +362,7 @@ def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot
 def test_a_memory_tells_where_it_came_from_and_that_its_vector_is_stale(
     drawn: MainWindow, store: Path, qtbot: QtBot
 ) -> None:
-    path = drawn.memories.store.place.path
+    path = drawn.features.memories.store.place.path
     with FactsSession(FactsSettings(passage=2, supersede_threshold=0.4), store, Again()) as session:
         asyncio.run(session.extract(CHAT, path, session.waiting(CHAT, path, again=True)[:1]))
     run(drawn, "memories.reload", qtbot)
