@@ -38,7 +38,7 @@ MESSAGES: Final = 20
 
 BUDGETS_MS: Final = {1000: 50, 5000: 150}
 TWO_STAGE: Final = {"aiSearchEnabled": True, "aiSearchMode": "two-stage"}
-VARIANTS: Final = {
+VARIANTS: Final[dict[str, dict[str, Any]]] = {
     "keywords-only": {},
     "keywords-only + BM25": {"fuzzySearchEnabled": True},
     "two-stage, stand-in": TWO_STAGE,
