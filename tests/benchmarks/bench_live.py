@@ -21,13 +21,12 @@ from typing import Any, Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.chats.records import read_message
-from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.preview import NoteText, Previewer
-from lorestudio.systems.deeplore.index import DeepLoreIndex
-from lorestudio.systems.deeplore.run import run
+from lorestudio.studio.tryout.preview import Previewer
+from lorestudio.systems.registry import system_of
+from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.folder_scan import ScannedVault
 from lorestudio.vault.index import build_index
@@ -39,7 +38,7 @@ MESSAGES: Final = 20
 
 BUDGETS_MS: Final = {1000: 50, 5000: 150}
 TWO_STAGE: Final = {"aiSearchEnabled": True, "aiSearchMode": "two-stage"}
-VARIANTS: Final = {
+VARIANTS: Final[dict[str, dict[str, Any]]] = {
     "keywords-only": {},
     "keywords-only + BM25": {"fuzzySearchEnabled": True},
     "two-stage, stand-in": TWO_STAGE,
@@ -86,10 +85,15 @@ def project_of(data: dict[str, Any], changes: dict[str, Any]) -> Project:
     return Project((), state.index, settings, chat=chat, vault_state=state)
 
 
-def previewer_of(project: Project) -> Previewer:
-    """A previewer of the next reply, ready as it is in a window."""
+def simulated(project: Project) -> Simulator:
+    """The chat, replayed."""
     simulator = Simulator(project)
     asyncio.run(simulator.replay())
+    return simulator
+
+
+def previewer_of(simulator: Simulator) -> Previewer:
+    """A previewer of the next reply, ready as it is in a window."""
     previewer = Previewer(simulator, simulator.generations[-1])
     previewer.prepare()
     return previewer
@@ -105,12 +109,14 @@ def keystrokes(previewer: Previewer, note: NoteText, edit: Callable[[str, str], 
         yield 1000 * (time.perf_counter() - begun), 1000 * (time.process_time() - worked)
 
 
-def anew(data: dict[str, Any], project: Project, previewer: Previewer) -> float:
+def anew(data: dict[str, Any], simulator: Simulator) -> float:
     """What one keystroke takes where everything is built anew, in milliseconds."""
     files = [VaultFiles("bench", tuple(NoteFile(path, text) for path, text in data["files"]))]
+    project, last = simulator.project, simulator.generations[-1]
+    moment, state = simulator.moment(last), simulator.state_before(last)
     begun = time.perf_counter()
-    index = DeepLoreIndex(build_index(files, project.settings, CHARS_4))
-    asyncio.run(run(replace(previewer.context(index), answers=StandInAnswers())))
+    index = build_index(files, project.settings, CHARS_4)
+    asyncio.run(system_of(project.scene()).decide(replace(moment, index=index), state))
     return 1000 * (time.perf_counter() - begun)
 
 
@@ -128,9 +134,10 @@ def main(folder: Path, counts: list[int]) -> None:
         sys.stdout.write(f"{count:,} notes, at most {BUDGETS_MS.get(count, 0)} ms\n")
         for name, changes in VARIANTS.items():
             project = project_of(data, changes)
-            previewer = previewer_of(project)
+            simulator = simulated(project)
+            previewer = previewer_of(simulator)
             note = edited_note(project, previewer, dict(data["files"]))
-            sys.stdout.write(f"  {name}: everything anew {anew(data, project, previewer):.0f} ms\n")
+            sys.stdout.write(f"  {name}: everything anew {anew(data, simulator):.0f} ms\n")
             for place, edit in EDITS.items():
                 times, worked = zip(*keystrokes(previewer, note, edit), strict=True)
                 most, processor = statistics.quantiles(times, n=20)[-1], statistics.quantiles(worked, n=20)[-1]

@@ -22,7 +22,8 @@ from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.why_not import WhyNotFinder, WhyNotNews
+from lorestudio.studio.tryout.why_not import WhyNotFinder
+from lorestudio.studio.tryout.why_not_answers import WhyNotNews
 from lorestudio.trace.journey import FateState, Journeys
 
 _IN = {FateState.INJECTED, FateState.TRUNCATED}
@@ -52,7 +53,7 @@ def measure(simulator: Simulator, message: int) -> None:
     journeys = Journeys(simulator.traces[generation])
     runs = HeldRuns(simulator, generation)
     seen: set[str] = set()
-    for entry in simulator.index.visible:
+    for entry in simulator.project.index.entries:
         end = journeys.fate(entry.id)
         if end.state in _IN or end.reason in seen:
             continue
