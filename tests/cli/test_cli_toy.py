@@ -37,7 +37,7 @@ def test_replay_with_settings(asked: Callable[..., str], tmp_path: Path) -> None
     file = tmp_path / "toy.json"
     file.write_text('{"messages": 1}')
     options = ("--system", "toy", "--system-settings", file, "--set", "most_notes=1", "--json")
-    traces = json.loads(asked("replay", *options))
+    traces = [each["trace"] for each in json.loads(asked("replay", *options))]
     assert [len(trace["injections"]) for trace in traces] == [1, 1, 1, 0]
     assert {stage["name"] for stage in traces[0]["stages"]} == {"titles", "the most urgent", "placing"}
     assert "Did you mean" in asked("replay", "--system", "toy", "--set", "most_note=1", code=2)

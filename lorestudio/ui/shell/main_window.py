@@ -36,7 +36,7 @@ from lorestudio.ui.features.providers.actions import AnswerCommands
 from lorestudio.ui.features.recap.actions import RECAP_ACTIONS, RecapCommands
 from lorestudio.ui.features.reports.actions import ViewCommands
 from lorestudio.ui.features.settings.actions import SettingsCommands
-from lorestudio.ui.features.systems.actions import SYSTEM_ACTIONS, SystemCommands
+from lorestudio.ui.features.systems.actions import SystemCommands, system_actions
 from lorestudio.ui.features.timeline.actions import TimelineCommands
 from lorestudio.ui.features.trace.pane import TracePane
 from lorestudio.ui.features.vault.actions import VaultCommands
@@ -117,7 +117,7 @@ class MainWindow(QMainWindow):
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
         table = (
-            *ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *MEMORY_ACTIONS,
+            *ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *system_actions(), *RECAP_ACTIONS, *MEMORY_ACTIONS,
             *WORKSPACE_ACTIONS, *pane_actions,
         )  # fmt: skip
         self.commands = Commands(self, table, self.run, theme)

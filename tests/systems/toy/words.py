@@ -11,7 +11,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(
         (
             Reason("toy_said", Tone.GOOD, "Said", "The title {title!q} was said.", details=("message",)),
-            Reason("toy_unsaid", Tone.NEUTRAL, "Not said", "Nobody said the title {title!q}.",
+            Reason("toy_unsaid", Tone.NEUTRAL, "Not said", "Nobody said the title [{title!q}|of this entry].",
                    "Say it, or raise “Messages read”."),
             Reason("toy_blocked", Tone.NEUTRAL, "Blocked", "{title!q} is blocked in this chat."),
             Reason("toy_late", Tone.WARNING, "One too many", "There was no place left for {title!q}.",

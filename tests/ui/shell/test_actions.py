@@ -8,13 +8,13 @@ from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
 from lorestudio.ui.features.controls.actions import CONTROL_ACTIONS
 from lorestudio.ui.features.facts.pane import MEMORY_ACTIONS
 from lorestudio.ui.features.recap.actions import RECAP_ACTIONS
-from lorestudio.ui.features.systems.actions import SYSTEM_ACTIONS
+from lorestudio.ui.features.systems.actions import system_actions
 from lorestudio.ui.shell.actions import ACTIONS, MENUS, Where, conflicts, pane_action
 from lorestudio.ui.shell.command_group import Situation
 from lorestudio.ui.shell.theme import ICONS
 
 PANES = tuple(pane_action(place, f"p{place}", f"Pane {place}") for place in range(1, 7))
-TABLE = (*ACTIONS, *SYSTEM_ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *RECAP_ACTIONS, *MEMORY_ACTIONS, *PANES)
+TABLE = (*ACTIONS, *system_actions(), *CHAT_ACTIONS, *CONTROL_ACTIONS, *RECAP_ACTIONS, *MEMORY_ACTIONS, *PANES)
 
 
 def test_no_two_actions_share_a_shortcut_where_both_work() -> None:

@@ -45,53 +45,59 @@ def _project(now: Situation) -> bool:
 
 
 SYSTEMS: Final = KINDS
-OVER_BOOKS: Final = next(name for name, kind in KINDS.items() if kind.settings is WorldInfoSettings)
-"""The system whose settings name lorebooks."""
 """All systems, DeepLore first."""
 
-SYSTEM_ACTIONS: Final[tuple[Action, ...]] = (
-    *(
+OVER_BOOKS: Final = next(name for name, kind in KINDS.items() if kind.settings is WorldInfoSettings)
+"""The system whose settings name lorebooks."""
+
+
+def system_actions() -> tuple[Action, ...]:
+    """One for each system that there is when a window is made, and those about all of them."""
+    return (
+        *(
+            Action(
+                f"system.{name}",
+                system_title(name),
+                "Run/System",
+                enabled_when=_project,
+                tip=system_help(name),
+                checkable=True,
+            )
+            for name in SYSTEMS
+        ),
         Action(
-            f"system.{name}",
-            system_title(name),
+            "system.settings",
+            "Settings of the system…",
             "Run/System",
             enabled_when=_project,
-            tip=system_help(name),
-            checkable=True,
-        )
-        for name in SYSTEMS
-    ),
-    Action(
-        "system.settings",
-        "Settings of the system…",
-        "Run/System",
-        enabled_when=_project,
-        icon="switches",
-        tip="Set the system that is chosen for this chat",
-        separator_before=True,
-    ),
-    Action(
-        "worldinfo.books",
-        "Lorebooks of World Info…",
-        "Run/System",
-        enabled_when=_project,
-        icon="list",
-        tip="Scan SillyTavern's lorebooks in place of the vault: files, whose they are, and in what order",
-    ),
-    Action(
-        "systems.compare",
-        "Compare systems…",
-        "Run/System",
-        enabled_when=_chat,
-        icon="columns",
-        tip="Run the chat with two or more systems or settings, and put what they put in side by side",
-    ),
-    Action("systems.copy", "Copy the comparison of systems", "Trace/Compare systems", enabled_when=_chat, icon="copy"),
-    Action("systems.csv", "Save the comparison as CSV…", "Trace/Compare systems", enabled_when=_chat, icon="save"),
-    Action(
-        "systems.picture", "Save the chart as a picture…", "Trace/Compare systems", enabled_when=_chat, icon="table"
-    ),
-)
+            icon="switches",
+            tip="Set the system that is chosen for this chat",
+            separator_before=True,
+        ),
+        Action(
+            "worldinfo.books",
+            "Lorebooks of World Info…",
+            "Run/System",
+            enabled_when=_project,
+            icon="list",
+            tip="Scan SillyTavern's lorebooks in place of the vault: files, whose they are, and in what order",
+        ),
+        Action(
+            "systems.compare",
+            "Compare systems…",
+            "Run/System",
+            enabled_when=_chat,
+            icon="columns",
+            tip="Run the chat with two or more systems or settings, and put what they put in side by side",
+        ),
+        Action(
+            "systems.copy", "Copy the comparison of systems", "Trace/Compare systems", enabled_when=_chat, icon="copy"
+        ),
+        Action("systems.csv", "Save the comparison as CSV…", "Trace/Compare systems", enabled_when=_chat, icon="save"),
+        Action(
+            "systems.picture", "Save the chart as a picture…", "Trace/Compare systems", enabled_when=_chat, icon="table"
+        ),
+    )
 
 
 class SystemCommands(CommandGroup):
