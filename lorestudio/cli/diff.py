@@ -58,7 +58,7 @@ from lorestudio.studio.compare.text import (
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.registry import MAIN
+from lorestudio.systems.registry import MAIN, kind_of
 from lorestudio.trace.diff import Key, TraceDiff, compare
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import signed_words
@@ -141,6 +141,8 @@ def diff_runs(
         def made(project: Project, *, other: bool = False) -> Simulator:
             if other and system2 is not None:
                 name, _, file = system2.partition(":")
+                if file and kind_of(name) is MAIN:
+                    raise InputError("--system2", f"compare with other settings of {MAIN.title} by --settings2.")
                 return _runs(project, name, Path(file).expanduser() if file else None, None, asked)
             return _runs(project, system, system_settings, assignments, asked)
 

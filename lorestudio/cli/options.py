@@ -119,7 +119,8 @@ def chosen_system(
     if kind is not MAIN:
         settings = kind.read(file, assignments or ())
     elif file is not None or assignments:
-        raise InputError("--system", f"name the system whose settings these are. Those of {name} are --settings.")
+        option = "--set" if file is None else "--system-settings"
+        raise InputError(option, "these are settings of another system. Name it with --system, or use --settings.")
     scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
     system = system_of(scene, kind, with_books(settings, books or ()))
     say_all(system.remarks)

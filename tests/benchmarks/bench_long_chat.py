@@ -137,7 +137,7 @@ def measure_replays(there: Project) -> list[str]:
     for name, edited in edits(there).items():
         again = Simulator(edited, earlier=(first,))
         clock, computed = timed(lambda again=again: asyncio.run(again.run_missing()))
-        told = f"{again.ran:,} run, {again.kept:,} kept"
+        told = f"{again.ran:,} run, {again.reused:,} kept"
         lines.append(f"  {'again after: ' + name:34} {clock:8.2f} s   {computed:8.2f} s computed   {told}")
     return lines
 

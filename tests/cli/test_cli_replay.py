@@ -297,7 +297,10 @@ def test_a_range_that_cannot_be_replayed(lorestudio: Run, vault: Path, chat: Pat
     assert told in result.stderr
 
 
-def test_another_system_takes_no_range(lorestudio: Run, vault: Path, chat: Path) -> None:
-    result = lorestudio("replay", vault, "--chat", chat, "--system", "hybrid", "--messages", "3")
-    assert result.exit_code == 2
-    assert "replayed as a whole" in result.stderr
+def test_a_range_with_another_system(lorestudio: Run, vault: Path, chat: Path) -> None:
+    """What a system remembers is that of a replay of the whole chat."""
+    asked = ("replay", vault, "--chat", chat, "--system", "world-info", "--json")
+    whole = [from_json(trace) for trace in json.loads(lorestudio(*asked).stdout)]
+    (part,) = (from_json(trace) for trace in json.loads(lorestudio(*asked, "--messages", "3").stdout))
+    (same,) = (trace for trace in whole if trace.turn.message == 3)
+    assert (part.injections, part.prompt, part.digests) == (same.injections, same.prompt, same.digests)

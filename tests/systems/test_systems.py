@@ -1,4 +1,4 @@
-"""Replaying and comparing with systems beside DeepLore, on the demo."""
+"""Replaying and comparing with every system, on the demo."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from lorestudio.studio.compare.comparing import candidate, compare_candidates
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.order import generations
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.registry import KINDS, kind_of
+from lorestudio.systems.registry import KINDS, kind_of, system_of
 from lorestudio.trace.model import RunOutcome
 
 
@@ -22,9 +22,8 @@ def project():
 @pytest.mark.parametrize("name", KINDS)
 def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    kind = kind_of(name)
     reports = []
-    traces = asyncio.run(Simulator(project, kind.make(kind.settings(), project.scene())).replay(reports.append))
+    traces = asyncio.run(Simulator(project, system_of(project.scene(), kind_of(name))).replay(reports.append))
     assert [(trace.turn.message, trace.turn.swipe) for trace in traces] == [
         (each.message, each.swipe) for each in generations(project.chat)
     ]

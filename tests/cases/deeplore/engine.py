@@ -30,7 +30,7 @@ from lorestudio.systems.ledger import Stage
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Turn
 from tests.cases.deeplore.settings import settings_from
 from tests.systems.deeplore.recorded import UNDEFINED, entries_of, pairs
-from tests.systems.worlds import Scripted, changed
+from tests.systems.worlds import Scripted, changed, inputs
 
 
 def _context(
@@ -38,13 +38,13 @@ def _context(
     settings: Mapping[str, Any] | None = None,
     *,
     fields: tuple[FieldDefinition, ...] = (),
-    **inputs: Any,
+    **values: Any,
 ) -> Inputs:
     return inputs(
-        index=DeepLoreIndex(VaultIndex(entries=entries, fields=fields)),
+        DeepLoreIndex(VaultIndex(entries=entries, fields=fields)),
         settings=settings_from(settings or {}),
         turn=Turn(0, 0, 0),
-        **{"chat": (), **inputs},
+        **{"chat": (), **values},
     )
 
 

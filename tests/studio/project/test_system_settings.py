@@ -1,4 +1,4 @@
-"""The files with the settings of the systems beside DeepLore."""
+"""The files with the settings of the systems."""
 
 from __future__ import annotations
 
@@ -46,4 +46,4 @@ def test_a_file_that_cannot_be_used_is_said_and_not_lost(tmp_path: Path) -> None
 
 def test_there_is_no_file_for_an_unknown_system(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no system"):
-        SystemSettingsFiles(tmp_path).path("deeplore")
+        SystemSettingsFiles(tmp_path).path("odd")

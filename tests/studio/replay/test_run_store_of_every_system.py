@@ -1,4 +1,4 @@
-"""Runs of systems beside DeepLore survive the studio."""
+"""Runs of every system survive the studio, each kept by itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import Trace
 
 ROOT = Path(__file__).parents[3]
-OTHERS = tuple(KINDS)
+SYSTEMS = tuple(KINDS)
 
 
 def story(turns: int = 3) -> tuple[Message, ...]:
@@ -78,7 +78,7 @@ def in_order(made: Simulator) -> list[Trace]:
     return [made.traces[one] for one in made.generations if one in made.traces]
 
 
-@pytest.mark.parametrize("system", OTHERS)
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_a_systems_runs_survive_a_restart_and_are_not_run_again(tmp_path: Path, system: str) -> None:
     first = kept(tmp_path, simulator(system))
     second = simulator(system)
@@ -199,7 +199,7 @@ def test_a_damaged_file_of_states_is_told_and_the_chat_is_run_anew(tmp_path: Pat
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from tests.studio.replay.test_keeping_systems import kept, simulator
+from tests.studio.replay.test_run_store_of_every_system import kept, simulator
 
 kept(Path(sys.argv[1]), simulator("world-info"))
 kept(Path(sys.argv[1]), simulator("hybrid"))
