@@ -82,7 +82,7 @@ def _installed(point: EntryPoint, known: Mapping[str, SystemKind]) -> SystemKind
     where = f"“{point.name}” of the package {_package(point) or point.module}"
     try:
         made = point.load()
-        kind = made if isinstance(made, SystemKind) else made()
+        kind = made() if callable(made) else made
     except Exception as error:
         raise InputError(where, f"{type(error).__name__}: {error}") from error
     if not isinstance(kind, SystemKind):

@@ -38,7 +38,7 @@ MESSAGES: Final = 20
 
 BUDGETS_MS: Final = {1000: 50, 5000: 150}
 TWO_STAGE: Final = {"aiSearchEnabled": True, "aiSearchMode": "two-stage"}
-VARIANTS: Final = {
+VARIANTS: Final[dict[str, dict[str, Any]]] = {
     "keywords-only": {},
     "keywords-only + BM25": {"fuzzySearchEnabled": True},
     "two-stage, stand-in": TWO_STAGE,
@@ -85,9 +85,15 @@ def project_of(data: dict[str, Any], changes: dict[str, Any]) -> Project:
     return Project((), state.index, settings, chat=chat, vault_state=state)
 
 
+def simulated(project: Project) -> Simulator:
+    """The chat, replayed."""
+    simulator = Simulator(project)
+    asyncio.run(simulator.replay())
+    return simulator
+
+
 def previewer_of(simulator: Simulator) -> Previewer:
     """A previewer of the next reply, ready as it is in a window."""
-    asyncio.run(simulator.replay())
     previewer = Previewer(simulator, simulator.generations[-1])
     previewer.prepare()
     return previewer
@@ -106,10 +112,11 @@ def keystrokes(previewer: Previewer, note: NoteText, edit: Callable[[str, str], 
 def anew(data: dict[str, Any], simulator: Simulator) -> float:
     """What one keystroke takes where everything is built anew, in milliseconds."""
     files = [VaultFiles("bench", tuple(NoteFile(path, text) for path, text in data["files"]))]
+    project, last = simulator.project, simulator.generations[-1]
+    moment, state = simulator.moment(last), simulator.state_before(last)
     begun = time.perf_counter()
-    project, generation = simulator.project, simulator.generations[-1]
-    moment = replace(simulator.moment(generation), index=build_index(files, project.settings, CHARS_4))
-    asyncio.run(system_of(project.scene()).decide(moment, simulator.state_before(generation)))
+    index = build_index(files, project.settings, CHARS_4)
+    asyncio.run(system_of(project.scene()).decide(replace(moment, index=index), state))
     return 1000 * (time.perf_counter() - begun)
 
 
@@ -127,7 +134,7 @@ def main(folder: Path, counts: list[int]) -> None:
         sys.stdout.write(f"{count:,} notes, at most {BUDGETS_MS.get(count, 0)} ms\n")
         for name, changes in VARIANTS.items():
             project = project_of(data, changes)
-            simulator = Simulator(project)
+            simulator = simulated(project)
             previewer = previewer_of(simulator)
             note = edited_note(project, previewer, dict(data["files"]))
             sys.stdout.write(f"  {name}: everything anew {anew(data, simulator):.0f} ms\n")

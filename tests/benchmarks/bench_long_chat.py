@@ -146,7 +146,7 @@ def measure_window(there: Project) -> list[str]:
     """Lines on the window: the longest turn of its event loop."""
     lines = []
     with window_on_screen() as window:
-        session, turns, view = window.session, Turns(), window.chat.view
+        session, turns, view = window.session, Turns(), window.features.chat.pane.view
 
         def idle() -> bool:
             return not session.busy and session.jobs.idle and view.findChild(QTimer, "scrolling") is None
@@ -157,7 +157,7 @@ def measure_window(there: Project) -> list[str]:
 
         begun = time.perf_counter()
         session.set_project(there)
-        window.chat.view.viewport().repaint()
+        window.features.chat.pane.view.viewport().repaint()
         lines.append(f"  {'to the first paint':34} {1000 * (time.perf_counter() - begun):8.1f} ms")
         note("show the chat", lambda: None)
         bar = view.verticalScrollBar()
@@ -183,10 +183,10 @@ def measure_window(there: Project) -> list[str]:
         note("scroll with the runs", scroll)
         last = session.generations[-2]
         middle = session.generations[len(session.generations) // 2]
-        note("choose a message", lambda: window.chat.choose(middle.message))
-        note("choose the last", lambda: window.chat.choose(last.message))
-        note("choose an entry", lambda: window.selection.choose_entry(7))
-        note("next message with a change", lambda: window.chat.step_change(-1))
+        note("choose a message", lambda: window.features.chat.pane.choose(middle.message))
+        note("choose the last", lambda: window.features.chat.pane.choose(last.message))
+        note("choose an entry", lambda: window.context.selection.choose_entry(7))
+        note("next message with a change", lambda: window.features.chat.pane.step_change(-1))
     return lines
 
 

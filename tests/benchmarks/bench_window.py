@@ -117,7 +117,7 @@ def measure(data: dict[str, Any], name: str) -> list[tuple[str, tuple[float, flo
     """All figures for one input and mode."""
     shown = project(data, MODES[name])
     with window_on_screen() as window:
-        session, selection, heart = window.session, window.selection, Heartbeat()
+        session, selection, heart = window.session, window.context.selection, Heartbeat()
         figures = []
 
         def idle() -> bool:
@@ -132,8 +132,8 @@ def measure(data: dict[str, Any], name: str) -> list[tuple[str, tuple[float, flo
         note("choose a message", lambda: selection.choose_message(last.message, last))
         note("choose another", lambda: selection.choose_message(middle.message, middle))
         note("choose an entry", lambda: selection.choose_entry(7))
-        note("filter the vault", lambda: window.vault.filter.setText("ka"))
-        note("switch the theme", lambda: window.choose_theme("dark"))
+        note("filter the vault", lambda: window.features.vault.pane.filter.setText("ka"))
+        note("switch the theme", lambda: window.features.window.choose_theme("dark"))
     return figures
 
 

@@ -105,3 +105,10 @@ def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
         if not target.startswith("https://"):
             assert (path.parent / target).exists(), target
+
+
+def test_every_place_that_the_guide_for_contributors_names_is_there() -> None:
+    text = (DOCS / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:lorestudio/(?!ui/)|tests/|resources/)[^`\s]*)`", text))
+    assert len(named) > 40
+    assert sorted(place for place in named if not (ROOT / place).exists()) == []

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from lorestudio.studio.project.project import Project
+    from lorestudio.ui.shell.actions import Action
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -139,6 +140,41 @@ def make_session(qtbot: QtBot, connections: Connections) -> Iterator[Callable[..
     drain()
 
 
+def with_short_names(window: MainWindow) -> MainWindow:
+    """Let a test say `window.chat` and `window.run` for what a window keeps in its context and its features."""
+    context = window.context
+    for name in ("vault", "entry", "chat", "trace", "why", "budget", "problems", "graph"):
+        vars(window)[name] = context.layout.docks[name].pane
+    for name in (
+        "selection", "drafts", "preview", "history", "theme", "settings", "commands", "bars", "status", "say", "run",
+        "current_pane", "update_actions",
+    ):  # fmt: skip
+        vars(window)[name] = getattr(context, name)
+    vars(window).update(
+        panes=[dock.pane for dock in context.layout.docks.values()],
+        docks=context.layout.docks,
+        show_pane=context.show,
+        raise_pane=context.uncover,
+    )
+    return window
+
+
+@pytest.fixture(scope="session")
+def table(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> tuple[Action, ...]:
+    """Every action of the window, for tests that only look at what is declared; the window is closed again."""
+    folder = tmp_path_factory.mktemp("table")
+    session = Session(connections=Connections(folder / "profiles.json", Keys(MemoryKeyring(), {})))
+    with collected_on_gui_thread():
+        settings = QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
+        window = MainWindow(session, Theme("light"), settings)
+        session.setParent(window)
+        actions = tuple(window.context.commands.table.values())
+        window.close()
+        window.deleteLater()
+        drain()
+    return actions
+
+
 @pytest.fixture
 def make_window(
     qtbot: QtBot, theme: Theme, tmp_path: Path, make_session: Callable[..., Session]
@@ -151,7 +187,7 @@ def make_window(
         settings = QSettings(str(tmp_path / file), QSettings.Format.IniFormat)
         with theme.held_back():
             window = MainWindow(make_session(replay=replay, **more), theme, settings)
-        made.append(window)
+        made.append(with_short_names(window))
         window.resize(1280, 800)
         window.show()
         qtbot.waitExposed(window)
@@ -165,7 +201,7 @@ def make_window(
     for window in made:
         for path in list(window.drafts.all):
             window.drafts.drop(path)
-        window._chat_settled = True  # a chat that a test changed need not be saved
+        window.features.chat.settled = True  # a chat that a test changed need not be saved
         window.close()
         window.deleteLater()
     drain()

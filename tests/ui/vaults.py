@@ -57,7 +57,7 @@ def settle(window: MainWindow) -> None:
 
 def open_vault(window: MainWindow, folder: Path, keep_in: Path) -> None:
     """Open the vault in the window and let its notes be changed."""
-    window.vault_commands.keep_in(keep_in)
+    window.features.vault.keep_in(keep_in)
     window.session.set_project(open_project([folder]))
     settle(window)
 

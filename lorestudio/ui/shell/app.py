@@ -170,10 +170,10 @@ def show_something(window: MainWindow) -> None:
     if not told:
         return
     best = max(told, key=lambda key: (len(told[key]), sum(told[key]), key))
-    window.selection.choose_message(best.message, best)
+    window.context.selection.choose_message(best.message, best)
     stopped = stopped_entry(session.runs.traces[best])
     if stopped is not None:
-        window.selection.choose_entry(*stopped)
+        window.context.selection.choose_entry(*stopped)
 
 
 def _come_to_rest(window: MainWindow, app: QApplication) -> None:

@@ -4,24 +4,20 @@ Work that waits until the events of now have been handled.
 
 The title bars of the docks: which one has the keyboard, and which say their name.
 
-The window's first line: the menu bar, the workspaces, the search field's button and the theme switch.
+The window's first line: the menu bar and a few buttons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMenuBar, QStatusBar, QToolButton, QWidget
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMainWindow, QMenuBar, QStatusBar, QToolButton, QWidget
 
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.session import Session
-
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.widgets.pane import Pane, PaneDock
 
 
 def at_next_turn(parent: QObject, work: Callable[[], None]) -> QTimer:
@@ -36,25 +32,27 @@ def at_next_turn(parent: QObject, work: Callable[[], None]) -> QTimer:
 class DockTitles(QObject):
     """Follows the keyboard and where docks stand, once the window has its docks."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self, window: QMainWindow, docks: Mapping[str, PaneDock], current_pane: Callable[[], Pane | None]
+    ) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._docks, self._current_pane = window, docks, current_pane
         self._names_timer = at_next_turn(self, self.show_names)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._focus_changed)
-        for dock in window.docks.values():
+        for dock in docks.values():
             dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
 
     def show_names(self) -> None:
         """A dock says its name where no tab does."""
-        for dock in self._window.docks.values():
+        for dock in self._docks.values():
             dock.bar.show_name(all(other.isHidden() for other in self._window.tabifiedDockWidgets(dock)))
 
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
-        current = self._window.current_pane()
-        for dock in self._window.docks.values():
+        current = self._current_pane()
+        for dock in self._docks.values():
             dock.bar.set_active(dock.pane is current)
 
 
@@ -148,37 +146,14 @@ def _limits(project: Project) -> str:
 
 
 class TitleLine(QWidget):
-    """`searched` asks for the palette, `theme_switched` for the other theme."""
+    """The menu bar, and buttons at the end of the line."""
 
-    searched = Signal()
-    theme_switched = Signal()
-
-    def __init__(
-        self, theme: Theme, bar: QMenuBar, make_workspaces: Callable[[QWidget], QToolButton], parent: QWidget
-    ) -> None:
+    def __init__(self, bar: QMenuBar, buttons: Sequence[QWidget], parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme = theme
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 3, 8, 3)
         row.setSpacing(4)
         row.addWidget(bar)
         row.addStretch(1)
-        self._search = QToolButton(self)
-        self._search.setProperty("kind", "text")
-        self._search.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._search.setText(tr("Go to entry or command   Ctrl+P"))
-        self._search.setAccessibleName(tr("Command palette"))
-        self._search.clicked.connect(self.searched)
-        self._switch = QToolButton(self)
-        self._switch.setAccessibleName(tr("Switch between light and dark"))
-        self._switch.setToolTip(tr("Switch between light and dark"))
-        self._switch.clicked.connect(self.theme_switched)
-        row.addWidget(make_workspaces(self))
-        row.addWidget(self._search)
-        row.addWidget(self._switch)
-        theme.changed.connect(self._paint)
-        self._paint()
-
-    def _paint(self) -> None:
-        self._search.setIcon(self._theme.icon("search"))
-        self._switch.setIcon(self._theme.icon("contrast"))
+        for button in buttons:
+            row.addWidget(button)

@@ -1,15 +1,17 @@
-"""Where panes stand, and remembering it."""
+"""Where panes stand: the workspaces, arranging the docks of a window as one of them says, and remembering it."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QSettings, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
+from PySide6.QtWidgets import QMainWindow, QTabWidget
 
-from lorestudio.ui.shell.workspaces import BY_NAME, DEBUG, Workspace
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.pane import Pane, PaneDock
 
 LAYOUT_VERSION: Final = 6
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
@@ -25,94 +27,267 @@ _H: Final = Qt.Orientation.Horizontal
 _V: Final = Qt.Orientation.Vertical
 
 
-def arrange(
-    window: QMainWindow, docks: Mapping[str, QDockWidget], workspace: Workspace, width: int, height: int
-) -> None:
-    """Put the panes where they stand in a workspace for a window of this size."""
-    for dock in docks.values():
-        dock.setFloating(False)
-        window.removeDockWidget(dock)
-    narrow = width < NARROW
-    columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
-    tops = [docks[stacks[0].panes[0]] for stacks in columns]
-    window.addDockWidget(_LEFT, tops[0])
-    for left, right in itertools.pairwise(tops):
-        window.splitDockWidget(left, right, _H)
-    for stacks in columns:
-        heads = [docks[stack.panes[0]] for stack in stacks]
-        for above, below in itertools.pairwise(heads):
-            window.splitDockWidget(above, below, _V)
-        for head, stack in zip(heads, stacks, strict=True):
-            for name in stack.panes[1:]:
-                window.tabifyDockWidget(head, docks[name])
-    shown = workspace.shown
-    for name, dock in docks.items():
-        dock.setVisible(name in shown)
-    widths = [column.narrow if narrow else column.width for column in workspace.columns]
-    window.resizeDocks(tops, [round(width * part) for part in widths], _H)
-    for stacks in columns:
-        heads = [docks[stack.panes[0]] for stack in stacks]
-        for head in heads:
-            head.raise_()
-        if len(heads) > 1:
-            window.resizeDocks(heads, [round(height * stack.share) for stack in stacks], _V)
+class PaneLayout:
+    """The docks of a window. Each workspace stands as it was left; the one that the window was closed in comes back."""
+
+    def __init__(self, window: QMainWindow, settings: QSettings) -> None:
+        self._window, self._settings = window, settings
+        self.docks: dict[str, PaneDock] = {}
+        self.current = BY_NAME.get(str(settings.value("window/workspace", "")), DEBUG)
+        self._width_before = 0
+        self._behind = False
+        window.setDockNestingEnabled(True)
+        window.setDockOptions(
+            QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        for area in (_LEFT, Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea):
+            window.setTabPosition(area, QTabWidget.TabPosition.North)
+
+    def take(self, panes: Sequence[Pane], theme: Theme) -> None:
+        """These are the panes of the window."""
+        self.docks = {pane.name: PaneDock(pane, theme, self._window) for pane in panes}
+
+    # ---- workspaces -------------------------------------------------------------------------------------------------
+
+    def arrange(self) -> None:
+        """Put the panes where the workspace has them in a window of this size."""
+        window, docks, workspace = self._window, self.docks, self.current
+        width, height = window.width(), window.height()
+        for dock in docks.values():
+            dock.setFloating(False)
+            window.removeDockWidget(dock)
+        narrow = width < NARROW
+        columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
+        tops = [docks[stacks[0].panes[0]] for stacks in columns]
+        window.addDockWidget(_LEFT, tops[0])
+        for left, right in itertools.pairwise(tops):
+            window.splitDockWidget(left, right, _H)
+        for stacks in columns:
+            heads = [docks[stack.panes[0]] for stack in stacks]
+            for above, below in itertools.pairwise(heads):
+                window.splitDockWidget(above, below, _V)
+            for head, stack in zip(heads, stacks, strict=True):
+                for name in stack.panes[1:]:
+                    window.tabifyDockWidget(head, docks[name])
+        shown = workspace.shown
+        for name, dock in docks.items():
+            dock.setVisible(name in shown)
+        widths = [column.narrow if narrow else column.width for column in workspace.columns]
+        window.resizeDocks(tops, [round(width * part) for part in widths], _H)
+        for stacks in columns:
+            heads = [docks[stack.panes[0]] for stack in stacks]
+            for head in heads:
+                head.raise_()
+            if len(heads) > 1:
+                window.resizeDocks(heads, [round(height * stack.share) for stack in stacks], _V)
+
+    def enter(self, workspace: Workspace) -> None:
+        """Put the panes as they were left in this workspace, or as it starts."""
+        self._keep()
+        self.current = workspace
+        self.arrange()  # also where it comes back as it was left: Qt would leave tabs of the other one standing
+        self._bring_back()
+        self.focus_first()
+
+    def reset(self) -> None:
+        """Put all panes of this workspace back where they belong."""
+        self._settings.remove(self._key)
+        self.arrange()
+
+    def focus_first(self) -> None:
+        """The pane that the workspace is about has the keyboard."""
+        middle = self.current.columns[1].stacks[0].panes[0]
+        self.docks[middle].pane.focus_target().setFocus()
+
+    def hide_all(self) -> None:
+        """Show no pane."""
+        for dock in self.docks.values():
+            dock.hide()
+
+    # ---- remembering ------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Remember the window's size and layout, in the workspace that it is in."""
+        self._settings.setValue("window/geometry", self._window.saveGeometry())
+        self._settings.setValue("window/workspace", self.current.name)
+        self._keep()
+        self._settings.sync()
+
+    def restore(self) -> None:
+        """Put the window back as it was; as the workspace starts where nothing usable was remembered."""
+        geometry = self._settings.value("window/geometry")
+        usable = isinstance(geometry, QByteArray) and self._window.restoreGeometry(geometry)
+        if not (usable and self._bring_back()):
+            self.arrange()
+
+    @property
+    def _key(self) -> str:
+        return f"window/state-{self.current.name}"
+
+    def _keep(self) -> None:
+        self._settings.setValue("window/version", LAYOUT_VERSION)
+        self._settings.setValue(self._key, self._window.saveState(LAYOUT_VERSION))
+
+    def _bring_back(self) -> bool:
+        state = self._settings.value(self._key)
+        fits = str(self._settings.value("window/version", "")) == str(LAYOUT_VERSION)
+        return fits and isinstance(state, QByteArray) and self._window.restoreState(state, LAYOUT_VERSION)
+
+    # ---- room for one pane ------------------------------------------------------------------------------------------
+
+    def widen(self, name: str, share: float, *, behind: str) -> None:
+        """Give a pane this part of the window's width where it has less; in a narrow window, another pane's place.
+
+        What the person has given it by hand stays.
+        """
+        window, dock = self._window, self.docks[name]
+        wide = round(window.width() * share)
+        if window.isVisible() and not dock.isFloating() and dock.width() < wide:
+            self._width_before = dock.width()
+            if window.width() < NARROW:  # the other panes are as narrow as they can be
+                self._behind = True
+                window.tabifyDockWidget(self.docks[behind], dock)
+                dock.raise_()
+            else:
+                window.resizeDocks([dock], [wide], _H)
+
+    def narrow(self, name: str) -> None:
+        """Take the room back that `widen` gave."""
+        window, dock = self._window, self.docks[name]
+        if not window.isVisible() or dock.isFloating():
+            return
+        if self._behind:
+            self._behind = False
+            closed = [one for one in self.docks.values() if one.isHidden()]
+            self.arrange()
+            for one in closed:
+                one.hide()
+        elif self._width_before:
+            window.resizeDocks([dock], [self._width_before], _H)
 
 
-def save(window: QMainWindow, settings: QSettings, workspace: Workspace) -> None:
-    """Remember the window's size and layout, in the workspace that it is in."""
-    settings.setValue("window/version", LAYOUT_VERSION)
-    settings.setValue("window/geometry", window.saveGeometry())
-    settings.setValue("window/workspace", workspace.name)
-    keep(window, settings, workspace)
-    settings.sync()
+@dataclass(frozen=True, slots=True)
+class DockStack:
+    """Panes as tabs at one place, the first in front; `share` is the part of the column's height that they take."""
+
+    panes: tuple[str, ...]
+    share: float = 1.0
 
 
-def restore(window: QMainWindow, settings: QSettings) -> bool:
-    """Put the window back as it was; False where nothing usable was remembered."""
-    geometry = settings.value("window/geometry")
-    if not isinstance(geometry, QByteArray) or not window.restoreGeometry(geometry):
-        return False
-    return bring_back(window, settings, remembered(settings))
+@dataclass(frozen=True, slots=True)
+class DockColumn:
+    """Stacks from top to bottom, and the part of the window's width that they take in a wide and in a narrow window.
+
+    A narrow window has one stack in each column, of all its panes. `low` are the stacks in a window that is wide but
+    low; () where they are the same.
+    """
+
+    width: float
+    narrow: float
+    stacks: tuple[DockStack, ...]
+    low: tuple[DockStack, ...] = ()
+
+    def stacked(self, *, narrow: bool, low: bool) -> tuple[DockStack, ...]:
+        """The stacks for a window of this kind."""
+        if not narrow:
+            return self.low if low and self.low else self.stacks
+        heads = [stack.panes[0] for stack in self.stacks]
+        rest = [pane for stack in reversed(self.stacks) for pane in stack.panes[1:]]
+        return (DockStack((*heads, *rest)),)
 
 
-def remembered(settings: QSettings) -> Workspace:
-    """The workspace that the window was left in."""
-    return BY_NAME.get(str(settings.value("window/workspace", "")), DEBUG)
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One arrangement. Of the panes that stand in its columns, `hidden` ones wait until somebody wants them."""
+
+    name: str
+    title: str
+    tip: str
+    columns: tuple[DockColumn, ...]
+    hidden: frozenset[str]
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The panes that are in sight at first."""
+        return frozenset(self.placed) - self.hidden
+
+    @property
+    def placed(self) -> tuple[str, ...]:
+        """All panes that have a place, column by column."""
+        return tuple(pane for column in self.columns for stack in column.stacks for pane in stack.panes)
 
 
-def keep(window: QMainWindow, settings: QSettings, workspace: Workspace) -> None:
-    """Remember how the panes of a workspace stand."""
-    settings.setValue("window/version", LAYOUT_VERSION)
-    settings.setValue(_key(workspace), window.saveState(LAYOUT_VERSION))
+_VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
+_TRACES: Final = ("trace", "problems", "timeline", "compare", "systems", "memories")
+_TRACE_AND_WHY: Final = DockColumn(
+    0.44, 0.43,
+    (DockStack(_TRACES, 0.48), DockStack(("why",), 0.26), DockStack(("budget",), 0.26)),
+    low=(DockStack(_TRACES, 0.6), DockStack(("why", "budget"), 0.4)),
+)  # fmt: skip
 
+DEBUG: Final = Workspace(
+    "debug", "Debug", "Every turn explained: the chat, the trace, and why",
+    (
+        _VAULT,
+        DockColumn(
+            0.38, 0.36,
+            (DockStack(("chat",), 0.56), DockStack(("entry", "graph", "links", "bench", "settings", "recap"), 0.44)),
+        ),
+        _TRACE_AND_WHY,
+    ),
+    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare", "systems"}),
+)  # fmt: skip
+"""The one at the first start."""
 
-def forget(settings: QSettings, workspace: Workspace) -> None:
-    """Remember nothing of a workspace any more."""
-    settings.remove(_key(workspace))
+WRITE: Final = Workspace(
+    "write", "Write", "The note in the middle, and beside it what each keystroke does",
+    (
+        _VAULT,
+        DockColumn(0.48, 0.46, (DockStack(("entry", "graph", "settings", "bench", "recap", "memories")),)),
+        DockColumn(
+            0.34, 0.33,
+            (
+                DockStack(("trace", "chat", "problems", "timeline", "compare", "systems"), 0.5),
+                DockStack(("links", "why", "budget"), 0.5),
+            ),
+        ),
+    ),
+    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare", "systems"}),
+)  # fmt: skip
 
+TEST: Final = Workspace(
+    "test", "Test", "Any text, and at once what it would trigger",
+    (
+        _VAULT,
+        DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
+        _TRACE_AND_WHY,
+    ),
+    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "systems"}),
+)  # fmt: skip
 
-def bring_back(window: QMainWindow, settings: QSettings, workspace: Workspace) -> bool:
-    """Put the panes as they were left in a workspace; False where nothing usable was remembered."""
-    state = settings.value(_key(workspace))
-    fits = str(settings.value("window/version", "")) == str(LAYOUT_VERSION) and isinstance(state, QByteArray)
-    return fits and window.restoreState(state, LAYOUT_VERSION)
+TUNE: Final = Workspace(
+    "tune", "Tune", "Settings in the middle, and beside them what they change; from here they are exported",
+    (
+        DockColumn(0.28, 0.28, (DockStack(("chat", "vault", "search")),)),
+        DockColumn(0.36, 0.36, (DockStack(("settings", "entry", "graph", "links", "bench", "recap", "memories")),)),
+        DockColumn(
+            0.36, 0.36,
+            (
+                DockStack(("trace", "timeline", "compare", "systems", "problems"), 0.55),
+                DockStack(("why", "budget"), 0.45),
+            ),
+        ),
+    ),
+    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "systems", "problems"}),
+)  # fmt: skip
 
+WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
+BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
-def _key(workspace: Workspace) -> str:
-    return f"window/state-{workspace.name}"
-
-
-def prepare(window: QMainWindow) -> None:
-    """Let docks be nested and tabbed freely, with tabs on top."""
-    window.setDockNestingEnabled(True)
-    window.setDockOptions(
-        QMainWindow.DockOption.AllowNestedDocks
-        | QMainWindow.DockOption.AllowTabbedDocks
-        | QMainWindow.DockOption.GroupedDragging
-    )
-    for area in (
-        Qt.DockWidgetArea.LeftDockWidgetArea,
-        Qt.DockWidgetArea.RightDockWidgetArea,
-        Qt.DockWidgetArea.BottomDockWidgetArea,
-    ):
-        window.setTabPosition(area, QTabWidget.TabPosition.North)
+PANE_ORDER: Final = (
+    "vault", "chat", "entry", "trace", "why", "budget", "problems", "graph", "search", "links", "bench", "settings",
+    "timeline", "compare", "systems", "recap", "memories",
+)  # fmt: skip
+"""The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

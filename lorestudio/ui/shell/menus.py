@@ -1,4 +1,4 @@
-"""Menus, Qt actions and the shortcut help, made from the action table."""
+"""Menus, Qt actions and the shortcut help, made of the actions that the features declare."""
 
 from __future__ import annotations
 
@@ -9,31 +9,36 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from lorestudio.ui.shell.actions import MENUS, VIEW_KEYS, Action, Where
-from lorestudio.ui.shell.command_group import Situation
+from lorestudio.ui.shell.actions import MENUS, Action, Where, in_menu_order
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 
 
 class Commands:
-    """The Qt actions of a window by id. `run` is called with the id of a triggered one."""
+    """The actions of a window by id, and what Qt knows of them. `run` is called with the id of a triggered one."""
 
-    def __init__(self, window: QWidget, table: Sequence[Action], run: Callable[[str], None], theme: Theme) -> None:
-        self.table: Mapping[str, Action] = {action.id: action for action in table}
+    def __init__(self, window: QWidget, run: Callable[[str], None], theme: Theme) -> None:
+        self.table: dict[str, Action] = {}
         self.actions: dict[str, QAction] = {}
-        self._theme = theme
-        for action in table:
-            made = QAction(tr(action.title), window)
+        self._view_keys: Mapping[str, Sequence[tuple[str, str]]] = {}
+        self._window, self._run, self._theme = window, run, theme
+        theme.changed.connect(self.paint_icons)
+
+    def take(self, actions: Iterable[Action], view_keys: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """These are the actions of the window; `view_keys` are those that a view answers itself, by their place."""
+        self._view_keys = view_keys
+        self.table = {action.id: action for action in in_menu_order(actions)}
+        for action in self.table.values():
+            made = QAction(tr(action.title), self._window)
             made.setObjectName(action.id)
             made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
-            made.setCheckable(action.checkable)
+            made.setCheckable(action.ticked is not None)
             made.setToolTip(self.tip(action))
             made.setStatusTip(tr(action.tip or action.title))
             if action.where is not Where.WINDOW:
                 made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            made.triggered.connect(partial(_run_id, run, action.id))
+            made.triggered.connect(partial(_run_id, self._run, action.id))
             self.actions[action.id] = made
-        theme.changed.connect(self.paint_icons)
         self.paint_icons()
 
     def tip(self, action: Action) -> str:
@@ -54,33 +59,46 @@ class Commands:
         """What an action is called."""
         return tr(self.table[action_id].title)
 
-    def attach(self, widgets: Mapping[Where, Iterable[QWidget]]) -> None:
+    def attach(self, places: Mapping[Where, Iterable[QWidget]]) -> None:
         """Let the shortcuts of each place work in its widgets."""
         for action in self.table.values():
-            for widget in widgets.get(action.where, ()):
+            for widget in places.get(action.where, ()):
                 widget.addAction(self.actions[action.id])
 
-    def fill_menu_bar(self, bar: QMenuBar, window: QWidget) -> None:
+    def fill(self, menu: QMenu, names: Iterable[str]) -> None:
+        """Put actions into a menu; "" is a line between two."""
+        for name in names:
+            if name:
+                menu.addAction(self.actions[name])
+            else:
+                menu.addSeparator()
+
+    def fill_menu_bar(self, bar: QMenuBar) -> None:
         """The menus, in order, with submenus for paths such as `View/Theme`."""
         menus: dict[str, QMenu] = {name: bar.addMenu(tr(name)) for name in MENUS}
+        groups: dict[str, int] = {}
+        for action in self.table.values():
+            made, group = self.actions[action.id], action.order // 100
+            if action.where is Where.WINDOW:
+                self._window.addAction(made)
+            top, _, sub = action.menu.partition("/")
+            for name in (top, action.menu) if action.menu not in menus else (action.menu,):
+                if name in menus and groups.setdefault(name, group) != group:
+                    menus[name].addSeparator()
+                    groups[name] = group
+            if action.menu not in menus:
+                menus[action.menu], groups[action.menu] = menus[top].addMenu(tr(sub)), group
+            menus[action.menu].addAction(made)
+
+    def update(self) -> None:
+        """Enable what makes sense at the moment, tick what is on, and say what would be done."""
         for action in self.table.values():
             made = self.actions[action.id]
-            if action.where is Where.WINDOW:
-                window.addAction(made)
-            if not action.menu:
-                continue
-            top, _, sub = action.menu.partition("/")
-            if sub and action.menu not in menus:
-                menus[action.menu] = menus[top].addMenu(tr(sub))
-            menu = menus[action.menu]
-            if action.separator_before:
-                menu.addSeparator()
-            menu.addAction(made)
-
-    def update(self, now: Situation) -> None:
-        """Enable what makes sense at the moment."""
-        for action in self.table.values():
-            self.actions[action.id].setEnabled(action.enabled_when(now))
+            made.setEnabled(action.when())
+            if action.ticked is not None:
+                made.setChecked(action.ticked())
+            if action.text is not None:
+                made.setText(action.text())
 
     def paint_icons(self) -> None:
         """Icons in the theme's colours."""
@@ -95,7 +113,7 @@ class Commands:
             if action.shortcuts:
                 keys = "  ".join(_native(shortcut) for shortcut in action.shortcuts)
                 groups.setdefault(action.where.value, []).append((tr(action.title).rstrip("…"), keys))
-        for place, items in VIEW_KEYS.items():
+        for place, items in self._view_keys.items():
             groups.setdefault(place, []).extend(
                 (tr(title), "  ".join(_native(key) for key in keys.split("  "))) for title, keys in items
             )

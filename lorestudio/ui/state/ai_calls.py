@@ -43,7 +43,7 @@ _TONES: Final[Mapping[ItemResult, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenItem:
     """What became of one item of a reply.
 
     `asked` is the title as the model wrote it, "" where the trace does not tell. `matched` are the titles that it was
@@ -147,24 +147,24 @@ def stage_facts(
     return tuple(facts)
 
 
-def choices(trace: Trace, record: StageRecord) -> tuple[Choice, ...]:
+def choices(trace: Trace, record: StageRecord) -> tuple[ChosenItem, ...]:
     """What the items of a reply, or of a remembered choice, were matched to, in their order."""
     if record.ai is not None:
         return tuple(_choice(trace, item) for item in record.ai.items)
     return _choices_of_verdicts(trace, record)
 
 
-def _choice(trace: Trace, item: ReplyItem) -> Choice:
+def _choice(trace: Trace, item: ReplyItem) -> ChosenItem:
     entries: tuple[tuple[str, int | None], ...] = tuple((_title(trace, entry, item), entry) for entry in item.entries)
     if not entries and item.title and item.result is ItemResult.CHOSEN:
         entries = ((item.title, None),)
     result, tone = tr(RESULT_WORDS[item.result]), _TONES[item.result]
-    return Choice(item.asked, entries, tr(match_words(item)), item.confidence, item.reason, result, tone)
+    return ChosenItem(item.asked, entries, tr(match_words(item)), item.confidence, item.reason, result, tone)
 
 
-def _choices_of_verdicts(trace: Trace, record: StageRecord) -> tuple[Choice, ...]:
+def _choices_of_verdicts(trace: Trace, record: StageRecord) -> tuple[ChosenItem, ...]:
     """For a trace that was written before the items of a reply were on record."""
-    found: list[Choice] = []
+    found: list[ChosenItem] = []
     for verdict in record.verdicts:
         details = verdict.details
         entry = ((_title(trace, verdict.entry), verdict.entry),)
@@ -172,13 +172,13 @@ def _choices_of_verdicts(trace: Trace, record: StageRecord) -> tuple[Choice, ...
         if verdict.reason == "ai_pick":
             how, reason = str(details.get("match") or ""), str(details.get("reason", ""))
             result = tr(RESULT_WORDS[ItemResult.CHOSEN])
-            found.append(Choice("", entry, how, confidence, reason, result))
+            found.append(ChosenItem("", entry, how, confidence, reason, result))
         elif verdict.reason == "below_confidence":
-            found.append(Choice("", entry, "", confidence, "", explain(verdict, trace).label, "warning"))
+            found.append(ChosenItem("", entry, "", confidence, "", explain(verdict, trace).label, "warning"))
     unknown = record.details.get("unknown_titles")
     if isinstance(unknown, Sequence) and not isinstance(unknown, str):
         result = tr(RESULT_WORDS[ItemResult.DROPPED])
-        found += [Choice(str(title), (), tr("not found"), "", "", result, "error") for title in unknown]
+        found += [ChosenItem(str(title), (), tr("not found"), "", "", result, "error") for title in unknown]
     return tuple(found)
 
 

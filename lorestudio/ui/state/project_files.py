@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,15 +22,15 @@ from lorestudio.studio.project.places import keep_key, vault_sources
 from lorestudio.studio.project.project import Project, assembled, demo_project, open_project, place_names, read_settings
 from lorestudio.ui.shell.jobs import Job, Jobs, window_loop
 from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.state.project_parts import ProjectParts
+from lorestudio.ui.state.session_state import SessionState
+from lorestudio.ui.state.traces import SessionRuns
 from lorestudio.ui.state.undo import Adjustment, Parts
 from lorestudio.vault.cache import VaultCache
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import RefreshReason, VaultState, changes_between
 from lorestudio.vault.writer import read_note
-
-if TYPE_CHECKING:
-    from lorestudio.ui.state.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -138,9 +138,9 @@ class Reading(QObject):
     With `cache_file`, the cache of parsed vaults, changes on disk are followed.
     """
 
-    def __init__(self, session: Session, cache_file: Path | None) -> None:
+    def __init__(self, session: SessionState, runs: SessionRuns, parts: ProjectParts, cache_file: Path | None) -> None:
         super().__init__(session)
-        self._session = session
+        self._session, self._runs, self._parts = session, runs, parts
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
         if self._follower is not None:
             self._follower.changed.connect(self._vaults_changed)
@@ -178,7 +178,7 @@ class Reading(QObject):
     def reload(self) -> None:
         """Read the same files again; what was changed here and is in no file yet stays, as one step."""
         session = self._session
-        project, on_disk = session.project, session.parts.on_disk
+        project, on_disk = session.project, self._parts.on_disk
         if project is None or on_disk is None:
             return
         kept = Adjustment(tr("what was changed before reading again"), on_disk, Parts.of(project))
@@ -187,7 +187,7 @@ class Reading(QObject):
             now = session.project
             if now is not None and kept.before != kept.after:
                 parts = kept.forward(Parts.of(now))
-                session.parts.adjust(
+                self._parts.adjust(
                     kept.title,
                     settings=parts.settings,
                     controls=parts.controls,
@@ -203,7 +203,7 @@ class Reading(QObject):
         if project is None or not paths:
             return
         names = ", ".join(sorted(path.name for path in paths))
-        session.runs.stale = tr("{names} was saved after this replay. The results below are from before.", names=names)
+        self._runs.stale = tr("{names} was saved after this replay. The results below are from before.", names=names)
         session.state_changed.emit()
         state = project.vault_state
         if state is None:  # nobody knows what the index was made of
@@ -274,7 +274,7 @@ class Reading(QObject):
             session.set_project(replace(project, index=news.index, vault_state=news.state))
             return
         changes = changes_text(changes_between(project.index, news.index)) or tr("notes have changed")
-        session.runs.stale = tr(
+        self._runs.stale = tr(
             "The vault has changed on disk: {changes}. The results below are from before.", changes=changes
         )
         session.state_changed.emit()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import ChatControls
@@ -19,10 +18,10 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.replay import Replays
+from lorestudio.ui.state.session_state import SessionState
+from lorestudio.ui.state.traces import SessionRuns
 from lorestudio.ui.state.undo import Adjustment, Adjustments, Parts, SystemStep
-
-if TYPE_CHECKING:
-    from lorestudio.ui.state.session import Session
 
 
 class ProjectParts:
@@ -32,15 +31,25 @@ class ProjectParts:
     here writes a file: others do, and say so (`saved` and what follows it).
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self.adjustments = Adjustments()
+    def __init__(
+        self,
+        session: SessionState,
+        steps: Adjustments,
+        runs: SessionRuns,
+        replays: Replays,
+        read_otherwise: Callable[[], None],
+    ) -> None:
+        """`read_otherwise` follows a change of settings that decide how notes are read."""
+        self._session, self._runs, self._replays, self._read_otherwise = session, runs, replays, read_otherwise
+        self.adjustments = steps
         self.on_disk: Parts | None = None
+        session.project_replaced.connect(self._begin)
 
-    def begin(self, project: Project) -> None:
+    def _begin(self, _before: Project | None, project: Project, renewed: str) -> None:
         """Another project is shown, as its files have it."""
-        self.adjustments.clear()
-        self.on_disk = Parts.of(project)
+        if not renewed:
+            self.adjustments.clear()
+            self.on_disk = Parts.of(project)
 
     # ---- changing ---------------------------------------------------------------------------------------------------
 
@@ -76,7 +85,7 @@ class ProjectParts:
         """Take the last change of settings, chat or choices for the chat back."""
         session, step = self._session, self.adjustments.undo()
         if isinstance(step, SystemStep):
-            session.replays.configure(step.back(session.choices.systems))
+            self._replays.configure(step.back(session.choices.systems))
         elif step is not None and session.project is not None:
             self._show(step.back(Parts.of(session.project)), tr("undo {title}", title=step.title))
 
@@ -84,7 +93,7 @@ class ProjectParts:
         """Do again what was taken back last."""
         session, step = self._session, self.adjustments.redo()
         if isinstance(step, SystemStep):
-            session.replays.configure(step.forward(session.choices.systems))
+            self._replays.configure(step.forward(session.choices.systems))
         elif step is not None and session.project is not None:
             self._show(step.forward(Parts.of(session.project)), step.title)
 
@@ -102,10 +111,10 @@ class ProjectParts:
         if session.project is None:
             return
         session.project = replace(session.project, setup=setup)
-        session.runs.drop(lambda choice: isinstance(choice.settings, WorldInfoSettings), under_way=True)
+        self._runs.drop(lambda choice: isinstance(choice.settings, WorldInfoSettings), under_way=True)
         session.setup_changed.emit()
-        if isinstance(session.choice.settings, WorldInfoSettings) and session.replays.automatic:
-            session.replays.run_all()
+        if isinstance(session.choice.settings, WorldInfoSettings) and self._replays.automatic:
+            self._replays.run_all()
 
     # ---- what stands in files ---------------------------------------------------------------------------------------
 
@@ -201,7 +210,7 @@ class ProjectParts:
             now = session.project
             if now is not None and now.places == project.places:
                 self._show_read(parts, title, replace(now, index=read.index, vault_state=read.vault_state))
-                session.reading.follow_anew()
+                self._read_otherwise()
 
         session.jobs.start(
             tr("Reading the vault with other settings"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -27,14 +27,12 @@ from lorestudio.ui.state.replay_worker import (
     Replayer,
     ReplayNews,
     Tallied,
-    Wanted,
+    WantedReplay,
     Withdrawn,
 )
-from lorestudio.ui.state.traces import KnownRuns
-from lorestudio.ui.state.undo import SystemStep
-
-if TYPE_CHECKING:
-    from lorestudio.ui.state.session import Session
+from lorestudio.ui.state.session_state import SessionState
+from lorestudio.ui.state.traces import SessionRuns
+from lorestudio.ui.state.undo import Adjustments, SystemStep
 
 REST_MS: Final = 10
 """Between two reports the window has at least this long for everything else."""
@@ -50,13 +48,15 @@ class Replays(QObject):
     the last replay did.
     """
 
-    def __init__(self, session: Session, runs: KnownRuns, make_simulator: MakeSimulator) -> None:
+    def __init__(
+        self, session: SessionState, runs: SessionRuns, steps: Adjustments, make_simulator: MakeSimulator
+    ) -> None:
         super().__init__(session)
-        self._session, self._runs = session, runs
+        self._session, self._runs, self._steps = session, runs, steps
         self.automatic = True
         self.live: LiveRun | None = None
         self.tally: Tallied | None = None
-        self._next: Wanted | None = None
+        self._next: WantedReplay | None = None
         self._board = LiveBoard()
         self._replayer = Replayer(make_simulator, session.connections, session.keep_in, self._board)
         self._rest = QTimer(self)
@@ -66,6 +66,8 @@ class Replays(QObject):
         self._look = QTimer(self)
         self._look.setInterval(LOOK_MS)
         self._look.timeout.connect(self._look_at_run)
+        session.project_replaced.connect(self._forget)
+        session.project_shown.connect(self.run_unasked)
 
     # ---- how the chat is run ----------------------------------------------------------------------------------------
 
@@ -95,7 +97,7 @@ class Replays(QObject):
         session, known = self._session, self._session.choices.systems
         if title:
             before = {name: known.get(name) or type(each)() for name, each in settings.items()}
-            session.parts.adjustments.add(SystemStep(title, before, dict(settings)))
+            self._steps.add(SystemStep(title, before, dict(settings)))
         known.update(settings)
         session.configured.emit()
         self._choose(session.choices.with_settings(session.choice))
@@ -125,17 +127,17 @@ class Replays(QObject):
 
         A replay that costs something begins once `begin` agrees to what `cost_known` says.
         """
-        self._start(Wanted(self._session.choice.effective, fresh=fresh))
+        self._start(WantedReplay(self._session.choice.effective, fresh=fresh))
 
     def run_unasked(self) -> None:
         """Run the chat of a project that is shown now, unless `automatic` is off; nothing that costs is begun."""
         if self.automatic:
-            self._start(Wanted(self._session.choice.effective, asked=False))
+            self._start(WantedReplay(self._session.choice.effective, asked=False))
 
     def run_to(self, generation: Generation) -> None:
         """Run one generation, and before it what it builds on."""
         if generation in self._session.generations:
-            self._start(Wanted(self._session.choice.effective, generation))
+            self._start(WantedReplay(self._session.choice.effective, generation))
 
     def run_range(self, messages: MessageRange) -> None:
         """Run the replies from one message to another, and before them what they build on where it is missing.
@@ -145,7 +147,7 @@ class Replays(QObject):
         generations = self._session.generations
         part = messages.part(generations)
         first, last = generations[part.start], generations[part.stop - 1]
-        self._start(Wanted(self._session.choice.effective, last, first))
+        self._start(WantedReplay(self._session.choice.effective, last, first))
 
     def begin(self, finished: Finished) -> None:
         """Start the replay whose cost was asked about."""
@@ -157,7 +159,7 @@ class Replays(QObject):
         self._next = None
         self._stop()
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Another project is shown: what ran and what was done is not about it."""
         self.live, self.tally = None, None
 
@@ -173,7 +175,7 @@ class Replays(QObject):
             if simulator is not None:
                 self._replayer.save(simulator)
 
-    def _start(self, wanted: Wanted) -> None:
+    def _start(self, wanted: WantedReplay) -> None:
         session, project = self._session, self._session.project
         if project is None or not session.generations:
             return

@@ -62,7 +62,7 @@ class ReplayNews:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedReplay:
     """A replay that was asked for, up to `target`; None means the whole chat. `start` is where a range begins.
 
     `fresh` asks for recorded answers again. `asked` says that a person wanted it now; `agreed` that the person knows
@@ -81,7 +81,7 @@ class Wanted:
 class Finished:
     """What came of a replay. With `cost` it did not begin: a person has to agree to that first."""
 
-    wanted: Wanted
+    wanted: WantedReplay
     cost: str = ""
     problems: tuple[str, ...] = ()
 
@@ -118,7 +118,7 @@ class Replay:
     `earlier` are simulators of the same chat as it was before, the latest first, to take over from.
     """
 
-    wanted: Wanted
+    wanted: WantedReplay
     simulators: dict[RunChoice, Simulator]
     job: Job | None = None
     heard: threading.Event = field(default_factory=threading.Event)
@@ -295,7 +295,7 @@ def _running(simulator: Simulator) -> Generation | None:
     return simulator.generations[place] if place < len(simulator.generations) else None
 
 
-def _end(simulator: Simulator, wanted: Wanted) -> int:
+def _end(simulator: Simulator, wanted: WantedReplay) -> int:
     """How many generations have to be there in the end."""
     return len(simulator.generations) if wanted.target is None else simulator.place(wanted.target) + 1
 

@@ -1,38 +1,32 @@
-"""Where the parts of a window's work meet: the project that is shown, how it is run, what is under way, the signals.
+"""A window's session: the state, and everything that works on it.
 
 The provider profiles that a window knows, read off the GUI thread.
 """
 
 from __future__ import annotations
 
-import logging
-import traceback
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
-from lorestudio.domain.chat import Generation
-from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.studio.project.answering import Connections, ProfileFile, default_profiles_path
-from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.order import generations
-from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.studio.project.answering import Connections, ProfileFile
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
-from lorestudio.ui.state.choices import ChoiceStore, RunChoice
+from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.project_files import Reading
 from lorestudio.ui.state.project_parts import ProjectParts
 from lorestudio.ui.state.replay import Replays
 from lorestudio.ui.state.replay_worker import MakeSimulator
-from lorestudio.ui.state.traces import KnownRuns
+from lorestudio.ui.state.session_state import SessionState
+from lorestudio.ui.state.traces import SessionRuns
+from lorestudio.ui.state.undo import Adjustments
 
 
 class Providers:
     """`file` holds the profiles as they were read or written last."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: SessionState, runs: SessionRuns) -> None:
+        self._session, self._runs = session, runs
         self.file = ProfileFile()
 
     def load(self) -> None:
@@ -53,7 +47,7 @@ class Providers:
             known = before.find(choice.source.profile)
             return known is not None and known != file.find(choice.source.profile)
 
-        self._session.runs.drop(talks_otherwise)
+        self._runs.drop(talks_otherwise)
         self._session.profiles_changed.emit()
 
     def _read(self, file: ProfileFile) -> None:
@@ -62,37 +56,14 @@ class Providers:
             self._session.notice.emit(Notice(problem, "warning"))
 
 
-logger = logging.getLogger(__name__)
-
-
-class Session(QObject):
+class Session(SessionState):
     """Glue between the studio and the panes; it decides nothing about lore.
 
-    What everybody reads stands here: the project, its generations, how it is run, what is under way, and look-ups in
-    these. What can be done is done by an object of its own, and nothing of it is repeated here: `reading` opens vaults
-    and chats and follows them, `parts` changes and saves what a project consists of beside its notes, `providers`
-    knows the profiles, `replays` runs the chat, and `runs` is asked about what came of that. They read the state here
-    and emit the signals here, so whoever follows one of them follows the session.
-
-    All state changes on the GUI thread. Reading a vault and replaying run as jobs on snapshots, one at a time.
+    What can be done is done by an object of its own, and nothing of it is repeated here: `reading` opens vaults and
+    chats and follows them, `parts` changes and saves what a project consists of beside its notes, `providers` knows the
+    profiles, `replays` runs the chat, and `runs` is asked about what came of that. Reading a vault and replaying run as
+    jobs on snapshots, one at a time.
     """
-
-    project_changed = Signal()
-    traces_changed = Signal(object)  # the generations that have a new trace, or None for "all of them"
-    preview_changed = Signal()
-    state_changed = Signal()
-    choice_changed = Signal()
-    configured = Signal()  # settings of systems beside DeepLore
-    profiles_changed = Signal()
-    live_changed = Signal()
-    setup_changed = Signal()
-    progress = Signal(object)  # Progress
-    replayed = Signal(object)  # Tallied: a replay that a person asked for has come to its end
-    news = Signal(object)  # ReplayNews: before `progress`, with what else is known
-    notice = Signal(object)  # Notice
-    question = Signal(object)  # Question: a person is to answer
-    withdrawn = Signal(object)  # Question: nobody waits for its answer any more
-    cost_known = Signal(object)  # Finished: a person has to agree before this replay begins
 
     def __init__(
         self,
@@ -103,125 +74,21 @@ class Session(QObject):
         keep_in: Path | None = None,
         cache_file: Path | None = None,
     ) -> None:
-        """`keep_in` is the folder where runs survive the window; without it nothing is kept.
+        """`keep_in` is the folder where runs survive the window; the places of graphs are kept beside it.
 
-        The places of graphs are kept beside it. `cache_file` is the cache of parsed vaults; without it vaults are read
-        whole and not followed.
+        `cache_file` is the cache of parsed vaults; without it vaults are read whole and not followed.
         """
-        super().__init__(parent)
-        self.jobs = Jobs(self)
-        self.jobs.failed.connect(self.report)
-        self.keep_in = keep_in
+        super().__init__(parent, connections, keep_in)
         self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
-        self.connections = connections or Connections(default_profiles_path())
-        self.choices = ChoiceStore()
-        self.choice = RunChoice()
-        self.project: Project | None = None
-        self.renewed = False
-        self.generations: tuple[Generation, ...] = ()
-        self._known: frozenset[Generation] = frozenset()
-        self.activity = ""
-        self.runs = KnownRuns(self)
-        self.replays = Replays(self, self.runs, make_simulator)
-        self.reading = Reading(self, cache_file)
-        self.parts = ProjectParts(self)
-        self.providers = Providers(self)
+        steps = Adjustments()
+        self.runs = SessionRuns(self)
+        self.replays = Replays(self, self.runs, steps, make_simulator)
+        self.parts = ProjectParts(self, steps, self.runs, self.replays, self._follow_anew)
+        self.reading = Reading(self, self.runs, self.parts, cache_file)
+        self.providers = Providers(self, self.runs)
 
-    # ---- what is shown ----------------------------------------------------------------------------------------------
-
-    def set_project(self, project: Project, *, renewed: str = "") -> None:
-        """Show a project that was read already; its chat is replayed unless `replays` is told not to.
-
-        `renewed` says of the traces there are why they are results from before, where it is the same project with
-        something changed: then what is looked at stays, and so do the traces until newer ones are there. Of a changed
-        chat only the runs up to the first changed message stay.
-        """
-        before = self.project
-        told = before.problems if before is not None else ()
-        self.renewed = bool(renewed)
-        self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
-        self.project = project = self.choice.applied(project)
-        self.generations = generations(project.chat) if project.chat is not None else ()
-        self._known = frozenset(self.generations)
-        if not renewed:
-            self.parts.begin(project)
-        self.runs.go_on(before, project, renewed)
-        self.replays.forget()
-        self.project_changed.emit()
-        self.choice_changed.emit()
-        self.traces_changed.emit(None)
-        self.state_changed.emit()
-        for problem in project.problems:
-            if problem not in told:
-                self.notice.emit(Notice(problem, "warning"))
-        self.replays.run_unasked()
-
-    def note_path(self, note: Entry | LeftOutNote) -> Path | None:
-        """The file of a note, None where its vault has no folder in the project."""
-        if self.project is None or note.vault not in self.project.index.vaults:
-            return None
-        folder = self.project.vault_folders[self.project.index.vaults.index(note.vault)]
-        return folder / note.filename if folder is not None else None
-
-    def note_at(self, path: Path) -> Entry | LeftOutNote | None:
-        """The note of a file, None where the file gave none."""
-        if self.project is None:
-            return None
-        index = self.project.index
-        for vault, folder in zip(index.vaults, self.project.vault_folders, strict=False):
-            if folder is not None and path.is_relative_to(folder):
-                filename = path.relative_to(folder).as_posix()
-                notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
-                return next((note for note in notes if (note.filename, note.vault) == (filename, vault)), None)
-        return None
-
-    def entry(self, entry: int | None) -> Entry | None:
-        """The entry with that id, None where there is none."""
-        entries = self.project.index.entries if self.project is not None else ()
-        return entries[entry] if entry is not None and 0 <= entry < len(entries) else None
-
-    def shown(self, message: int) -> Generation | None:
-        """The generation of a message's active swipe, None where the message is not a reply."""
-        chat = self.project.chat if self.project is not None else None
-        if chat is None:
-            return None
-        swipe = chat.messages[message].swipe if message < len(chat.messages) else 0
-        generation = Generation(message, swipe)
-        return generation if generation in self._known else None
-
-    def generation_for(self, message: int) -> Generation | None:
-        """The generation to show for a message: its own, or for any other message that of the reply after it."""
-        own = self.shown(message)
-        if own is not None:
-            return own
-        later = next((item for item in self.generations if item.message >= message), None)
-        return (self.shown(later.message) or later) if later is not None else None
-
-    def swipes(self, message: int) -> tuple[Generation, ...]:
-        """All generations of one reply."""
-        return tuple(item for item in self.generations if item.message == message)
-
-    # ---- what is under way ------------------------------------------------------------------------------------------
-
-    @property
-    def busy(self) -> bool:
-        """Whether a vault is read or a chat replayed."""
-        return bool(self.activity)
-
-    def set_activity(self, text: str) -> None:
-        """This is under way from now on, "" for nothing."""
-        self.activity = text
-        self.state_changed.emit()
-
-    def fail(self, error: Exception) -> None:
-        """A job has failed, and with it what was under way."""
-        self.set_activity("")
-        self.report(error)
-
-    def report(self, error: Exception) -> None:
-        """Say that a job has failed."""
-        logger.error("a job failed: %s", error, exc_info=error)
-        self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))
+    def _follow_anew(self) -> None:
+        self.reading.follow_anew()
 
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""

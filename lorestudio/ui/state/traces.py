@@ -1,9 +1,8 @@
-"""What is known of the runs of the chat that is shown: traces, who made them, and whether they still hold."""
+"""What is known of the runs of the chat that is shown: traces, who made them, whether they hold, what fired in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
@@ -13,23 +12,22 @@ from lorestudio.studio.compare.sides import side_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.runs import Gist, TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
+from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
-from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, Wanted
+from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, WantedReplay
 from lorestudio.ui.state.selection import same_numbers
+from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.undo import first_difference
 
-if TYPE_CHECKING:
-    from lorestudio.ui.state.session import Session
 
-
-class KnownRuns:
+class SessionRuns:
     """The traces made so far, the simulators that made them, and views of both.
 
     `traces` are those that are shown, also of an earlier choice until newer ones are there. `stale` says why none of
@@ -37,7 +35,7 @@ class KnownRuns:
     unsaved texts stands before the trace of its generation while `preview_shown`.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SessionState) -> None:
         self._session = session
         self.traces = TraceBook()
         self.stale = ""
@@ -50,6 +48,7 @@ class KnownRuns:
         self._older: frozenset[Generation] = frozenset()
         self._older_why = ""
         self._journeys: Journeys | None = None
+        session.project_replaced.connect(self._go_on)
 
     # ---- traces -----------------------------------------------------------------------------------------------------
 
@@ -171,8 +170,8 @@ class KnownRuns:
 
     # ---- following what is shown and run ----------------------------------------------------------------------------
 
-    def go_on(self, before: Project | None, project: Project, why: str) -> None:
-        """`project` is shown instead of `before`; `why` is its `renewed` (see `Session.set_project`)."""
+    def _go_on(self, before: Project | None, project: Project, why: str) -> None:
+        """`project` is shown instead of `before`; `why` is its `renewed` (see `SessionState.set_project`)."""
         same_chat = before is not None and chat_id(before) == chat_id(project)
         ran = (*reversed(self._simulators.values()), *self._earlier)
         self._earlier = ran[:MOST_EARLIER] if same_chat else ()
@@ -196,7 +195,7 @@ class KnownRuns:
         for choice in [each for each in self._simulators if each != running and which(each)]:
             del self._simulators[choice]
 
-    def begin(self, wanted: Wanted) -> Replay:
+    def begin(self, wanted: WantedReplay) -> Replay:
         """A replay begins that adds to the runs."""
         self.replay = Replay(wanted, self._simulators, earlier=self._earlier)
         return self.replay
@@ -226,3 +225,63 @@ class KnownRuns:
     def _note_current(self, traces: Mapping[Generation, Trace]) -> None:
         self._made_as.update(dict.fromkeys(traces, self._session.choice.effective))
         self._older -= traces.keys()
+
+
+class FiringCounts:
+    """Counts over the runs of one chat. Only runs that are new are looked at."""
+
+    def __init__(self) -> None:
+        self._runs: dict[Generation, tuple[object, Gist]] = {}
+        self._matched: dict[int, int] = {}
+        self._injected: dict[int, int] = {}
+
+    @property
+    def runs(self) -> int:
+        """How many runs are counted."""
+        return len(self._runs)
+
+    def clear(self) -> None:
+        """Another vault or chat: the ids mean other entries."""
+        self._runs, self._matched, self._injected = {}, {}, {}
+
+    def of(self, entry: int) -> Fired:
+        """How often one entry fired."""
+        if entry not in self._matched:
+            return NEVER
+        return Fired(self._matched[entry], self._injected.get(entry, 0))
+
+    def take(self, traces: Mapping[Generation, Trace], changed: Iterable[Generation] | None) -> bool:
+        """Count these runs; `changed` None means that any of them may be another one. True where a count differs."""
+        book = traces if isinstance(traces, TraceBook) else TraceBook(traces)
+        wanted = set(book) | set(self._runs) if changed is None else set(changed)
+        different = False
+        for generation in wanted:
+            run, known = book.places.get(generation), self._runs.get(generation)
+            if known is not None and run is known[0]:
+                continue
+            different = True
+            if known is not None:
+                del self._runs[generation]
+                self._count(known[1], -1)
+            gist = book.gist(generation)
+            if gist is not None:
+                self._runs[generation] = (run, gist)
+                self._count(gist, 1)
+        return different
+
+    def injected(self) -> Mapping[int, int]:
+        """In how many runs each entry was injected."""
+        return dict(self._injected)
+
+    def _count(self, gist: Gist, step: int) -> None:
+        _add(self._matched, gist.matched, step)
+        _add(self._injected, gist.injected, step)
+
+
+def _add(counts: dict[int, int], entries: Iterable[int], step: int) -> None:
+    for entry in entries:
+        now = counts.get(entry, 0) + step
+        if now:
+            counts[entry] = now
+        else:
+            counts.pop(entry, None)

@@ -63,15 +63,15 @@ class SystemStep:
         return {name: _section_moved(now.get(name), self.after[name], self.before[name]) for name in self.after}
 
 
-Step: TypeAlias = Adjustment | SystemStep
+UndoStep: TypeAlias = Adjustment | SystemStep
 
 
 class Adjustments:
     """The steps taken and taken back, the newest last."""
 
     def __init__(self) -> None:
-        self._done: list[Step] = []
-        self._undone: list[Step] = []
+        self._done: list[UndoStep] = []
+        self._undone: list[UndoStep] = []
 
     @property
     def undo_title(self) -> str:
@@ -83,19 +83,19 @@ class Adjustments:
         """What would be done again, "" where there is nothing."""
         return self._undone[-1].title if self._undone else ""
 
-    def add(self, step: Step) -> None:
+    def add(self, step: UndoStep) -> None:
         """A step was taken; what was taken back before cannot be done again."""
         self._done.append(step)
         self._undone.clear()
 
-    def undo(self) -> Step | None:
+    def undo(self) -> UndoStep | None:
         """Move one step back and return it; None where there is none."""
         if self._done:
             self._undone.append(self._done.pop())
             return self._undone[-1]
         return None
 
-    def redo(self) -> Step | None:
+    def redo(self) -> UndoStep | None:
         """Move one step forth and return it; None where there is none."""
         if self._undone:
             self._done.append(self._undone.pop())

@@ -44,7 +44,17 @@ def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: C
     return open_file_dialog(dialog, chosen)
 
 
-def open_file_dialog(dialog: QFileDialog, chosen: Callable[[Path], None]) -> QFileDialog:
+def choose_new_file(
+    parent: QWidget, title: str, start: str, filters: str, suffix: str, chosen: Callable[[Path], object]
+) -> QFileDialog:
+    """Ask where to save something; `suffix` is added to a name that has none."""
+    dialog = QFileDialog(parent, title, start, filters)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(suffix)
+    return open_file_dialog(dialog, chosen)
+
+
+def open_file_dialog(dialog: QFileDialog, chosen: Callable[[Path], object]) -> QFileDialog:
     """Show a file dialog without waiting; `chosen` is called with what was chosen."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.fileSelected.connect(lambda path: chosen(Path(path)))

@@ -5,6 +5,7 @@ Finding names by a few of their letters, for the command palette and the quick s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -21,6 +22,8 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from rapidfuzz import fuzz
+from rapidfuzz.distance import LCSseq
 
 from lorestudio.ui.shell.qt import ITEM, Index
 from lorestudio.ui.shell.theme import Theme
@@ -28,49 +31,24 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Words, one_line
 from lorestudio.ui.widgets.record_table import RecordTable
 
-_START_OF_WORD, _IN_A_ROW, _WHOLE = 8, 5, 40
+_PREFIX, _WORD, _INITIALS = 30, 20, 15
 
 
-def score(query: str, text: str) -> int | None:
-    """How well `query` fits `text`: None where its letters do not occur in order; letters at word starts count most."""
-    wanted, name = query.casefold().replace(" ", ""), text.casefold()
-    if not wanted:
-        return 0
-    best: int | None = None
-    for start in (place for place, letter in enumerate(name) if letter == wanted[0]):
-        points = _score_from(wanted, name, start)
-        if points is not None and (best is None or points > best):
-            best = points
-    if best is not None and query.casefold() in name:
-        best += _WHOLE
-    return best
+def score(query: str, text: str) -> float | None:
+    """How well `query` fits `text`, None where its letters do not occur in order.
 
-
-def _score_from(wanted: str, name: str, start: int) -> int | None:
-    points, place, before = 0, start, -2
-    for letter in wanted:
-        place = _best_place(name, letter, place)
-        if place < 0:
-            return None
-        if place == 0 or not name[place - 1].isalnum():
-            points += _START_OF_WORD
-        if place == before + 1:
-            points += _IN_A_ROW
-        before, place = place, place + 1
-    return points - start - len(name) // 8
-
-
-def _best_place(name: str, letter: str, start: int) -> int:
-    """The next place of `letter`: the start of a following word before one inside a word."""
-    plain = name.find(letter, start)
-    if plain < 0 or plain == start:
-        return plain
-    word = plain
-    while word >= 0:
-        if not name[word - 1].isalnum():
-            return word
-        word = name.find(letter, word + 1)
-    return plain
+    Where the text or a word of it begins so, or the letters are those that words begin with, it fits best.
+    """
+    typed, name = query.casefold().strip(), text.casefold()
+    letters = typed.replace(" ", "")
+    if not letters:
+        return 0.0
+    if LCSseq.similarity(letters, name) < len(letters):
+        return None
+    words = re.findall(r"\w+", name)
+    points = fuzz.WRatio(typed, name) + _PREFIX * name.startswith(typed)
+    points += _WORD * any(word.startswith(typed) for word in words)
+    return points + _INITIALS * LCSseq.similarity(letters, "".join(word[0] for word in words)) / len(letters)
 
 
 def ranked(query: str, texts: Iterable[str]) -> list[int]:

@@ -95,7 +95,7 @@ def _wheel(widget: QWidget, event: QWheelEvent, turn: object) -> None:
         event.ignore()
 
 
-class NumberField(SettingField):
+class NumberSettingField(SettingField):
     """A number with its unit, and a slider where its range is declared."""
 
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
@@ -201,10 +201,10 @@ def make_field(declaration: Declaration, parent: QWidget | None = None) -> Setti
     if declaration.type is bool:
         return SwitchField(declaration, parent)
     if declaration.choices:
-        return ChoiceField(declaration, parent)
+        return ChoiceSettingField(declaration, parent)
     if declaration.type in (int, float):
-        return NumberField(declaration, parent)
-    return TextField(declaration, parent) if declaration.long else LineField(declaration, parent)
+        return NumberSettingField(declaration, parent)
+    return TextField(declaration, parent) if declaration.long else LineSettingField(declaration, parent)
 
 
 class SwitchField(SettingField):
@@ -232,7 +232,7 @@ class SwitchField(SettingField):
         self.moved.emit(checked)
 
 
-class ChoiceField(SettingField):
+class ChoiceSettingField(SettingField):
     """One of a few values, each with what it means."""
 
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
@@ -284,7 +284,7 @@ class ChoiceField(SettingField):
         self.moved.emit(value)
 
 
-class LineField(SettingField):
+class LineSettingField(SettingField):
     """A text of one line."""
 
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
@@ -305,7 +305,7 @@ class LineField(SettingField):
             self.line.setText(str(value))
 
 
-class _Lines(QPlainTextEdit):
+class _ListLines(QPlainTextEdit):
     """Ctrl+Enter accepts; Tab goes on."""
 
     accepted = Signal()
@@ -328,7 +328,7 @@ class TextField(SettingField):
 
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(declaration, parent)
-        self.text = _Lines(self)
+        self.text = _ListLines(self)
         self.text.setObjectName("Setting")
         self.text.setTabChangesFocus(True)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

@@ -4,46 +4,44 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 
-from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
-from lorestudio.ui.features.controls.actions import CONTROL_ACTIONS
-from lorestudio.ui.features.facts.pane import MEMORY_ACTIONS
-from lorestudio.ui.features.recap.actions import RECAP_ACTIONS
-from lorestudio.ui.features.systems.actions import SYSTEM_ACTIONS
-from lorestudio.ui.shell.actions import ACTIONS, MENUS, Where, conflicts, pane_action
-from lorestudio.ui.shell.command_group import Situation
+from lorestudio.ui.shell.actions import MENUS, Where, conflicts, pane_action
 from lorestudio.ui.shell.theme import ICONS
 
-PANES = tuple(pane_action(place, f"p{place}", f"Pane {place}") for place in range(1, 7))
-TABLE = (*ACTIONS, *SYSTEM_ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *RECAP_ACTIONS, *MEMORY_ACTIONS, *PANES)
+SHARED = [
+    ("Ctrl+Alt+1", "workspace.debug", "mode.keywords-only"),
+    ("Ctrl+Alt+2", "workspace.write", "mode.two-stage"),
+    ("Ctrl+Alt+3", "workspace.test", "mode.ai-only"),
+]
+"""Shortcuts that mean two things. There may be no others."""
 
 
-def test_no_two_actions_share_a_shortcut_where_both_work() -> None:
-    assert conflicts(TABLE) == []
+def test_no_two_actions_share_a_shortcut_where_both_work(table) -> None:
+    assert conflicts(table) == SHARED
 
 
-def test_a_conflict_is_found() -> None:
-    chat = next(action for action in ACTIONS if action.id == "message.number")
-    assert conflicts((*TABLE, chat)) == [("G", "message.number", "message.number")]
+def test_a_conflict_is_found(table) -> None:
+    chat = next(action for action in table if action.id == "message.number")
+    assert conflicts((*table, chat)) == [*SHARED, ("G", "message.number", "message.number")]
 
 
-def test_ids_are_unique_and_every_action_has_a_title_and_a_known_menu() -> None:
-    ids = [action.id for action in TABLE]
+def test_ids_are_unique_and_every_action_has_a_title_and_a_known_menu(table) -> None:
+    ids = [action.id for action in table]
     assert len(ids) == len(set(ids))
-    for action in TABLE:
+    for action in table:
         assert action.title.strip()
         assert action.menu.partition("/")[0] in MENUS, f"{action.id} exists only as a shortcut"
 
 
-@pytest.mark.parametrize("action", TABLE, ids=lambda action: action.id)
-def test_shortcuts_are_valid_and_icons_exist(action) -> None:
-    for shortcut in action.shortcuts:
-        assert not QKeySequence(shortcut).isEmpty()
-        assert QKeySequence(shortcut)[0].key() != Qt.Key.Key_unknown
-    assert not action.icon or (ICONS / f"{action.icon}.svg").is_file()
+def test_shortcuts_are_valid_and_icons_exist(table) -> None:
+    for action in table:
+        for shortcut in action.shortcuts:
+            assert not QKeySequence(shortcut).isEmpty(), action.id
+            assert QKeySequence(shortcut)[0].key() != Qt.Key.Key_unknown, action.id
+        assert not action.icon or (ICONS / f"{action.icon}.svg").is_file(), action.id
 
 
-def test_single_keys_belong_to_a_pane() -> None:
-    for action in TABLE:
+def test_single_keys_belong_to_a_pane(table) -> None:
+    for action in table:
         for shortcut in action.shortcuts:
             if len(shortcut) == 1 and shortcut != "?":
                 assert action.where is not Where.WINDOW
@@ -78,22 +76,10 @@ def test_single_keys_belong_to_a_pane() -> None:
         ("Ctrl+Shift+R", "vault.reload"),
     ],
 )
-def test_the_keys_that_people_know(shortcut: str, wanted: str) -> None:
-    assert [action.id for action in TABLE if shortcut in action.shortcuts] == [wanted]
-
-
-def test_what_is_enabled_follows_the_situation() -> None:
-    by_id = {action.id: action for action in TABLE}
-    nothing, running = Situation(), Situation(project=True, chat=True, busy=True, replaying=True)
-    assert not by_id["replay.all"].enabled_when(nothing)
-    assert by_id["replay.all"].enabled_when(Situation(project=True, chat=True))
-    assert not by_id["replay.all"].enabled_when(running)
-    assert by_id["replay.cancel"].enabled_when(running)
-    assert not by_id["entry.save"].enabled_when(running)
-    assert by_id["entry.save"].enabled_when(Situation(unsaved=True))
-    assert by_id["vault.open"].enabled_when(nothing)
+def test_the_keys_that_people_know(shortcut: str, wanted: str, table) -> None:
+    assert [action.id for action in table if shortcut in action.shortcuts] == [wanted]
 
 
 def test_panes_beyond_the_digits_have_no_shortcut() -> None:
-    assert pane_action(9, "a", "A").shortcuts == ("Ctrl+9",)
-    assert pane_action(10, "b", "B").shortcuts == ()
+    assert pane_action(9, "a", "A", print).shortcuts == ("Ctrl+9",)
+    assert pane_action(10, "b", "B", print).shortcuts == ()

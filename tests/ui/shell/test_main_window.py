@@ -23,9 +23,9 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.ui.features.budget.bar import BudgetBar
 from lorestudio.ui.shell import app as ui_app
+from lorestudio.ui.shell.layout import DEBUG
 from lorestudio.ui.shell.theme import load_palettes
 from lorestudio.ui.shell.words import Notice
-from lorestudio.ui.shell.workspaces import DEBUG
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain
@@ -500,7 +500,8 @@ def test_the_palette_runs_actions_and_the_switcher_finds_entries(window) -> None
 
 
 def test_every_action_has_a_handler(window) -> None:
-    assert set(window._handlers) == set(window.commands.table)
+    assert all(callable(action.do) for action in window.commands.table.values())
+    assert set(window.commands.actions) == set(window.commands.table)
 
 
 def test_help_lists_every_shortcut(window) -> None:
@@ -710,7 +711,7 @@ def test_unexpected_exceptions_are_shown_and_the_program_goes_on(qapp, tmp_path)
 
     def look_and_close() -> None:
         window = next(item for item in QApplication.topLevelWidgets() if isinstance(item, ui_app.MainWindow))
-        seen.append((window.bars.texts, window.bars.details()))
+        seen.append((window.context.bars.texts, window.context.bars.details()))
         window.close()
         window.deleteLater()
 

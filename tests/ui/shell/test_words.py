@@ -35,6 +35,12 @@ def test_letters_at_word_starts_win() -> None:
     assert ranked("", titles) == [0, 1, 2, 3, 4]
 
 
+def test_the_start_of_a_text_comes_before_that_of_a_word_and_that_before_the_rest() -> None:
+    assert ranked("dawn", ["Sundawn Ridge", "The Keep of Dawn", "Dawnkeep"]) == [2, 1, 0]
+    assert ranked("sv", ["Save", "Save chat over", "Search in vault"])[0] == 2
+    assert ranked("  ", ["b", "a"]) == [0, 1]
+
+
 def test_line_ends_of_untouched_lines_stay() -> None:
     original = "one\r\ntwo\nthree\r\nfour\r\n"
     edited = for_editor(original).replace("two", "2\n2b")

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QTabBar
 
+from lorestudio.ui.shell.layout import DEBUG, TEST, TUNE, WORKSPACES, WRITE
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.workspaces import DEBUG, TEST, TUNE, WORKSPACES, WRITE
 from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-
 from lorestudio.ui.state.history import LONGEST, MOST_RECENT, History, KeptPlace
+
 from lorestudio.ui.state.selection import Selection
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, make_project
 

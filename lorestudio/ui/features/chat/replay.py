@@ -1,13 +1,9 @@
-"""Replaying a chat or parts of it: the handlers behind the actions, and what is said of a replay's course.
-
-Choosing which messages of a chat to replay.
-"""
+"""Replaying a chat or parts of it, what is said of that, and walking through its messages and swipes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -23,13 +19,12 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.ranges import MessageRange, time_left_words
-from lorestudio.ui.shell.command_group import CommandGroup
+from lorestudio.ui.features.chat.pane import ChatPane
+from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
 from lorestudio.ui.widgets import dialogs
-
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
 
 
 class RangeDialog(QDialog):
@@ -107,84 +102,157 @@ class RangeDialog(QDialog):
         self.meaning.setText(" ".join(sentences))
 
 
-class ReplayCommands(CommandGroup):
-    """Belongs to the window. It decides nothing about lore; `studio.replay.ranges` says what a range holds."""
+class ReplayFeature(Feature):
+    """It decides nothing about lore; `studio.replay.ranges` says what a range holds."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        window.session.news.connect(self._show_news)
-        window.session.replayed.connect(self._say_outcome)
-        window.session.cost_known.connect(self._ask_cost)
+    def __init__(self, context: Context, chat: ChatPane) -> None:
+        super().__init__(context)
+        self._chat = chat
+        context.session.news.connect(self._show_news)
+        context.session.replayed.connect(self._say_outcome)
+        context.session.cost_known.connect(self._ask_cost)
 
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What the window does when an action of this module is asked for."""
-        replays = self._window.session.replays
-        return {
-            "replay.all": replays.run_all,
-            "replay.fresh": partial(replays.run_all, fresh=True),
-            "replay.here": self._run_here,
-            "replay.onward": self.replay_onward,
-            "replay.range": self.ask_range,
-            "replay.follow": self._follow,
-            "replay.cancel": self._cancel,
-        }
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        now, replays, pane, chat = self.context, self.context.session.replays, self._chat, Where.CHAT
+        has_chat = now.has_chat
+        return (
+            Action(
+                "replay.all", "Replay all", "Run", 0, replays.run_all, ("Ctrl+R",), when=now.chat_idle, icon="play",
+                tip="Run every reply of the chat through the pipeline",
+            ),
+            Action(
+                "replay.here", "Run to this message", "Run", 5, self._run_here, ("Ctrl+Return",), Where.RUNS,
+                now.message_idle,
+            ),
+            Action(
+                "replay.onward", "Replay from this message to the end", "Run", 10, self.replay_onward,
+                ("Ctrl+Shift+Return",), Where.RUNS, now.message_idle,
+            ),
+            Action(
+                "replay.range", "Replay some messages…", "Run", 15, self.ask_range, when=now.chat_idle,
+                tip="Run the replies from one message to another, with their swipes",
+            ),
+            Action(
+                "replay.fresh", "Replay, asking everything again…", "Run", 20, partial(replays.run_all, fresh=True),
+                when=lambda: now.chat_idle() and now.session.choice.asks_model,
+                tip="Ask again also where an answer is recorded, or kept from an earlier run",
+            ),
+            Action(
+                "replay.follow", "Go to the reply that is running", "Run", 25, self._follow, when=self._is_replaying
+            ),
+            Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=self._is_replaying, icon="stop"),
+            Action(
+                "message.first", "First message", "Run", 100, partial(pane.go_to_end, last=False), ("Home",), chat,
+                has_chat, "first",
+            ),
+            Action(
+                "message.previous", "Previous message", "Run", 105, partial(pane.step, -1), ("Left",), chat, has_chat,
+                "previous",
+            ),
+            Action(
+                "message.next", "Next message", "Run", 110, partial(pane.step, 1), ("Right",), chat, has_chat, "next"
+            ),
+            Action(
+                "message.last", "Last message", "Run", 115, partial(pane.go_to_end, last=True), ("End",), chat,
+                has_chat, "last",
+            ),
+            Action(
+                "message.number", "Go to message number…", "Run", 120, self._go_to_number, ("G",), Where.RUNS, has_chat
+            ),
+            Action(
+                "message.previous_change", "Previous message with a change", "Run", 125, partial(pane.step_change, -1),
+                ("K",), Where.RUNS, now.has_trace,
+            ),
+            Action(
+                "message.next_change", "Next message with a change", "Run", 130, partial(pane.step_change, 1), ("J",),
+                Where.RUNS, now.has_trace,
+            ),
+            Action(
+                "swipe.previous", "Previous swipe", "Run", 200, partial(self._step_swipe, -1), ("Shift+Left",), chat,
+                self._has_swipes,
+            ),
+            Action(
+                "swipe.next", "Next swipe", "Run", 205, partial(self._step_swipe, 1), ("Shift+Right",), chat,
+                self._has_swipes,
+            ),
+            Action(
+                "message.expand", "Show all of a long message", "Run", 210, pane.toggle_expanded, ("X",), chat,
+                now.has_message,
+            ),
+        )  # fmt: skip
+
+    def _has_swipes(self) -> bool:
+        message = self.context.selection.message
+        return message is not None and self._chat.model.swipes(message) > 1
+
+    def _go_to_number(self) -> None:
+        self.context.uncover("chat")
+        self._chat.open_search()
+
+    def _step_swipe(self, steps: int) -> None:
+        if self.context.selection.message is not None:
+            self._chat.step_swipe(self.context.selection.message, steps)
+
+    def _is_replaying(self) -> bool:
+        return self.context.session.runs.replaying
 
     def replay_onward(self) -> None:
         """Replay from the chosen message to the end."""
-        if self._window.selection.message is not None:
-            self._replay(MessageRange(self._window.selection.message))
+        if self.context.selection.message is not None:
+            self._replay(MessageRange(self.context.selection.message))
 
     def ask_range(self) -> RangeDialog:
         """Let the person choose the messages."""
-        session, chosen = self._window.session, self._window.selection.message
+        session, chosen = self.context.session, self.context.selection.message
         done = sum(generation in session.runs.traces for generation in session.generations)
-        dialog = RangeDialog(session.generations, done, chosen, self._window)
+        dialog = RangeDialog(session.generations, done, chosen, self.context.window)
         dialog.chosen.connect(self._replay)
         dialog.open()
         return dialog
 
     def _run_here(self) -> None:
-        if self._window.selection.generation is not None:
-            self._window.session.replays.run_to(self._window.selection.generation)
+        if self.context.selection.generation is not None:
+            self.context.session.replays.run_to(self.context.selection.generation)
 
     def _follow(self) -> None:
-        live = self._window.session.replays.live
+        live = self.context.session.replays.live
         if live is not None:
-            self._window.chat.show_generation(live.generation)
+            self._chat.show_generation(live.generation)
 
     def _cancel(self) -> None:
-        self._window.chat.strip.stopping()
-        self._window.session.replays.cancel()
+        self._chat.strip.stopping()
+        self.context.session.replays.cancel()
 
     def _ask_cost(self, finished: object) -> None:
         if isinstance(finished, Finished):
             name = finished.wanted.choice.source.profile
             more = tr("Answers are recorded beside the chat; what is recorded is not asked for again.")
             dialogs.confirm(
-                self._window,
+                self.context.window,
                 tr("Ask {name}?", name=name),
                 finished.cost,
                 tr("Ask {name}", name=name),
-                partial(self._window.session.replays.begin, finished),
+                partial(self.context.session.replays.begin, finished),
                 more,
             )
 
     def _replay(self, messages: object) -> None:
         if isinstance(messages, MessageRange):
             try:
-                self._window.session.replays.run_range(messages)
+                self.context.session.replays.run_range(messages)
             except ValueError as error:
-                self._window.say(Notice(str(error), "warning"))
+                self.context.say(Notice(str(error), "warning"))
 
     def _show_news(self, news: object) -> None:
         if isinstance(news, ReplayNews):
-            self._window.chat.strip.set_outlook(tr(time_left_words(news.left)), news.before)
+            self._chat.strip.set_outlook(tr(time_left_words(news.left)), news.before)
 
     def _say_outcome(self, tally: object) -> None:
         if not isinstance(tally, Tallied):
             return
         if not tally.begun:
-            self._window.status.flash(tr("Everything is up to date: there was nothing to run."))
+            self.context.flash(tr("Everything is up to date: there was nothing to run."))
         elif tally.before:
             first = count(tally.before, "reply was", "replies were")
             text = tr(
@@ -193,8 +261,8 @@ class ReplayCommands(CommandGroup):
                 first=first,
                 tally=tally.words,
             )
-            self._window.say(Notice(text, key="replay"))
+            self.context.say(Notice(text, key="replay"))
         else:
             ran = count(tally.ran, "reply was run", "replies were run")
             kept = count(tally.kept, "was", "were") if tally.kept else ""
-            self._window.status.flash(tr("{ran}; {kept} up to date.", ran=ran, kept=kept) if kept else f"{ran}.")
+            self.context.flash(tr("{ran}; {kept} up to date.", ran=ran, kept=kept) if kept else f"{ran}.")

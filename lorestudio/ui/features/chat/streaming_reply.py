@@ -99,7 +99,7 @@ PAUSE_MS: Final = 33
 """Pieces that come faster than this are shown together."""
 
 
-class ArrivingReply(QObject):
+class StreamingReply(QObject):
     """Shows the reply to one generation in the message list. `out_of_sight` says whether its end is not followed."""
 
     out_of_sight = Signal(bool)

@@ -173,7 +173,7 @@ class SideChoice:
     load: Load | None = None
 
 
-class CompareDesk(QObject):
+class ComparableRuns(QObject):
     """Knows the runs; `changed` says that there are others, or that one of them means another run."""
 
     changed = Signal()

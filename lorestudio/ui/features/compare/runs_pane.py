@@ -27,7 +27,7 @@ from lorestudio.trace.diff import TraceDiff, compare
 from lorestudio.trace.wording import signed_words
 from lorestudio.ui.features.compare.runs import (
     ChangeRow,
-    CompareDesk,
+    ComparableRuns,
     SideChoice,
     change_columns,
     change_rows,
@@ -46,7 +46,7 @@ _FILE, _KEPT = "add:file", "add:kept"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedRuns:
     """A finished comparison, without `causes` until they are found."""
 
     before: RunSide
@@ -64,8 +64,8 @@ class ComparePane(Pane):
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
         super().__init__("compare", tr("Compare"), theme)
         self._session, self._selection = session, selection
-        self.desk = CompareDesk(session, selection, self)
-        self.compared: Compared | None = None
+        self.comparable = ComparableRuns(session, selection, self)
+        self.compared: ComparedRuns | None = None
         self._choices: dict[str, SideChoice] = {}
         self._keys = ["before", "shown"]
         self._done: tuple[object, object] | None = None
@@ -170,7 +170,7 @@ class ComparePane(Pane):
         self.tree.clicked.connect(self._go)
         self.tree.expanded.connect(lambda _group: self.tree.viewport().update())
         self.tree.collapsed.connect(lambda _group: self.tree.viewport().update())
-        self.desk.changed.connect(self._wait)
+        self.comparable.changed.connect(self._wait)
         self.theme.changed.connect(self._paint_icons)
         self.theme.changed.connect(self._show_rows)
 
@@ -195,7 +195,7 @@ class ComparePane(Pane):
         self._cancel()
 
     def choose(self, before: str, after: str) -> None:
-        """Compare these runs, by the keys of the desk's choices."""
+        """Compare these runs, by the keys of the choices of what is comparable."""
         self._keys = [before, after]
         self._settle()
 
@@ -217,7 +217,7 @@ class ComparePane(Pane):
     def _settle(self) -> None:
         """Offer what can be compared, and compare what is chosen where it is another run now."""
         self._later.stop()
-        self._choices = {choice.key: choice for choice in self.desk.choices()}
+        self._choices = {choice.key: choice for choice in self.comparable.choices()}
         for place, combo in enumerate(self.sides):
             combo.clear()
             for key, choice in self._choices.items():
@@ -268,7 +268,7 @@ class ComparePane(Pane):
         if key == _FILE:
             self.wanted.emit(f"compare.settings{place}")
         elif key == _KEPT:
-            self.desk.load_kept(lambda error: self.state.setText(sentence_of(error)))
+            self.comparable.load_kept(lambda error: self.state.setText(sentence_of(error)))
         elif isinstance(key, str):
             self._keys[place] = key
         self._settle()
@@ -292,7 +292,7 @@ class ComparePane(Pane):
         def reported(news: object) -> None:
             if mine != self._number:
                 return
-            if isinstance(news, Compared):
+            if isinstance(news, ComparedRuns):
                 self._show(news)
                 self._tell(tr("Trying each difference alone…"), stoppable=True)
             elif isinstance(news, tuple) and isinstance(news[1], Progress):
@@ -306,7 +306,7 @@ class ComparePane(Pane):
                     stoppable=True,
                 )
 
-        def done(found: Compared) -> None:
+        def done(found: ComparedRuns) -> None:
             if mine == self._number:
                 self._show(found)
                 self._tell(_last_words(found), stoppable=False)
@@ -316,7 +316,7 @@ class ComparePane(Pane):
                 text = tr("Stopped.") if isinstance(error, Cancelled) else sentence_of(error)
                 self._tell(text, stoppable=False)
 
-        def work(report: Callable[[object], None]) -> Compared:
+        def work(report: Callable[[object], None]) -> ComparedRuns:
             return compare_runs(before, after, token, report)
 
         self._session.jobs.start(tr("Comparing two runs"), work, done=done, failed=failed, reported=reported)
@@ -328,7 +328,7 @@ class ComparePane(Pane):
         self._running = stoppable
         self._foot.setVisible(bool(text))
 
-    def _show(self, found: Compared) -> None:
+    def _show(self, found: ComparedRuns) -> None:
         self.compared = found
         before, after = found.diff.tokens
         grown = after - before
@@ -376,18 +376,18 @@ class ComparePane(Pane):
 
 def compare_runs(
     before: SideChoice, after: SideChoice, token: CancelToken, report: Callable[[object], None]
-) -> Compared:
+) -> ComparedRuns:
     """Make both runs where they are not there, compare them, and find out what did it. For a worker.
 
     Reports the comparison as soon as it is known, and `(what, Progress)` besides. Raises Cancelled.
     """
     sides = _side(before, token, report), _side(after, token, report)
-    found = Compared(*sides, compare(sides[0].trace, sides[1].trace))
+    found = ComparedRuns(*sides, compare(sides[0].trace, sides[1].trace))
     report(found)
     if not found.diff or not can_find(*sides):
         return found
     words = tr("Trying each difference alone")
-    return Compared(*sides, found.diff, find_causes(*sides, token, lambda progress: report((words, progress))))
+    return ComparedRuns(*sides, found.diff, find_causes(*sides, token, lambda progress: report((words, progress))))
 
 
 def _side(choice: SideChoice, token: CancelToken, report: Callable[[object], None]) -> RunSide:
@@ -398,7 +398,7 @@ def _side(choice: SideChoice, token: CancelToken, report: Callable[[object], Non
     return choice.load(token, lambda progress: report((tr("Running the chat"), progress)))
 
 
-def _last_words(found: Compared) -> str:
+def _last_words(found: ComparedRuns) -> str:
     if not found.diff:
         return ""
     if found.causes is None:

@@ -65,7 +65,7 @@ def offers(
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ComparisonProgress:
     """How far a comparison came: which run it is at, and how far that is."""
 
     label: str
@@ -75,7 +75,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedSystems:
     """What came of a comparison: None where only kept runs were to be compared, and some are missing.
 
     `stale` says that it is of runs from before the last change; `problems` are about keeping.
@@ -104,35 +104,35 @@ class Comparing:
         self._project, self._chosen, self._kind = project, tuple(chosen), answers
         self._keep_in, self.only_kept = keep_in, only_kept
 
-    def work(self, job: Job) -> Compared:
+    def work(self, job: Job) -> ComparedSystems:
         """Run what was not run yet, with recorded answers or else the stand-in's; vectors are made as settings say.
 
         Raises Cancelled, InputError, SettingsError and VaultError.
         """
         candidates = [_with_traces(offer) for offer in self._chosen]
         if self._keep_in is None:
-            return Compared(None if self.only_kept else self._compare(candidates, job, None))
+            return ComparedSystems(None if self.only_kept else self._compare(candidates, job, None))
         try:
             keeper = ComparisonKeeper(self._keep_in)
         except OSError as error:
             found = None if self.only_kept else self._compare(candidates, job, None)
-            return Compared(found, problems=(sentence_of(error),))
+            return ComparedSystems(found, problems=(sentence_of(error),))
         with keeper:
             if self.only_kept:
                 recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
                 kept = keeper.last(self._project, candidates, recorded)
-                return Compared(kept.comparison, kept.stale) if kept is not None else Compared(None)
+                return ComparedSystems(kept.comparison, kept.stale) if kept is not None else ComparedSystems(None)
             found = self._compare(candidates, job, keeper)
             keeper.remember(self._project, [offer.key for offer in self._chosen])
-            return Compared(found, problems=tuple(keeper.problems))
+            return ComparedSystems(found, problems=tuple(keeper.problems))
 
     def _compare(self, candidates: Sequence[Candidate], job: Job, keeping: RunKeeper | None) -> Comparison:
         recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
-        step = Step("", 0, len(candidates))
+        step = ComparisonProgress("", 0, len(candidates))
 
         def begun(candidate: Candidate) -> None:
             nonlocal step
-            step = Step(candidate.label, step.number + 1, step.of)
+            step = ComparisonProgress(candidate.label, step.number + 1, step.of)
             job(step)
 
         def progressed(progress: Progress) -> None:

@@ -31,10 +31,10 @@ from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
 from lorestudio.ui.features.compare.systems import (
-    Compared,
+    ComparedSystems,
     Comparing,
+    ComparisonProgress,
     Offer,
-    Step,
     comparison_table,
     offers,
     total_columns,
@@ -290,7 +290,7 @@ class SystemsPane(Pane):
         return [offer for offer in self.offers() if offer.key in self.chosen]
 
     def _reported(self, comparing: Comparing, step: object) -> None:
-        if comparing is not self._comparing or not isinstance(step, Step):
+        if comparing is not self._comparing or not isinstance(step, ComparisonProgress):
             return
         text = tr("{number} of {of}: {run}", number=step.number, of=step.of, run=step.label)
         if step.progress is not None:
@@ -298,7 +298,7 @@ class SystemsPane(Pane):
             text += tr(", reply {done} of {total}", done=done, total=total)
         self._tell(text)
 
-    def _done(self, comparing: Comparing, found: Compared) -> None:
+    def _done(self, comparing: Comparing, found: ComparedSystems) -> None:
         for problem in found.problems:
             self._session.notice.emit(Notice(problem, "warning", key="systems"))
         if comparing is not self._comparing:
@@ -384,7 +384,7 @@ class SystemsPane(Pane):
         if found is None:
             return ""
         if self._outdated:
-            return tr("Compared before the last change of settings, notes or chat. “Compare” runs it again.")
+            return tr("ComparedSystems before the last change of settings, notes or chat. “Compare” runs it again.")
         if tuple(offer.label for offer in self._wanted()) != found.labels:
             return tr("Shown is the comparison of {names}.", names=", ".join(found.labels))
         return ""

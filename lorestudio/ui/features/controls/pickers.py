@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import to_string
@@ -24,17 +24,15 @@ from lorestudio.studio.chat.controls import (
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change, Effect
 from lorestudio.ui.features.controls.chips import EffectWatch, Key, VaultFacts
+from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.picker import Choice, Picker
-
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
 
 MOST_TRIED: Final = 60
 """So many values or folders are tried in the chosen reply; the rest says only how often it occurs."""
 
 Adjust = Callable[[str, ChatControls], None]
-"""Takes what a step is called and the choices after it."""
+"""Takes what a step is called and the items after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +49,15 @@ class _Option:
 class ControlPickers:
     """Opens pickers over the window; what is picked goes through `adjust` as one step."""
 
-    def __init__(self, window: MainWindow, watch: EffectWatch, adjust: Adjust) -> None:
-        self._window, self._watch, self._adjust = window, watch, adjust
+    def __init__(self, context: Context, watch: EffectWatch, adjust: Adjust) -> None:
+        self._context, self._watch, self._adjust = context, watch, adjust
 
     def entry(self, project: Project, part: ControlsPart, picked: Callable[[Entry], None]) -> Picker:
         """An entry to pin or block; one that is pinned or blocked already is freed."""
         pins = part is ControlsPart.PINS
         rules = project.controls.pins if pins else project.controls.blocks
         word = tr("pinned") if pins else tr("blocked")
-        choices = [
+        items = [
             Choice(
                 entry.title,
                 ", ".join(entry.keys) or (entry.folder or ""),
@@ -73,7 +71,7 @@ class ControlPickers:
         hint = (
             tr("Enter pins it, or frees one that is pinned") if pins else tr("Enter blocks it, or frees a blocked one")
         )
-        picker = self._picker(title, tr("Type a few letters of a title"), choices, hint)
+        picker = self._picker(title, tr("Type a few letters of a title"), items, hint)
         picker.picked.connect(lambda key: picked(project.index.entries[int(key)]))
         return picker
 
@@ -82,7 +80,7 @@ class ControlPickers:
         fields = list(facts.fields.values())
         if len(fields) == 1:
             return self.value(project, fields[0])
-        choices = [
+        items = [
             Choice(
                 field.label,
                 ", ".join(to_string(each) for each in context_values(project.controls.context.get(field.key)))
@@ -92,7 +90,7 @@ class ControlPickers:
             )
             for field in fields
         ]
-        picker = self._picker(tr("Set the context"), tr("Type a few letters of a field"), choices, "")
+        picker = self._picker(tr("Set the context"), tr("Type a few letters of a field"), items, "")
         picker.picked.connect(lambda key: self.value(project, facts.fields[str(key)]))
         return picker
 
@@ -134,32 +132,30 @@ class ControlPickers:
             if message.name and not message.is_user
         )
         current = project.controls.character
-        choices = [Choice(own or tr("Nobody"), tr("the chat's own"), tr("chosen") if current is None else "", None)]
-        choices += [
+        items = [Choice(own or tr("Nobody"), tr("the chat's own"), tr("chosen") if current is None else "", None)]
+        items += [
             Choice(name, tr("speaks in the chat"), tr("chosen") if current == name else "", name)
             for name in names
             if name != own
         ]
         if current is not None and current not in names:
-            choices.append(Choice(current or tr("Nobody"), "", tr("chosen"), current))
-        picker = self._picker(
-            tr("Active character"), tr("Type a name"), choices, tr("Shift+Enter takes what you typed")
-        )
+            items.append(Choice(current or tr("Nobody"), "", tr("chosen"), current))
+        picker = self._picker(tr("Active character"), tr("Type a name"), items, tr("Shift+Enter takes what you typed"))
         picker.picked.connect(lambda name: self._choose_character(project, name))
         picker.wanted_new.connect(lambda name: self._choose_character(project, name))
         return picker
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _picker(self, title: str, placeholder: str, choices: list[Choice], hint: str) -> Picker:
-        picker = Picker(self._window.theme, title, placeholder, choices, self._window)
+    def _picker(self, title: str, placeholder: str, items: list[Choice], hint: str) -> Picker:
+        picker = Picker(self._context.theme, title, placeholder, items, self._context.window)
         picker.set_hint(hint)
-        picker.open_over(self._window)
+        picker.open_over(self._context.window)
         return picker
 
     def _options(self, title: str, placeholder: str, options: list[_Option], project: Project) -> Picker:
-        """A picker whose choices say what they would do in the chosen reply, once that is known."""
-        picker = self._picker(title, placeholder, [_choice(option, None) for option in options], "")
+        """A picker whose items say what they would do in the chosen reply, once that is known."""
+        picker = self._picker(title, placeholder, [_item(option, None) for option in options], "")
         picker.picked.connect(self._take)
         found: dict[Key, Effect] = {}
         token = CancelToken()
@@ -168,14 +164,14 @@ class ControlPickers:
         def heard(more: Mapping[Key, Effect]) -> None:
             found.update(more)
             if not token.cancelled:
-                picker.replace([_choice(option, found.get((option.text,))) for option in options])
+                picker.replace([_item(option, found.get((option.text,))) for option in options])
 
         changes: dict[Key, Change] = {(option.text,): option.change for option in options[:MOST_TRIED]}
         self._watch.try_adding(changes, heard, token)
         return picker
 
     def _take(self, option: object) -> None:
-        project = self._window.session.project
+        project = self._context.session.project
         if isinstance(option, _Option) and project is not None:
             self._adjust(option.title, option.change(project.controls))
 
@@ -197,7 +193,7 @@ def _value_option(field: ContextField, text: str, entries: int, now: tuple[objec
     return _Option(text, having, is_set, change, title)
 
 
-def _choice(option: _Option, found: Effect | None) -> Choice:
+def _item(option: _Option, found: Effect | None) -> Choice:
     parts = [option.entries]
     if found is not None:
         parts.append(_does(found) if option.is_set else _would(found))

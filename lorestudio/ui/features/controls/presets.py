@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
@@ -33,15 +33,12 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.controls import ControlsPart, context_values
 from lorestudio.studio.chat.presets import BrokenPreset, KnownPresets, Preset, PresetFolder, apply_preset, checked_name
 from lorestudio.ui.features.controls.chips import PART_WORDS
+from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice, Picker
-
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
-
 
 LONGEST: Final = 60
 """Characters that are shown of a part."""
@@ -265,12 +262,12 @@ class PresetsDialog(QDialog):
             dialogs.confirm(self, tr("Delete preset"), text, tr("Delete"), lambda: self.deleted.emit(name))
 
 
-class PresetWork(QObject):
+class Presets(QObject):
     """Knows the presets of the folder as it was read last, and does what can be done with them."""
 
-    def __init__(self, window: MainWindow, folder: PresetFolder, parent: QObject) -> None:
-        super().__init__(parent)
-        self._window, self.folder = window, folder
+    def __init__(self, context: Context, folder: PresetFolder) -> None:
+        super().__init__(context)
+        self._context, self.folder = context, folder
         self.known = KnownPresets()
         self._dialog: PresetsDialog | None = None
         self._menu: QMenu | None = None
@@ -291,14 +288,18 @@ class PresetWork(QObject):
         def choose() -> None:
             if not self.known.presets:
                 text = tr("There are no scenario presets yet. Save what is chosen now as one.")
-                self._window.say(Notice(text, actions=("presets.save",), key="presets"))
+                self._context.say(Notice(text, actions=("presets.save",), key="presets"))
                 return
-            choices = [Choice(preset.name, "", "", preset) for _, preset in self.known.presets]
+            items = [Choice(preset.name, "", "", preset) for _, preset in self.known.presets]
             picker = Picker(
-                self._window.theme, tr("Apply a scenario preset"), tr("Type a few letters"), choices, self._window
+                self._context.theme,
+                tr("Apply a scenario preset"),
+                tr("Type a few letters"),
+                items,
+                self._context.window,
             )
             picker.picked.connect(self.apply)
-            picker.open_over(self._window)
+            picker.open_over(self._context.window)
 
         self.load(choose)
 
@@ -306,9 +307,9 @@ class PresetWork(QObject):
         """Ask for the name and the parts of a preset of what is chosen now."""
 
         def ask() -> None:
-            project = self._window.session.project
+            project = self._context.session.project
             if project is not None:
-                dialog = SavePresetDialog(project.controls, self.known, self._window)
+                dialog = SavePresetDialog(project.controls, self.known, self._context.window)
                 dialog.chosen.connect(self._save)
                 dialog.open()
 
@@ -318,7 +319,7 @@ class PresetWork(QObject):
         """Show the list of presets."""
 
         def show() -> None:
-            dialog = self._dialog = PresetsDialog(self._window.theme, self.folder, self.known, self._window)
+            dialog = self._dialog = PresetsDialog(self._context.theme, self.folder, self.known, self._context.window)
             dialog.wanted.connect(self.apply)
             dialog.renamed.connect(self._rename)
             dialog.deleted.connect(self._delete)
@@ -329,7 +330,7 @@ class PresetWork(QObject):
 
     def apply(self, preset: object) -> None:
         """Choose what a preset says, as one step; what of it the vault does not have is said."""
-        project = self._window.session.project
+        project = self._context.session.project
         if project is None or not isinstance(preset, Preset):
             return
         applied = apply_preset(preset, project.controls, project.index)
@@ -337,14 +338,14 @@ class PresetWork(QObject):
         if applied.controls == project.controls:
             text = tr("The preset “{name}” is what is chosen already.", name=preset.name)
         else:
-            self._window.session.parts.adjust(title, controls=applied.controls)
+            self._context.session.parts.adjust(title, controls=applied.controls)
             text = tr("The preset “{name}” is applied.", name=preset.name)
         if applied.missing:
             text = tr("{said} Not all of it is in this vault: {first}", said=text, first=applied.missing[0])
             details = "\n".join(applied.missing)
-            self._window.say(Notice(text, "warning", details, ("adjust.undo",), key="presets"))
+            self._context.say(Notice(text, "warning", details, ("adjust.undo",), key="presets"))
         else:
-            self._window.status.flash(text)
+            self._context.flash(text)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -355,7 +356,7 @@ class PresetWork(QObject):
             self._do(
                 tr("Saving the preset"),
                 lambda: self.folder.save(kept, replacing=replacing),
-                partial(self._window.status.flash, said),
+                partial(self._context.flash, said),
             )
 
     def _rename(self, name: str, new: str) -> None:
@@ -383,10 +384,10 @@ class PresetWork(QObject):
             self._fill_menu()
             then()
 
-        self._window.session.jobs.start(title, both, done=done, failed=self._failed)
+        self._context.session.jobs.start(title, both, done=done, failed=self._failed)
 
     def _failed(self, error: Exception) -> None:
-        self._window.say(Notice(sentence_of(error), "error", key="presets"))
+        self._context.say(Notice(sentence_of(error), "error", key="presets"))
 
     def _about_to_show(self) -> None:
         self.load()  # files may have been copied here meanwhile; the menu follows while it is open
@@ -403,4 +404,4 @@ class PresetWork(QObject):
         if self.known.presets:
             menu.addSeparator()
         for name in ("presets.save", "presets.manage"):
-            menu.addAction(self._window.commands.actions[name])
+            menu.addAction(self._context.action(name))

@@ -1,204 +1,254 @@
-"""What the window does with memories: the pane and the handlers behind its actions, mounted by the main window."""
+"""What can be done with the memories of fact memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QMenu
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
 
 from lorestudio.systems.facts.picture import MemoryRow
 from lorestudio.systems.facts.system import SOURCE
+from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.facts.extraction import MemoryCost, MemoryWork
-from lorestudio.ui.features.facts.extraction_worker import FAILED, Wish
-from lorestudio.ui.features.facts.pane import ROW_MENU, MemoriesPane
-from lorestudio.ui.features.facts.store import SYSTEM, MemoryDesk
+from lorestudio.ui.features.facts.extraction_worker import FAILED, ExtractionWish
+from lorestudio.ui.features.facts.pane import MENU, ROW_MENU, MemoriesPane
+from lorestudio.ui.features.facts.store import SYSTEM, MemoryStore
 from lorestudio.ui.features.facts.table import as_markdown, short_source, spoken_source
-from lorestudio.ui.shell.command_group import CommandGroup
+from lorestudio.ui.features.trace.actions import TraceFeature
+from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
 
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
 
+class MemoriesFeature(Feature):
+    """Owns the pane, the memories that are known, and the work of drawing facts out."""
 
-class MemoryCommands(CommandGroup):
-    """Owns the pane, the desk that knows the memories, and the work of drawing facts out."""
+    view_keys: ClassVar = {
+        "in the memories": (
+            ("Write the memory", "Return"),
+            ("From the field above to the list", "Down"),
+        ),
+    }
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self.pane = MemoriesPane(window.theme)
-        self.desk = MemoryDesk(window.session, self)
-        self.work = MemoryWork(self.desk, self)
+    def __init__(
+        self, context: Context, chat: ChatPane, trace: TraceFeature, open_settings: Callable[[str], object]
+    ) -> None:
+        super().__init__(context)
+        self._chat, self._open_settings = chat, open_settings
+        self.pane = MemoriesPane(context.theme)
+        self.panes = (self.pane,)
+        self.store = MemoryStore(context.session, self)
+        self.work = MemoryWork(self.store, self)
         self._goal = ""
+        trace.openers.append(self._opener)
 
-    @property
-    def panes(self) -> tuple[MemoriesPane]:
-        """The pane, hidden at first."""
-        return (self.pane,)
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        page, store, work, here = self.pane.memories, self.store, self.work, Where.MEMORIES
+        row, known = self._has_row, lambda: not work.busy and store.chat_known
 
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What each action does."""
-        page, desk = self.pane.memories, self.desk
-        return {
-            "memories.extract": self.extract,
-            "memories.stop": self.work.stop,
-            "memories.again": self._ask_again,
-            "memories.refresh": self.work.refresh,
-            "memories.search": self._open_search,
-            "memories.similar": lambda: self._with_row(self._find_similar),
-            "memories.edit": lambda: self._with_row(lambda _row: page.detail.edit()),
-            "memories.pin": lambda: self._with_row(lambda row: desk.pin(row.memory, pinned=not row.memory.pinned)),
-            "memories.delete": lambda: self._with_row(lambda row: desk.delete([row.memory])),
-            "memories.undo": desk.undo,
-            "memories.messages": lambda: self._with_row(self._show_messages),
-            "memories.origin": lambda: self._with_row(lambda _row: page.detail.show_origin()),
-            "memories.in_run": lambda: self._with_row(self._show_in_run),
-            "memories.copy": lambda: self._with_row(self._copy),
-            "memories.copy_all": self._copy_all,
-            "memories.reload": desk.renew,
-            "memories.settings": partial(self._window.systems.open_settings, SYSTEM),
-            "trace.entry": self._open_entry,
-        }
+        def with_row(do: Callable[[MemoryRow], object]) -> Callable[[], object]:
+            return lambda: do(page.current) if page.current is not None else None
 
-    def connect_window(self) -> None:
-        """Follow what is shown; call it once the window has its actions."""
-        window, desk, pane, page = self._window, self.desk, self.pane, self.pane.memories
-        pane.use_actions(window.commands.actions)
-        pane.wanted.connect(window.run)
-        pane.seen.connect(lambda looks: desk.look(wanted=looks))
-        pane.again.connect(desk.renew)
-        desk.changed.connect(self._show)
-        desk.hits_changed.connect(self._show_hits)
-        desk.told.connect(window.say)
-        desk.altered.connect(partial(window.session.replays.system_changed, SYSTEM))
+        return (
+            Action(
+                "memories.extract", "Draw out facts", MENU, 820, self.extract, when=known, icon="play",
+                tip="Read the passages of the chat that wait, and keep their facts as memories",
+            ),
+            Action(
+                "memories.stop", "Stop drawing out facts", MENU, 821, work.stop, icon="stop",
+                when=lambda: work.busy and not work.under.stopping, tip="Stop; what is kept already stays",
+            ),
+            Action(
+                "memories.again", "Read the whole chat again…", MENU, 822, self._ask_again, when=known,
+                tip="Also the passages whose facts are kept already",
+            ),
+            Action(
+                "memories.refresh", "Refresh vectors", MENU, 823, work.refresh, when=self._can_refresh, icon="reload",
+                tip="Make the vectors anew that another model has made, or none",
+            ),
+            Action(
+                "memories.search", "Search memories by meaning", MENU, 920, self._open_search, icon="search",
+                tip="Type what the memories should be about; the most similar ones come first",
+            ),
+            Action(
+                "memories.similar", "Find memories like this one", MENU, 921, with_row(self._find_similar), ("S",),
+                here, row,
+            ),
+            Action(
+                "memories.edit", "Edit the memory", MENU, 1020, with_row(lambda _row: page.detail.edit()), when=row,
+                icon="pencil", tip="Write its text; Enter in the list does so, too",
+            ),
+            Action(
+                "memories.pin", "Pin the memory", MENU, 1021,
+                with_row(lambda row: store.pin(row.memory, pinned=not row.memory.pinned)), ("P",), here, row, "star",
+                "Pinned memories go into every prompt", text=self._pin_words,
+            ),
+            Action(
+                "memories.delete", "Delete the memory", MENU, 1022, with_row(lambda row: store.delete([row.memory])),
+                ("Del",), here, row, "trash", "It can be taken back",
+            ),
+            Action(
+                "memories.undo", "Take the deletion back", MENU, 1023, store.undo, ("Ctrl+Z",), here,
+                lambda: bool(store.deleted), "undo",
+            ),
+            Action(
+                "memories.messages", "Show the messages it came from", MENU, 1120, with_row(self._show_messages),
+                ("M",), here, lambda: page.current is not None and page.current.own, "chat",
+            ),
+            Action(
+                "memories.origin", "Show where the memory came from", MENU, 1121,
+                with_row(lambda _row: page.detail.show_origin()), ("O",), here, row,
+            ),
+            Action(
+                "memories.in_run", "Show the memory in the run", MENU, 1122, with_row(self._show_in_run), ("T",), here,
+                lambda: page.current is not None and self._place_in_run(page.current) is not None, "trace",
+                "What fact memory did with it before the reply that you look at",
+            ),
+            Action(
+                "memories.copy", "Copy the memory", MENU, 1220, with_row(self._copy), ("Ctrl+C",), here, row, "copy"
+            ),
+            Action(
+                "memories.copy_all", "Copy all listed memories", MENU, 1221, self._copy_all,
+                when=lambda: bool(page.model.rows), tip="As a Markdown table",
+            ),
+            Action("memories.reload", "Read the memories again", MENU, 1222, store.renew, icon="reload"),
+            Action(
+                "memories.settings", "Settings of fact memory…", MENU, 1320, partial(self._open_settings, SYSTEM),
+                icon="switches",
+            ),
+        )  # fmt: skip
+
+    def places(self) -> Mapping[Where, Sequence[QWidget]]:
+        """The list."""
+        return {Where.MEMORIES: (self.pane.memories.view,)}
+
+    def begin(self) -> None:
+        """Follow what is shown."""
+        context, store, pane, page = self.context, self.store, self.pane, self.pane.memories
+        pane.use_actions(context.commands.actions)
+        pane.wanted.connect(context.run)
+        pane.seen.connect(lambda looks: store.look(wanted=looks))
+        pane.again.connect(store.renew)
+        store.changed.connect(self._show)
+        store.hits_changed.connect(self._show_hits)
+        store.told.connect(context.say)
+        store.altered.connect(partial(context.session.replays.system_changed, SYSTEM))
         self.work.changed.connect(self._show_work)
-        self.work.told.connect(window.say)
-        self.work.cleared.connect(lambda: window.bars.drop(FAILED))
+        self.work.told.connect(context.say)
+        self.work.cleared.connect(lambda: context.bars.drop(FAILED))
         self.work.cost_known.connect(self._ask_cost)
-        window.session.choice_changed.connect(self._show_work)
-        window.session.project_changed.connect(self._show)
-        window.session.traces_changed.connect(lambda _all: self._show_row(page.current))
-        window.selection.generation_changed.connect(lambda: self._show_row(page.current))
-        page.searched.connect(desk.search)
-        page.cleared.connect(desk.drop_hits)
-        page.scoped.connect(lambda everything: desk.show_everything(everything=everything))
+        context.session.choice_changed.connect(self._show_work)
+        context.session.project_changed.connect(self._show)
+        context.session.traces_changed.connect(lambda _all: self._show_row(page.current))
+        context.selection.generation_changed.connect(lambda: self._show_row(page.current))
+        page.searched.connect(store.search)
+        page.cleared.connect(store.drop_hits)
+        page.scoped.connect(lambda everything: store.show_everything(everything=everything))
         page.chosen.connect(self._show_row)
         page.menu_wanted.connect(self._show_menu)
         detail = page.detail
-        detail.written.connect(desk.write)
-        detail.tagged.connect(desk.tag)
-        detail.pinned.connect(lambda memory, on: desk.pin(memory, pinned=on))
-        detail.deleted.connect(partial(window.run, "memories.delete"))
-        detail.past_wanted.connect(lambda memory: desk.ask_past(memory, detail.show_past))
-        detail.history.messages_wanted.connect(partial(window.run, "memories.messages"))
-        detail.history.run_wanted.connect(partial(window.run, "memories.in_run"))
+        detail.written.connect(store.write)
+        detail.tagged.connect(store.tag)
+        detail.pinned.connect(lambda memory, on: store.pin(memory, pinned=on))
+        detail.deleted.connect(partial(context.run, "memories.delete"))
+        detail.past_wanted.connect(lambda memory: store.ask_past(memory, detail.show_past))
+        detail.history.messages_wanted.connect(partial(context.run, "memories.messages"))
+        detail.history.run_wanted.connect(partial(context.run, "memories.in_run"))
         detail.history.picked.connect(page.choose)
-        pane.passages.wanted.connect(lambda key: self.extract(Wish(only=key)))
+        pane.passages.wanted.connect(lambda key: self.extract(ExtractionWish(only=key)))
         pane.passages.jump.connect(self._jump)
         self._show()
         self._show_work()
 
-    def update(self, actions: dict[str, QAction]) -> None:
-        """Enable what makes sense now."""
-        desk, picture, row = self.desk, self.desk.picture, self.pane.memories.current
-        idle = not self.work.busy
-        enabled = {
-            "memories.extract": idle and desk.chat_known,
-            "memories.stop": not idle and not self.work.under.stopping,
-            "memories.again": idle and desk.chat_known,
-            "memories.refresh": idle and picture is not None and picture.stale > 0,
-            "memories.copy_all": bool(self.pane.memories.model.rows),
-            "memories.undo": bool(desk.deleted),
-            "memories.messages": row is not None and row.own,
-            "memories.in_run": row is not None and self._place_in_run(row) is not None,
-        }
-        for name in ("similar", "edit", "pin", "delete", "origin", "copy"):
-            enabled[f"memories.{name}"] = row is not None
-        for name, on in enabled.items():
-            actions[name].setEnabled(on)
-        pinned = row is not None and bool(row.memory.pinned)
-        actions["memories.pin"].setText(tr("Unpin the memory") if pinned else tr("Pin the memory"))
-        if self._memory_in_trace():
-            actions["trace.entry"].setEnabled(True)
-
     def stop(self) -> None:
         """The window is closed."""
         self.work.stop()
-        self.desk.stop()
+        self.store.stop()
+
+    def _has_row(self) -> bool:
+        return self.pane.memories.current is not None
+
+    def _can_refresh(self) -> bool:
+        picture = self.store.picture
+        return not self.work.busy and picture is not None and picture.stale > 0
+
+    def _pin_words(self) -> str:
+        row = self.pane.memories.current
+        return tr("Unpin the memory") if row is not None and row.memory.pinned else tr("Pin the memory")
 
     # ---- what the actions do ----------------------------------------------------------------------------------------
 
-    def extract(self, wish: Wish | None = None) -> None:
+    def extract(self, wish: ExtractionWish | None = None) -> None:
         """Draw out what waits, where the chat can be told from others; else the pane says what to do."""
-        if self.desk.chat_known:
+        if self.store.chat_known:
             self.work.extract(wish)
         else:
-            self._window.show_pane("memories")
+            self.context.show("memories")
 
     def show_memory(self, memory: str) -> None:
         """Show a memory in the pane, whichever chat's memories are listed."""
         self._goal = memory
-        self._window.show_pane("memories")
+        self.context.show("memories")
         self.pane.tabs.setCurrentWidget(self.pane.memories)
         self._reach_goal()
 
     def _reach_goal(self) -> None:
-        desk, page = self.desk, self.pane.memories
-        if not self._goal or desk.picture is None:
+        store, page = self.store, self.pane.memories
+        if not self._goal or store.picture is None:
             return
         if page.choose(self._goal):
             self._goal = ""
             page.view.setFocus()
-        elif not desk.everything and not desk.picture.everything:
-            desk.show_everything(everything=True)
-        elif desk.idle:
+        elif not store.everything and not store.picture.everything:
+            store.show_everything(everything=True)
+        elif store.idle:
             self._goal = ""
-            self._window.status.flash(tr("This memory was deleted since the run."))
+            self.context.flash(tr("This memory was deleted since the run."))
 
     def _ask_again(self) -> None:
         text = tr("Every passage of the chat is read again, also those whose facts are kept.")
         more = tr("Facts that are known already stay as they are; deleted ones come back where they are found again.")
         dialogs.confirm(
-            self._window, tr("Read the whole chat again"), text, tr("Read again"),
-            lambda: self.extract(Wish(again=True)), more,
+            self.context.window, tr("Read the whole chat again"), text, tr("Read again"),
+            lambda: self.extract(ExtractionWish(again=True)), more,
         )  # fmt: skip
 
     def _open_search(self) -> None:
-        self._window.show_pane("memories")
+        self.context.show("memories")
         self.pane.open_search()
 
     def _find_similar(self, row: MemoryRow) -> None:
         self.pane.memories.bar.write(shorten(row.memory.content, 300))
-        self.desk.search(row.memory.content)
+        self.store.search(row.memory.content)
 
     def _show_messages(self, row: MemoryRow) -> None:
         if row.own and row.memory.origin.first is not None:
             self._jump(row.memory.origin.first)
 
     def _jump(self, message: int) -> None:
-        self._window.show_pane("chat")
-        self._window.chat.choose(message)
+        self.context.show("chat")
+        self._chat.choose(message)
 
     def _show_in_run(self, row: MemoryRow) -> None:
         place = self._place_in_run(row)
         if place is not None:
-            self._window.selection.choose_entry(place)
-            self._window.show_pane("trace")
+            self.context.selection.choose_entry(place)
+            self.context.show("trace")
 
-    def _open_entry(self) -> None:
+    def _opener(self) -> Callable[[], object] | None:
+        """What opens the row that is chosen in the trace, None where it is no memory."""
         memory = self._memory_in_trace()
-        if memory:
-            self.show_memory(memory)
-        else:
-            self._window.show_pane("entry")
+        return partial(self.show_memory, memory) if memory else None
 
     def _copy(self, row: MemoryRow) -> None:
         QGuiApplication.clipboard().setText(row.memory.content)
-        self._window.status.flash(tr("The memory was copied."))
+        self.context.flash(tr("The memory was copied."))
 
     def _copy_all(self) -> None:
         rows = self.pane.memories.model.rows
@@ -206,50 +256,43 @@ class MemoryCommands(CommandGroup):
         def done(text: str) -> None:
             QGuiApplication.clipboard().setText(text)
             amount = count(len(rows), "memory was", "memories were")
-            self._window.status.flash(tr("{memories} copied.", memories=amount))
+            self.context.flash(tr("{memories} copied.", memories=amount))
 
         def failed(error: Exception) -> None:
-            self._window.say(Notice(sentence_of(error), "error", key="memories"))
+            self.context.say(Notice(sentence_of(error), "error", key="memories"))
 
         title = tr("Copying memories")
-        self._window.session.jobs.start(title, lambda _report: as_markdown(rows), done=done, failed=failed)
-
-    def _with_row(self, do: Callable[[MemoryRow], object]) -> None:
-        row = self.pane.memories.current
-        if row is not None:
-            do(row)
+        self.context.session.jobs.start(title, lambda _report: as_markdown(rows), done=done, failed=failed)
 
     def _show_menu(self, where: QPoint) -> None:
         if self.pane.memories.current is None:
             return
-        self._window.update_actions()
+        self.context.update_actions()
         menu = QMenu(self.pane)
-        for name in ROW_MENU:
-            if name:
-                menu.addAction(self._window.commands.actions[name])
-            else:
-                menu.addSeparator()
+        self.context.commands.fill(menu, ROW_MENU)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(where)
 
     def _ask_cost(self, cost: object) -> None:
         if not isinstance(cost, MemoryCost):
             return
-        dialogs.ask_model(self._window, cost.name, cost.sentence, cost.more, lambda yes: cost.go() if yes else None)
+        dialogs.ask_model(
+            self.context.window, cost.name, cost.sentence, cost.more, lambda yes: cost.go() if yes else None
+        )
 
     # ---- the run that is looked at ----------------------------------------------------------------------------------
 
     def _place_in_run(self, row: MemoryRow) -> int | None:
         """The number of a memory in the run that is looked at, None where the run says nothing of it."""
-        trace = self._window.session.runs.trace(self._window.selection.generation)
+        trace = self.context.session.runs.trace(self.context.selection.generation)
         if trace is None or trace.system != SYSTEM:
             return None
         return next((place for place, ref in trace.entries.items() if ref.filename == row.id), None)
 
     def _memory_in_trace(self) -> str:
         """The id of the memory that is chosen in the trace, "" where none is."""
-        selection = self._window.selection
-        trace = self._window.session.runs.trace(selection.generation)
+        selection = self.context.selection
+        trace = self.context.session.runs.trace(selection.generation)
         if trace is None or trace.system != SYSTEM or selection.entry is None:
             return ""
         ref = trace.entries.get(selection.entry)
@@ -258,13 +301,15 @@ class MemoryCommands(CommandGroup):
     # ---- showing ----------------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        desk = self.desk
-        self.pane.show_picture(desk.picture, desk.problem, chat=desk.place.chat is not None, chat_known=desk.chat_known)
+        store = self.store
+        self.pane.show_picture(
+            store.picture, store.problem, chat=store.place.chat is not None, chat_known=store.chat_known
+        )
         self._show_work()
         self._reach_goal()
 
     def _show_hits(self) -> None:
-        self.pane.memories.show_hits(self.desk.hits, self.desk.searching)
+        self.pane.memories.show_hits(self.store.hits, self.store.searching)
         self.pane.note_changed.emit(self.pane.memories.note())
 
     def _show_row(self, row: object) -> None:
@@ -272,16 +317,16 @@ class MemoryCommands(CommandGroup):
         in_run = there is not None and self._place_in_run(there) is not None
         self.pane.memories.detail.show_row(there, in_run=in_run)
         self.pane.note_changed.emit(self.pane.memories.note())
-        self._window.update_actions()
+        self.context.update_actions()
 
     def _show_work(self) -> None:
         source = self.work.source
         self.pane.show_work(self.work.under, self._idle_words(), short_source(source), spoken_source(source))
-        self._window.update_actions()
+        self.context.update_actions()
 
     def _idle_words(self) -> str:
-        picture = self.desk.picture
-        if picture is None or not self.desk.chat_known:
+        picture = self.store.picture
+        if picture is None or not self.store.chat_known:
             return ""
         failed = sum(bool(row.failures) for row in picture.passages)
         if not picture.waiting:

@@ -13,8 +13,16 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
-from lorestudio.ui.features.facts.extraction_worker import Ended, Step, Wish, extract, news_of, refresh, sentence
-from lorestudio.ui.features.facts.store import MemoryDesk
+from lorestudio.ui.features.facts.extraction_worker import (
+    Ended,
+    ExtractionProgress,
+    ExtractionWish,
+    extract,
+    news_of,
+    refresh,
+    sentence,
+)
+from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
@@ -69,13 +77,13 @@ class MemoryWork(QObject):
     told = Signal(object)
     cleared = Signal()
 
-    def __init__(self, desk: MemoryDesk, parent: QObject | None = None) -> None:
+    def __init__(self, store: MemoryStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._store = store
         self._job: Job | None = None
         self.under = Under()
         self._reads: Path | None = None
-        desk.session.project_changed.connect(self._leave)
+        store.session.project_changed.connect(self._leave)
 
     @property
     def busy(self) -> bool:
@@ -85,12 +93,12 @@ class MemoryWork(QObject):
     @property
     def source(self) -> Source:
         """Who draws facts out, as chosen in the window."""
-        return self._desk.session.choice.source
+        return self._store.session.choice.source
 
     @property
     def embedder(self) -> str:
         """The profile that makes the vectors, "" where that is the stand-in."""
-        return self._desk.place.embedder
+        return self._store.place.embedder
 
     def stop(self) -> None:
         """End it, also in the middle of a request; what was kept stays."""
@@ -98,10 +106,10 @@ class MemoryWork(QObject):
             self._job.cancel()
             self._show(replace(self.under, stopping=True))
 
-    def extract(self, wish: Wish | None = None) -> None:
+    def extract(self, wish: ExtractionWish | None = None) -> None:
         """Draw out what waits, or what is wished for; what costs something begins once a person agrees."""
-        wish = wish or Wish()
-        place, source, project = self._desk.place, self.source, self._desk.session.project
+        wish = wish or ExtractionWish()
+        place, source, project = self._store.place, self.source, self._store.session.project
         if self.busy or project is None or place.chat is None:
             return
         asks = not wish.agreed and (source.kind is AnswerKind.PROVIDER or bool(self.embedder))
@@ -112,7 +120,7 @@ class MemoryWork(QObject):
 
     def refresh(self, *, agreed: bool = False) -> None:
         """Make the vectors of the listed memories anew that the chosen model has not made."""
-        desk, picture = self._desk, self._desk.picture
+        store, picture = self._store, self._store.picture
         if self.busy or picture is None or not picture.stale:
             return
         if self.embedder and not agreed:
@@ -122,7 +130,7 @@ class MemoryWork(QObject):
             self.cost_known.emit(MemoryCost(self.embedder, sentence, partial(self.refresh, agreed=True), more))
             return
         owner = "" if picture.everything else picture.owner
-        self._begin(Under(VECTORS, of=picture.stale), partial(refresh, desk.place, owner), self._refreshed)
+        self._begin(Under(VECTORS, of=picture.stale), partial(refresh, store.place, owner), self._refreshed)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -135,17 +143,17 @@ class MemoryWork(QObject):
         def failed(error: Exception) -> None:
             self._job = None
             self._show(Under())
-            self._desk.renew()
+            self._store.renew()
             if not isinstance(error, Cancelled):
                 self._failed(under.kind, error)
 
         title = tr("Making vectors") if under.kind == VECTORS else tr("Drawing out facts")
-        self._job = self._desk.session.jobs.start(title, work, done=ended, failed=failed, reported=self._heard)
+        self._job = self._store.session.jobs.start(title, work, done=ended, failed=failed, reported=self._heard)
         self._show(under)
 
     def _leave(self) -> None:
         """Another chat is open: what waits in the one before waits until it is open again."""
-        if self.under.kind == FACTS and self._desk.place.path != self._reads:
+        if self.under.kind == FACTS and self._store.place.path != self._reads:
             self.stop()
 
     def _show(self, under: Under) -> None:
@@ -154,35 +162,35 @@ class MemoryWork(QObject):
 
     def _heard(self, news: object) -> None:
         if isinstance(news, Question):
-            self._desk.session.question.emit(news)
+            self._store.session.question.emit(news)
         elif isinstance(news, Withdrawn):
-            self._desk.session.withdrawn.emit(news.question)
-        elif isinstance(news, Step) and self.busy:
+            self._store.session.withdrawn.emit(news.question)
+        elif isinstance(news, ExtractionProgress) and self.busy:
             under = replace(self.under, done=news.done, of=news.of, passage=news.passage, failed=news.failed)
             further = news.done > self.under.done and under.kind == FACTS
             self._show(under)
             if further:
-                self._desk.renew()
+                self._store.renew()
 
-    def _extracted(self, wish: Wish, ended: Ended) -> None:
+    def _extracted(self, wish: ExtractionWish, ended: Ended) -> None:
         if ended.cost:
             name = self.source.profile if self.source.kind is AnswerKind.PROVIDER else self.embedder
             go = partial(self.extract, replace(wish, agreed=True))
             more = tr("The requests hold texts of the chat. It can be stopped at any time; what was kept stays.")
             self.cost_known.emit(MemoryCost(name, ended.cost, go, more))
             return
-        self._desk.renew()
+        self._store.renew()
         if ended.drawn:
-            self._desk.altered.emit()
+            self._store.altered.emit()
         if ended.drawn and not any(each.problem for each in ended.drawn):
             self.cleared.emit()
         for notice in news_of(ended):
             self.told.emit(notice)
 
     def _refreshed(self, ended: Ended) -> None:
-        self._desk.renew()
+        self._store.renew()
         if ended.made:
-            self._desk.altered.emit()
+            self._store.altered.emit()
         tone: Tone = "neutral" if ended.stopped else "good"
         made = count(ended.made, "vector was", "vectors were")
         text = tr("{made} made; it was stopped.", made=made) if ended.stopped else tr("{made} made.", made=made)

@@ -26,7 +26,7 @@ NEWS_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExtractionWish:
     """What a person wants read: what waits, everything, or one passage by its key."""
 
     again: bool = False
@@ -45,7 +45,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ExtractionProgress:
     """How far it is; `passage` is the key of the one that is read, "" for vectors."""
 
     done: int
@@ -57,7 +57,7 @@ class Step:
 def extract(
     place: Place,
     source: Source,
-    wish: Wish,
+    wish: ExtractionWish,
     counter: TokenCounter | None,
     job: Job,
 ) -> Ended:
@@ -85,7 +85,7 @@ def extract(
                 drawn.append(last)
             now = passages[done] if done < of else None
             key = f"{now.first}-{now.last}" if now is not None else ""
-            job(Step(done, of, key, sum(bool(each.problem) for each in drawn)))
+            job(ExtractionProgress(done, of, key, sum(bool(each.problem) for each in drawn)))
 
         try:
             job.run(lambda: opened.extract(chat, place.path, passages, heard))
@@ -128,7 +128,7 @@ def refresh(place: Place, owner: str, job: Job) -> Ended:
         now = time.monotonic()
         if now - last >= NEWS_SECONDS or done == of:
             last = now
-            job(Step(done, of))
+            job(ExtractionProgress(done, of))
 
     with place.open() as opened:
         stale = opened.stale(owner)

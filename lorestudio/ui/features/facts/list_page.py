@@ -46,7 +46,7 @@ _TAGS_MOST: Final = 200
 """More tags than this make no list that anybody reads; the field finds the others."""
 
 
-class _Search(QLineEdit):
+class _SearchField(QLineEdit):
     """Escape empties it, Down goes to the list."""
 
     left = Signal()
@@ -77,7 +77,7 @@ class FilterBar(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.field = _Search(self)
+        self.field = _SearchField(self)
         self.field.setPlaceholderText(tr("Filter by words; Enter searches by meaning"))
         self.field.setAccessibleName(tr("Filter by words, or search by meaning"))
         self.field.setClearButtonEnabled(True)

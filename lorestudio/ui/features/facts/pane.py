@@ -1,7 +1,4 @@
-"""The memories pane: the work and its state on top, below it the memories, the passages and the profile.
-
-What can be done with the memories of fact memory.
-"""
+"""The memories pane: the work and its state on top, below it the memories, the passages and the profile."""
 
 from __future__ import annotations
 
@@ -19,46 +16,12 @@ from lorestudio.systems.facts.picture import FactsPicture
 from lorestudio.ui.features.facts.extraction import Under
 from lorestudio.ui.features.facts.list_page import MemoryPage
 from lorestudio.ui.features.facts.origins import PassagePage, ProfilePage
-from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.work_pane import WorkPane
 
-_MENU: Final = "Chat/Memories"
-
-MEMORY_ACTIONS: Final = (
-    Action(
-        "memories.extract", "Draw out facts", _MENU, icon="play", separator_before=True,
-        tip="Read the passages of the chat that wait, and keep their facts as memories",
-    ),
-    Action("memories.stop", "Stop drawing out facts", _MENU, icon="stop", tip="Stop; what is kept already stays"),
-    Action("memories.again", "Read the whole chat again…", _MENU, tip="Also the passages whose facts are kept already"),
-    Action(
-        "memories.refresh", "Refresh vectors", _MENU, icon="reload",
-        tip="Make the vectors anew that another model has made, or none",
-    ),
-    Action(
-        "memories.search", "Search memories by meaning", _MENU, icon="search", separator_before=True,
-        tip="Type what the memories should be about; the most similar ones come first",
-    ),
-    Action("memories.similar", "Find memories like this one", _MENU, ("S",), Where.MEMORIES),
-    Action("memories.edit", "Edit the memory", _MENU, icon="pencil", separator_before=True,
-           tip="Write its text; Enter in the list does so, too"),
-    Action("memories.pin", "Pin the memory", _MENU, ("P",), Where.MEMORIES, icon="star",
-           tip="Pinned memories go into every prompt"),
-    Action("memories.delete", "Delete the memory", _MENU, ("Del",), Where.MEMORIES, icon="trash",
-           tip="It can be taken back"),
-    Action("memories.undo", "Take the deletion back", _MENU, ("Ctrl+Z",), Where.MEMORIES, icon="undo"),
-    Action("memories.messages", "Show the messages it came from", _MENU, ("M",), Where.MEMORIES, icon="chat",
-           separator_before=True),
-    Action("memories.origin", "Show where the memory came from", _MENU, ("O",), Where.MEMORIES),
-    Action("memories.in_run", "Show the memory in the run", _MENU, ("T",), Where.MEMORIES, icon="trace",
-           tip="What fact memory did with it before the reply that you look at"),
-    Action("memories.copy", "Copy the memory", _MENU, ("Ctrl+C",), Where.MEMORIES, icon="copy", separator_before=True),
-    Action("memories.copy_all", "Copy all listed memories", _MENU, tip="As a Markdown table"),
-    Action("memories.reload", "Read the memories again", _MENU, icon="reload"),
-    Action("memories.settings", "Settings of fact memory…", _MENU, icon="switches", separator_before=True),
-)  # fmt: skip
+MENU: Final = "Chat/Memories"
+"""Where the actions stand in the menus."""
 
 ROW_MENU: Final = (
     "memories.edit", "memories.pin", "memories.delete", "", "memories.messages", "memories.origin", "memories.in_run",

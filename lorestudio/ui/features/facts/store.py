@@ -75,7 +75,7 @@ class _Changed:
     gone: Sequence[Memory] = ()
 
 
-class MemoryDesk(QObject):
+class MemoryStore(QObject):
     """Reads once somebody looks, and again when something changed while somebody looks.
 
     `changed` follows everything that it says, `hits_changed` a search, `told` carries a `Notice`. `altered` says that

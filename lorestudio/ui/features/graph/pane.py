@@ -25,9 +25,9 @@ from lorestudio.ui.features.graph.looks import graph_looks, node_sentence
 from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, ask_graph_file, graph_bytes
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
-from lorestudio.ui.state.firing_counts import FiringCounts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 

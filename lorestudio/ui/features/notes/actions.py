@@ -2,109 +2,166 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QWidget
+
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.studio.notes.change_set import ChangeSet
-from lorestudio.ui.shell.command_group import CommandGroup
+from lorestudio.studio.notes.recovery import Recovery
+from lorestudio.studio.notes.snapshots import Snapshots
+from lorestudio.ui.features.notes.pane import EntryPane
+from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.widgets import dialogs
-
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.vault.files import SaveError
 
 
-class EntryCommands(CommandGroup):
+class NotesFeature(Feature):
     """Nothing unsaved is lost without a question, and what was written is taken into the project."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._entry = window.entry
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.pane = EntryPane(context.theme, context.session, context.selection, context.drafts, context.session.jobs)
+        self.panes = (self.pane,)
         self._leaving = False
 
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What each action does."""
-        window, entry = self._window, self._entry
-        return {
-            "entry.save": entry.save,
-            "entry.back": window.history.back,
-            "entry.forward": window.history.forward,
-            "entry.previous": partial(window.vault.step, -1),
-            "entry.next": partial(window.vault.step, 1),
-            "entry.source": partial(self._with_pane, entry.toggle_source),
-            "entry.preview": partial(self._with_pane, entry.toggle_text),
-            "entry.add_property": entry.editor.form.open_choice,
-            "entry.follow": entry.editor.body.follow,
-            "entry.link": entry.editor.body.link_selection,
-            "entry.comment": entry.editor.body.toggle_comment,
-            "entry.history": entry.show_history,
-            "entry.revert": self._ask_revert,
-            "preview.toggle": window.session.runs.toggle_preview,
-        }
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        now, pane, editor, runs = self.context, self.pane, self.pane.editor, self.context.session.runs
+        return (
+            Action("entry.save", "Save", "File", 105, pane.save, ("Ctrl+S",), when=self._is_unsaved, icon="save"),
+            Action(
+                "entry.back", "Back", "Entry", 100, now.history.back, ("Ctrl+Alt+Left", "Alt+Left"),
+                when=lambda: now.history.can_go_back, icon="chevron-left",
+            ),
+            Action(
+                "entry.forward", "Forward", "Entry", 105, now.history.forward, ("Ctrl+Alt+Right", "Alt+Right"),
+                when=lambda: now.history.can_go_forward, icon="chevron-right",
+            ),
+            Action(
+                "entry.source", "Switch between form and source", "Entry", 200,
+                partial(self._with_pane, pane.toggle_source), ("Ctrl+E",), when=now.has_entry,
+            ),
+            Action(
+                "entry.preview", "Show the injected text", "Entry", 205, partial(self._with_pane, pane.toggle_text),
+                ("Ctrl+Shift+V",), when=now.has_entry,
+            ),
+            Action(
+                "entry.add_property", "Add property…", "Entry", 300, editor.form.open_choice, ("Ctrl+;",), Where.EDITOR,
+                self._has_note, "plus",
+            ),
+            Action(
+                "entry.follow", "Follow the link", "Entry", 305, editor.body.follow, ("Alt+Return", "Alt+Enter"),
+                Where.EDITOR, self._has_note,
+            ),
+            Action(
+                "entry.link", "Link the selection", "Entry", 310, editor.body.link_selection, ("Ctrl+Shift+L",),
+                Where.EDITOR, self._has_note, "link",
+            ),
+            Action(
+                "entry.comment", "Make a comment of it", "Entry", 315, editor.body.toggle_comment, ("Ctrl+/",),
+                Where.EDITOR, self._has_note,
+            ),
+            Action("entry.history", "History of this note…", "Entry", 400, pane.show_history, when=self._has_note),
+            Action(
+                "entry.revert", "Throw away unsaved changes…", "Entry", 405, self._ask_revert, when=self._is_unsaved
+            ),
+            Action(
+                "preview.toggle", "Show the run before what is tried out", "Trace", 30, runs.toggle_preview, ("B",),
+                Where.RUNS, lambda: runs.preview_of(now.selection.generation) is not None,
+                ticked=lambda: not runs.preview_shown,
+            ),
+        )  # fmt: skip
 
-    def connect_window(self) -> None:
-        """Hear what is written."""
-        self._entry.saved.connect(self._note_saved)
-        self._entry.safety.restored.connect(self._go_to_restored)
-        self._window.proposals.applied.connect(self._proposals_applied)
+    def places(self) -> Mapping[Where, Sequence[QWidget]]:
+        """The editor."""
+        return {Where.EDITOR: (self.pane.editor,)}
 
-    def ask_before_leaving(self) -> bool:
-        """Ask what becomes of unsaved texts before the window closes, and close it then.
+    def begin(self) -> None:
+        """Hear what is written, and preview what is tried out."""
+        context, preview, session = self.context, self.context.preview, self.context.session
+        self.pane.save_button.setDefaultAction(context.action("entry.save"))
+        self.pane.saved.connect(self._note_saved)
+        context.closed.connect(self.pane.safety.close)
+        self.pane.safety.restored.connect(self._go_to_restored)
+        preview.previewed.connect(session.runs.show_preview)
+        preview.previewed.connect(self.pane.show_preview)
+        session.project_changed.connect(preview.forget)
+        session.choice_changed.connect(preview.forget)
+        session.traces_changed.connect(self._forget_preview)
+        context.selection.generation_changed.connect(preview.forget)
 
-        Returns False where there is nothing to ask.
-        """
-        unsaved = self._window.drafts.all
+    def keep_in(self, folder: Path) -> None:
+        """Keep histories and unsaved texts, and offer what an earlier run has left."""
+        copies: Recovery | None = None
+        try:
+            copies = Recovery(folder / "recovery")
+        except SaveError as error:
+            self.context.say(Notice(str(error), "warning"))
+        self.pane.safety.use(Snapshots(folder / "history"), copies)
+        self.pane.safety.offer_found(self.context.window)
+
+    def ask_before_closing(self, close: Leave) -> bool:
+        """Ask what becomes of unsaved texts."""
+        unsaved = self.context.drafts.all
         if not unsaved or self._leaving:
             return False
-        dialogs.ask_unsaved(self._window, [path.name for path in unsaved], self.answer_unsaved)
+        dialogs.ask_unsaved(
+            self.context.window, [path.name for path in unsaved], lambda answer: self.answer_unsaved(answer, close)
+        )
         return True
 
-    def answer_unsaved(self, answer: str) -> None:
+    def answer_unsaved(self, answer: str, close: Leave) -> None:
         """Do with unsaved texts what was answered: `discard` or `save`; with anything else the window stays."""
         if answer == "discard":
             self._leaving = True
-            self._window.close()
+            close()
         elif answer == "save":
-            self._entry.save_all(self._saved_all)
+            self.pane.save_all(partial(self._saved_all, close))
 
-    def _saved_all(self, problems: list[str]) -> None:
+    def _saved_all(self, close: Leave, problems: list[str]) -> None:
         for problem in problems:
-            self._window.say(Notice(shorten(problem, 300), "error"))
+            self.context.say(Notice(shorten(problem, 300), "error"))
         if not problems:
-            self._window.close()
+            close()
+
+    def _has_note(self) -> bool:
+        return self.pane.path is not None
+
+    def _is_unsaved(self) -> bool:
+        return self.pane.unsaved
+
+    def _forget_preview(self, generations: Collection[Generation] | None) -> None:
+        """What is tried out was tried on another run."""
+        if generations is None or self.context.selection.generation in generations:
+            self.context.preview.forget()
 
     def _ask_revert(self) -> None:
         text = tr("The unsaved text of this note will be lost.")
-        dialogs.confirm(self._window, tr("Throw away unsaved changes"), text, tr("Throw away"), self._entry.revert)
+        dialogs.confirm(self.context.window, tr("Throw away unsaved changes"), text, tr("Throw away"), self.pane.revert)
 
     def _with_pane(self, do: Callable[[], object]) -> None:
-        self._window.raise_pane("entry")
+        self.context.uncover("entry")
         do()
 
     def _note_saved(self, path: object) -> None:
         if isinstance(path, Path):
-            self._window.session.reading.notes_written([path])
-            self._window.status.flash(tr("{name} was saved.", name=path.name))
-
-    def _proposals_applied(self, changes: object) -> None:
-        if isinstance(changes, ChangeSet) and changes.changes:
-            self._window.session.reading.notes_written([change.place for change in changes.changes])
-            self._window.status.flash(changes.title)
-            if not self._entry.unsaved:
-                self._entry.revert()  # reads the shown note again
+            self.context.session.reading.notes_written([path])
+            self.context.flash(tr("{name} was saved.", name=path.name))
 
     def _go_to_restored(self, item: object) -> None:
-        window, session = self._window, self._window.session
+        context, session = self.context, self.context.session
         path, project = getattr(item, "path", None), session.project
         notes: tuple[Entry | LeftOutNote, ...] = ()
         if project is not None:
             notes = (*project.index.entries, *project.index.left_out)
         note = next((note for note in notes if session.note_path(note) == path), None)
         if isinstance(note, Entry):
-            window.selection.choose_entry(note.id)
-            window.show_pane("entry")
+            context.selection.choose_entry(note.id)
+            context.show("entry")
         elif note is not None:
-            window.selection.choose_left_out(note)
+            context.selection.choose_left_out(note)

@@ -27,7 +27,7 @@ from lorestudio.studio.tryout.preview import Preview
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.completion import TitleBook
-from lorestudio.ui.features.notes.editor.fields import Context
+from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.ui.features.notes.facts import Chip, ChipRow, match_words, outcome_words
 from lorestudio.ui.features.notes.history import Safety
@@ -232,7 +232,7 @@ class EntryPane(Pane):
 
     def _take_names(self, project: Project, names: TitleBook) -> None:
         self._names = names
-        self.editor.set_context(Context(project.settings, self._rules, names))
+        self.editor.set_context(FieldContext(project.settings, self._rules, names))
 
     def _read_names(self, project: Project) -> None:
         """Have the names of the project's notes gathered: with the aliases known so far at once, then with all."""

@@ -5,22 +5,19 @@ What is looked at first, where nobody has chosen anything yet.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from lorestudio.domain.resources import resource
 from lorestudio.trace.model import Outcome, Trace
-from lorestudio.ui.shell.command_group import CommandGroup
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.feature import Feature
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
-
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
 
 
 def stopped_entry(trace: Trace) -> tuple[int, str] | None:
@@ -58,39 +55,57 @@ class FirstLook(QObject):
             self._selection.choose_entry(*stopped)
 
 
-class OpenCommands(CommandGroup):
+class ProjectsFeature(Feature):
     """Asks for the place, remembers the folder, and has it read."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._reading, self._settings = window.session.reading, window.settings
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        now, reading = self.context, self.context.session.reading
+        return (
+            Action(
+                "vault.open", "Open vault folder…", "File", 0, self._ask_vault, ("Ctrl+Shift+O",), when=now.idle,
+                icon="folder", leaves_chat=True,
+            ),
+            Action(
+                "vault.open_obsidian", "Open Obsidian vault…", "File", 5, self._ask_obsidian, when=now.idle,
+                leaves_chat=True,
+            ),
+            Action(
+                "chat.open", "Open chat…", "File", 10, self._ask_chat, ("Ctrl+Alt+O",), when=now.project_idle,
+                icon="chat", leaves_chat=True,
+            ),
+            Action(
+                "demo.open", "Open the demo", "File", 15, reading.open_demo, when=now.idle, icon="lorestudio",
+                leaves_chat=True,
+            ),
+            Action(
+                "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),
+                when=now.project_idle, icon="reload", leaves_chat=True,
+            ),
+        )  # fmt: skip
 
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What each action does."""
-        return {
-            "vault.open": self._ask_vault,
-            "vault.open_obsidian": lambda: dialogs.ask_obsidian(self._window, self._open_obsidian),
-            "vault.reload": self._reading.reload,
-            "chat.open": self._ask_chat,
-            "demo.open": self._reading.open_demo,
-        }
+    def begin(self) -> None:
+        """The panes have chosen a reply to look at by now, whenever a project is shown."""
+        self._first_look = FirstLook(self.context.session, self.context.selection, self)
+
+    def _ask_obsidian(self) -> None:
+        dialogs.ask_obsidian(
+            self.context.window, lambda place, key: self.context.session.reading.open([place], key=key)
+        )
 
     def _ask_vault(self) -> None:
-        start = str(self._settings.value("folders/vault", ""))
-        dialogs.choose_folder(self._window, tr("Open the folder with your notes"), start, self._open_vault)
-
-    def _open_obsidian(self, place: str, key: str) -> None:
-        self._reading.open([place], key=key)
+        start = str(self.context.settings.value("folders/vault", ""))
+        dialogs.choose_folder(self.context.window, tr("Open the folder with your notes"), start, self._open_vault)
 
     def _open_vault(self, path: Path) -> None:
-        self._settings.setValue("folders/vault", str(path))
-        self._reading.open([path])
+        self.context.settings.setValue("folders/vault", str(path))
+        self.context.session.reading.open([path])
 
     def _ask_chat(self) -> None:
-        start = str(self._settings.value("folders/chat", ""))
+        start = str(self.context.settings.value("folders/chat", ""))
         filters = tr("Chats (*.jsonl *.json *.txt);;All files (*)")
-        dialogs.choose_file(self._window, tr("Open a chat"), start, filters, self._open_chat)
+        dialogs.choose_file(self.context.window, tr("Open a chat"), start, filters, self._open_chat)
 
     def _open_chat(self, path: Path) -> None:
-        self._settings.setValue("folders/chat", str(path.parent))
-        self._reading.open_chat(path)
+        self.context.settings.setValue("folders/chat", str(path.parent))
+        self.context.session.reading.open_chat(path)

@@ -5,11 +5,11 @@ Which messages of the chat a new note is drafted from, and what it should be abo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -34,13 +34,12 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.making import default_records
 from lorestudio.studio.proposals.model import ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.features.proposals.dialog import AGAIN, ProposalsDialog
-from lorestudio.ui.features.proposals.worker import Tools, Wish
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.features.proposals.worker import ProposalWish, Tools
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
-from lorestudio.ui.state.selection import Selection
-from lorestudio.ui.state.session import Session
-from lorestudio.vault.data_folder import default_folder
 
 USUAL: Final = 8
 """So many messages are chosen to begin with: the chosen one and those before it."""
@@ -149,45 +148,46 @@ class PassageDialog(QDialog):
 MakeLog = Callable[[Sequence[Path]], ChangeLog]
 
 
-class ProposalCommands(QObject):
-    """Opens the dialogs. `applied` carries every change set that was written; `locks_changed` follows the list.
+class ProposalsFeature(Feature):
+    """Opens the dialogs, and knows the notes that are locked. `applied` carries every change set that was written.
 
-    `unsaved` gives the notes with unsaved text. `make_log` opens the change log of these vaults, in a worker; `locks`
-    and `records` are where the studio's list and the recorded answers lie. By default they are the person's own.
+    `make_log` opens the change log of these vaults, in a worker; `locks` and `records` are where the studio's list and
+    the recorded answers lie.
     """
 
     applied = Signal(object)  # ChangeSet
-    locks_changed = Signal()
 
-    def __init__(
-        self,
-        window: QWidget,
-        session: Session,
-        selection: Selection,
-        theme: Theme,
-        unsaved: Callable[[], Collection[Path]],
-        *,
-        make_log: MakeLog | None = None,
-        locks: NoteLocks | None = None,
-        records: Path | None = None,
-    ) -> None:
-        super().__init__(window)
-        self._window, self._session, self._selection, self._theme = window, session, selection, theme
-        self._unsaved = unsaved
-        self.make_log: MakeLog = make_log or (lambda roots: ChangeLog(default_folder(), roots))
-        self.locks = locks or NoteLocks(default_locks())
-        self.records = records or default_records()
+    def __init__(self, context: Context, entry: EntryPane, make_log: MakeLog) -> None:
+        super().__init__(context)
+        self._entry = entry
+        self.make_log = make_log
+        self.locks = NoteLocks(default_locks())
+        self.records = default_records()
         self._locked: frozenset[str] = frozenset()
-        session.project_changed.connect(self.load_locks)
+        context.session.project_changed.connect(self.load_locks)
 
-    def handlers(self) -> Mapping[str, Callable[[], object]]:
-        """What the actions do, by id."""
-        return {
-            "propose.summaries": self.summaries,
-            "propose.keys": self.keys,
-            "propose.draft": self.draft,
-            "entry.lock": self.toggle_lock,
-        }
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        now = self.context
+        return (
+            Action(
+                "propose.summaries", "Propose summaries…", "Entry", 500, self.summaries, when=now.has_project,
+                icon="ai",
+                tip="Have summaries proposed for notes that have none; nothing is written unless you accept it",
+            ),
+            Action(
+                "propose.keys", "Propose keys…", "Entry", 505, self.keys, when=now.has_entry,
+                tip="Have better keys proposed for the chosen entry, with what each finds in the chat",
+            ),
+            Action(
+                "propose.draft", "Draft a note from these messages…", "Entry", 510, self.draft, when=now.has_chat,
+                tip="Have a new note drafted from messages of the chat",
+            ),
+            Action(
+                "entry.lock", "Lock against proposals", "Entry", 515, self.toggle_lock, when=now.has_entry,
+                tip="Never propose anything for the chosen note", ticked=lambda: self.is_locked(now.selection.entry),
+            ),
+        )  # fmt: skip
 
     def is_locked(self, entry: int | None) -> bool:
         """Whether the entry's note is on the studio's list."""
@@ -203,13 +203,13 @@ class ProposalCommands(QObject):
             chosen = None if entries is None else _entries(project, entries)
             return plan_summaries(project, chosen, guard, model=model, again=choice == AGAIN, cancel=cancel)
 
-        return self._open(Wish(ProposalKind.SUMMARY, tr("Propose summaries"), plan))
+        return self._open(ProposalWish(ProposalKind.SUMMARY, tr("Propose summaries"), plan))
 
     def keys(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
         """Propose keys for the chosen entry, or for these."""
         chosen = entries
         if chosen is None:
-            chosen = () if self._selection.entry is None else (self._selection.entry,)
+            chosen = () if self.context.selection.entry is None else (self.context.selection.entry,)
         wanted = tuple(chosen)
         if not wanted:
             return None
@@ -217,16 +217,16 @@ class ProposalCommands(QObject):
         def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> ProposalPlan:
             return plan_keys(project, _entries(project, wanted), guard, mode=choice, model=model, cancel=cancel)
 
-        return self._open(Wish(ProposalKind.KEYS, tr("Propose keys"), plan))
+        return self._open(ProposalWish(ProposalKind.KEYS, tr("Propose keys"), plan))
 
     def draft(self) -> PassageDialog | None:
         """Ask for messages, then propose a note from them."""
-        project = self._session.project
+        project = self.context.session.project
         chat = project.chat if project is not None else None
         if chat is None or not chat.messages:
             return None
-        message = self._selection.message
-        dialog = PassageDialog(chat, len(chat.messages) - 1 if message is None else message, self._window)
+        message = self.context.selection.message
+        dialog = PassageDialog(chat, len(chat.messages) - 1 if message is None else message, self.context.window)
         dialog.chosen.connect(self._draft_from)
         dialog.open()
         return dialog
@@ -239,29 +239,35 @@ class ProposalCommands(QObject):
         def plan(project: Project, _guard: Guard, model: str, _choice: str, _cancel: CancelToken) -> ProposalPlan:
             return plan_draft(project, wanted, focus, model=model)
 
-        self._open(Wish(ProposalKind.DRAFT, tr("Draft a note"), plan))
+        self._open(ProposalWish(ProposalKind.DRAFT, tr("Draft a note"), plan))
 
-    def _open(self, wish: Wish) -> ProposalsDialog | None:
-        project = self._session.project
+    def _open(self, wish: ProposalWish) -> ProposalsDialog | None:
+        project = self.context.session.project
         if project is None:
             return None
         roots = [folder for folder in project.vault_folders if folder is not None]
-        tools = Tools(lambda: self.make_log(roots), self.locks, self.records, self._unsaved)
-        dialog = ProposalsDialog(self._session, project, wish, tools, self._theme, self._window)
+        tools = Tools(lambda: self.make_log(roots), self.locks, self.records, lambda: self.context.drafts.all)
+        dialog = ProposalsDialog(self.context.session, project, wish, tools, self.context.theme, self.context.window)
         dialog.applied.connect(self._was_applied)
         dialog.finished.connect(self.load_locks)
         dialog.open()
         return dialog
 
     def _was_applied(self, changes: object) -> None:
-        if isinstance(changes, ChangeSet):
-            self.applied.emit(changes)
+        if not isinstance(changes, ChangeSet):
+            return
+        self.applied.emit(changes)
+        if changes.changes:
+            self.context.session.reading.notes_written([change.place for change in changes.changes])
+            self.context.flash(changes.title)
+            if not self._entry.unsaved:
+                self._entry.revert()  # reads the shown note again
 
     # ---- locks ------------------------------------------------------------------------------------------------------
 
     def load_locks(self) -> None:
         """Read the list again."""
-        self._session.jobs.start(
+        self.context.session.jobs.start(
             tr("Reading the list of locked notes"),
             lambda _report: self.locks.load(),
             done=self._take_locks,
@@ -270,7 +276,7 @@ class ProposalCommands(QObject):
 
     def toggle_lock(self) -> None:
         """Put the chosen note on the list, or take it off."""
-        path = self._path(self._selection.entry)
+        path = self._path(self.context.selection.entry)
         if path is None:
             return
         now = not is_locked(path, self._locked)
@@ -279,18 +285,20 @@ class ProposalCommands(QObject):
             self.locks.set([path], locked_now=now)
             return self.locks.load()
 
-        self._session.jobs.start(tr("Locking a note"), lambda _report: work(), done=self._take_locks, failed=self._say)
+        self.context.session.jobs.start(
+            tr("Locking a note"), lambda _report: work(), done=self._take_locks, failed=self._say
+        )
 
     def _take_locks(self, locked: frozenset[str]) -> None:
         self._locked = locked
-        self.locks_changed.emit()
+        self.context.actions_changed()
 
     def _say(self, error: Exception) -> None:
-        self._session.notice.emit(Notice(sentence_of(error), "warning", key="locks"))
+        self.context.say(Notice(sentence_of(error), "warning", key="locks"))
 
     def _path(self, entry: int | None) -> Path | None:
-        found = self._session.entry(entry)
-        return self._session.note_path(found) if found is not None else None
+        found = self.context.session.entry(entry)
+        return self.context.session.note_path(found) if found is not None else None
 
 
 def _entries(project: Project, ids: Sequence[int]) -> list[Entry]:

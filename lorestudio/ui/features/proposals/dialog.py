@@ -28,7 +28,7 @@ from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import ProposalKind
 from lorestudio.ui.features.proposals.detail import ProposalDetail, proposal_table
-from lorestudio.ui.features.proposals.worker import Proposing, Row, RowState, Tools, Wish
+from lorestudio.ui.features.proposals.worker import ProposalWish, Proposing, Row, RowState, Tools
 from lorestudio.ui.features.providers.question_dialog import QuestionDialog
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
@@ -59,7 +59,7 @@ class ProposalsDialog(QDialog):
         self,
         session: Session,
         project: Project,
-        wish: Wish,
+        wish: ProposalWish,
         tools: Tools,
         theme: Theme,
         parent: QWidget | None = None,

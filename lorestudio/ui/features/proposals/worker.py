@@ -65,7 +65,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ProposalWish:
     """What a dialog proposes. `plan` reads the notes and says what is to be asked; it may wait and raise InputError.
 
     Its arguments: the project, what must not be touched, the model that requests name, a choice that the dialog offers
@@ -104,7 +104,7 @@ class _Made:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _AcceptedRows:
     """What came of accepting: rows that were written, and the proposals as they were judged last."""
 
     accepted: AcceptedProposals | None
@@ -128,7 +128,7 @@ class Proposing(QObject):
     question = Signal(object, str)  # Question, what it is about
     withdrawn = Signal(object)  # Question
 
-    def __init__(self, session: Session, project: Project, wish: Wish, tools: Tools, parent: QObject) -> None:
+    def __init__(self, session: Session, project: Project, wish: ProposalWish, tools: Tools, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._project, self._tools = session, project, tools
         self.wish = wish
@@ -348,17 +348,17 @@ class Proposing(QObject):
         tools = self._tools
         self._serial += 1  # what is being judged is out of date
 
-        def work() -> _Told:
+        def work() -> _AcceptedRows:
             judged = [(row, judge.edited(old, value) if value is not None else old) for row, old in pairs]
             good = [proposal for _, proposal in judged if proposal.acceptable]
             if len(good) < len(judged):
-                return _Told(None, tuple(judged))
-            return _Told(write_accepted(tools.make_log(), good, tools.locks.load()), tuple(judged))
+                return _AcceptedRows(None, tuple(judged))
+            return _AcceptedRows(write_accepted(tools.make_log(), good, tools.locks.load()), tuple(judged))
 
         self._begin(tr("Writing…"))
         self._session.jobs.start(self.activity, lambda _report: work(), done=self._accepted, failed=self._not_done)
 
-    def _accepted(self, told: _Told) -> None:
+    def _accepted(self, told: _AcceptedRows) -> None:
         written = set(told.accepted.written) if told.accepted is not None else set()
         refused = dict(told.accepted.refused) if told.accepted is not None else {}
         for row, proposal in told.judged:

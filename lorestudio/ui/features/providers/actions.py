@@ -5,12 +5,10 @@ How the chat is run, in the window: the mode, who answers, provider profiles, sw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -32,13 +30,10 @@ from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
 from lorestudio.ui.features.providers.question_dialog import QuestionDialog
-from lorestudio.ui.shell.command_group import CommandGroup
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.picker import Choice, Picker
-
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
-
 
 _DEEPLORE, _FIXED = 0, 1
 
@@ -150,48 +145,62 @@ class BehaviourDialog(QDialog):
             self._told.setText(count(len(self.fixed), "switch fixed", "switches fixed"))
 
 
-class AnswerCommands(CommandGroup):
+class ProvidersFeature(Feature):
     """Every choice goes through `Replays.choose`. `question` is the dialog of the question that waits for a person."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._session, self._choose = window.session, window.session.replays.choose
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._session, self._choose = context.session, context.session.replays.choose
         self.question: QuestionDialog | None = None
 
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What each action does."""
-        handlers: dict[str, Callable[[], object]] = {
-            "answers.stand-in": partial(self._choose_source, AnswerKind.STAND_IN),
-            "answers.recorded": partial(self._choose_source, AnswerKind.RECORDED),
-            "answers.provider": self._choose_provider,
-            "answers.typed": partial(self._choose_source, AnswerKind.TYPED),
-            "profiles.edit": self.edit_profiles,
-            "behaviour.edit": self.edit_behaviour,
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        has_project, session = self.context.has_project, self._session
+        modes = {Mode.KEYWORDS: "Keywords only", Mode.TWO_STAGE: "Two-stage", Mode.AI_ONLY: "AI only"}
+        sources: dict[AnswerKind, tuple[str, Callable[[], object]]] = {
+            AnswerKind.STAND_IN: ("Offline stand-in (no model)", partial(self._choose_source, AnswerKind.STAND_IN)),
+            AnswerKind.RECORDED: ("Recorded answers", partial(self._choose_source, AnswerKind.RECORDED)),
+            AnswerKind.PROVIDER: ("Provider…", self._choose_provider),
+            AnswerKind.TYPED: ("I type the answers", partial(self._choose_source, AnswerKind.TYPED)),
         }
-        return handlers | {f"mode.{mode.value}": partial(self._choose, mode=mode) for mode in Mode}
+        return (
+            *(
+                Action(
+                    f"mode.{mode.value}", title, "Run/Mode", 220 + place, partial(self._choose, mode=mode),
+                    (f"Ctrl+Alt+{place}",), when=has_project,
+                    ticked=partial(lambda mode: session.choice.mode is mode, mode),
+                )
+                for place, (mode, title) in enumerate(modes.items(), start=1)
+            ),
+            *(
+                Action(
+                    f"answers.{kind.value}", title, "Run/Answers", 230 + place, do, when=has_project,
+                    icon="server" if kind is AnswerKind.PROVIDER else "",
+                    ticked=partial(lambda kind: session.choice.source.kind is kind, kind),
+                )
+                for place, (kind, (title, do)) in enumerate(sources.items())
+            ),
+            Action("profiles.edit", "Provider profiles…", "Run", 240, self.edit_profiles, icon="server"),
+            Action(
+                "behaviour.edit", "Behaviour switches…", "Run", 245, self.edit_behaviour, when=has_project,
+                icon="switches",
+            ),
+        )  # fmt: skip
 
-    def connect_window(self) -> None:
+    def begin(self) -> None:
         """Show what is asked of a person."""
         self._session.question.connect(self._ask)
         self._session.withdrawn.connect(self._withdraw)
 
-    def update(self, actions: dict[str, QAction]) -> None:
-        """Tick what is chosen."""
-        choice = self._session.choice
-        for mode in Mode:
-            actions[f"mode.{mode.value}"].setChecked(choice.mode is mode)
-        for kind in AnswerKind:
-            actions[f"answers.{kind.value}"].setChecked(choice.source.kind is kind)
-
     def edit_profiles(self) -> ProfilesDialog:
         """Show the provider profiles."""
-        dialog = ProfilesDialog(self._session, self._window.theme, self._window)
+        dialog = ProfilesDialog(self._session, self.context.theme, self.context.window)
         dialog.open()
         return dialog
 
     def edit_behaviour(self) -> BehaviourDialog:
         """Show the behaviour switches."""
-        dialog = BehaviourDialog(self._session.choice.fixed, self._window)
+        dialog = BehaviourDialog(self._session.choice.fixed, self.context.window)
         dialog.accepted_switches.connect(self._choose_switches)
         dialog.open()
         return dialog
@@ -206,11 +215,11 @@ class AnswerCommands(CommandGroup):
         elif len(profiles) == 1:
             self._pick_provider(profiles[0].name)
         else:
-            choices = [Choice(profile.name, profile.model, profile.host, profile.name) for profile in profiles]
+            items = [Choice(profile.name, profile.model, profile.host, profile.name) for profile in profiles]
             title, placeholder = tr("Choose a provider"), tr("Type a few letters of a profile")
-            picker = Picker(self._window.theme, title, placeholder, choices, self._window)
+            picker = Picker(self.context.theme, title, placeholder, items, self.context.window)
             picker.picked.connect(self._pick_provider)
-            picker.open_over(self._window)
+            picker.open_over(self.context.window)
 
     def _pick_provider(self, name: object) -> None:
         self._choose(source=Source(AnswerKind.PROVIDER, str(name)))
@@ -223,7 +232,7 @@ class AnswerCommands(CommandGroup):
         if isinstance(question, Question):
             live = self._session.replays.live
             where = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if live else tr("This reply")
-            dialog = self.question = QuestionDialog(question, where, self._window)
+            dialog = self.question = QuestionDialog(question, where, self.context.window)
             dialog.finished.connect(partial(self._closed, dialog))
             dialog.open()
 

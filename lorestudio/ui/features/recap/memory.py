@@ -53,7 +53,7 @@ class _Opened:
     picture: RecapPicture
 
 
-class RecapDesk(QObject):
+class ChatRecaps(QObject):
     """Opens recap memory once somebody looks, once it works by itself, or where a queue was left.
 
     `changed` follows everything that it says, `prompt_changed` a `PromptAt`, `told` carries a `Notice`, `due` says that

@@ -15,7 +15,7 @@ from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_
 from lorestudio.systems.recap.overview import QueuePicture
 from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.worker import QueueProgress
-from lorestudio.ui.features.recap.memory import RecapDesk
+from lorestudio.ui.features.recap.memory import ChatRecaps
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 
 PICTURE_SECONDS: Final = 0.5
@@ -51,9 +51,9 @@ class RecapQueue(QObject):
     changed = Signal()
     cost_known = Signal(object)
 
-    def __init__(self, desk: RecapDesk, parent: QObject | None = None) -> None:
+    def __init__(self, recaps: ChatRecaps, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._recaps = recaps
         self._working: RecapSession | None = None
         self._source = Source()
         self._news: QueueProgress | None = None
@@ -61,17 +61,17 @@ class RecapQueue(QObject):
         self._pictured = 0.0
         self._shown_chat: object = None
         self._logged: frozenset[str] = frozenset()
-        desk.due.connect(self.begin_by_itself)
+        recaps.due.connect(self.begin_by_itself)
 
     @property
     def working(self) -> bool:
         """Whether the queue of the open chat is being worked on."""
-        return self._working is not None and self._working is self._desk.open
+        return self._working is not None and self._working is self._recaps.open
 
     @property
     def source(self) -> Source:
         """Who is asked, as chosen in the window."""
-        return self._desk.session.choice.source
+        return self._recaps.session.choice.source
 
     @property
     def profile(self) -> str:
@@ -117,36 +117,36 @@ class RecapQueue(QObject):
         """Take everything of recap memory out of the chat."""
 
         def done() -> None:
-            self._desk.told.emit(Notice(tr("All recaps and scene breaks were taken out of the chat."), key="recap"))
-            self._desk.renew()
+            self._recaps.told.emit(Notice(tr("All recaps and scene breaks were taken out of the chat."), key="recap"))
+            self._recaps.renew()
 
         self._change(lambda session: session.clear_all(), done)
 
     def agree(self, cost: RecapCost, agreed: bool) -> None:
         """The person has seen what it costs."""
-        if agreed and cost.session is self._desk.open:
+        if agreed and cost.session is self._recaps.open:
             self._work(cost.session)
             return
 
         async def back() -> None:
             await cost.take_back()
 
-        self._desk.work.start(back, done=lambda _none: self._show_state(cost.session), failed=self._failed)
+        self._recaps.work.start(back, done=lambda _none: self._show_state(cost.session), failed=self._failed)
 
     # ---- beginning --------------------------------------------------------------------------------------------------
 
     def _begin(self, enqueue: Enqueue | None, *, asked: bool) -> None:
-        session, desk = self._desk.open, self._desk
+        session, recaps = self._recaps.open, self._recaps
         if session is None:
             return
         if self.working:
             self._add(session, enqueue)
             return
-        source, connections = self.source, desk.session.connections
-        settings, room, path = desk.settings, desk.room, session.path
+        source, connections = self.source, recaps.session.connections
+        settings, room, path = recaps.settings, recaps.room, session.path
         put = Asked(
-            lambda question: desk.work.tell(partial(desk.session.question.emit, question)),
-            lambda question: desk.work.tell(partial(desk.session.withdrawn.emit, question)),
+            lambda question: recaps.work.tell(partial(recaps.session.question.emit, question)),
+            lambda question: recaps.work.tell(partial(recaps.session.withdrawn.emit, question)),
         )
 
         async def work() -> _Begun:
@@ -160,7 +160,7 @@ class RecapQueue(QObject):
                 raise
 
         self._source = source
-        desk.work.start(work, done=partial(self._ready, session, asked), failed=partial(self._not_begun, session))
+        recaps.work.start(work, done=partial(self._ready, session, asked), failed=partial(self._not_begun, session))
 
     async def _prepared(self, session: RecapSession, enqueue: Enqueue | None, source: Source, *, asked: bool) -> _Begun:
         """Queue, and find out the cost; the chat's queue is held unless there is nothing to do."""
@@ -191,11 +191,11 @@ class RecapQueue(QObject):
         return _Begun(QueuePicture(session.queue))
 
     def _ready(self, session: RecapSession, asked: bool, begun: _Begun) -> None:
-        if session is not self._desk.open:
-            self._desk.work.start(session.close, failed=self._failed)
+        if session is not self._recaps.open:
+            self._recaps.work.start(session.close, failed=self._failed)
             return
-        self._desk.queue = begun.queue
-        self._desk.renew()
+        self._recaps.queue = begun.queue
+        self._recaps.renew()
         self.changed.emit()
         state = begun.queue.state
         if begun.cost is not None and asked:
@@ -228,7 +228,7 @@ class RecapQueue(QObject):
             if not self.working and not session.queue.is_idle:
                 self._work(session)
 
-        self._desk.work.start(work, done=done, failed=self._failed)
+        self._recaps.work.start(work, done=done, failed=self._failed)
 
     # ---- working ----------------------------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class RecapQueue(QObject):
         self._working = session
         self._logged = frozenset(item.id for item in session.queue.log)
         self._shown_chat, self._pictured = session.chat, time.monotonic()
-        self._desk.queue = QueuePicture(session.queue, working=True)
+        self._recaps.queue = QueuePicture(session.queue, working=True)
 
         async def work() -> None:
             session.worker.on_progress = self._hear
@@ -246,7 +246,7 @@ class RecapQueue(QObject):
             finally:
                 session.worker.on_progress = None
 
-        self._desk.work.start(work, done=partial(self._ended, session), failed=partial(self._broke, session))
+        self._recaps.work.start(work, done=partial(self._ended, session), failed=partial(self._broke, session))
         self.changed.emit()
 
     def _hear(self, progress: QueueProgress) -> None:
@@ -254,25 +254,25 @@ class RecapQueue(QObject):
         self._news = progress
         if not self._posted:
             self._posted = True
-            self._desk.work.tell(self._show_news)
+            self._recaps.work.tell(self._show_news)
 
     def _show_news(self) -> None:
         self._posted = False
         news, session = self._news, self._working
-        if news is None or session is None or session is not self._desk.open:
+        if news is None or session is None or session is not self._recaps.open:
             return
         done = len([item for item in news.state.log if item.id not in self._logged])
         retry_at = None if news.retry_in_s is None else time.time() + news.retry_in_s
-        self._desk.queue = QueuePicture(news.state, working=True, done=done, retry_at=retry_at)
+        self._recaps.queue = QueuePicture(news.state, working=True, done=done, retry_at=retry_at)
         self.changed.emit()
         now = time.monotonic()
         if session.chat is not self._shown_chat and now - self._pictured >= PICTURE_SECONDS:
             self._shown_chat, self._pictured = session.chat, now
-            self._desk.renew()
+            self._recaps.renew()
 
     def _ended(self, session: RecapSession, _none: None = None) -> None:
         self._working = None
-        if session is not self._desk.open:
+        if session is not self._recaps.open:
             return
         self._show_state(session)
         new = [item for item in session.queue.log if item.id not in self._logged]
@@ -297,7 +297,7 @@ class RecapQueue(QObject):
 
     def _change(self, how: Enqueue, then: Callable[[], object] | None = None) -> None:
         """Change the queue, holding it while nobody works on it."""
-        session = self._desk.open
+        session = self._recaps.open
         if session is None:
             return
 
@@ -316,15 +316,15 @@ class RecapQueue(QObject):
             if then is not None:
                 then()
 
-        self._desk.work.start(work, done=done, failed=self._failed)
+        self._recaps.work.start(work, done=done, failed=self._failed)
 
     # ---- telling ----------------------------------------------------------------------------------------------------
 
     def _show_state(self, session: RecapSession) -> None:
-        if session is self._desk.open:
-            self._desk.queue = QueuePicture(session.queue)
+        if session is self._recaps.open:
+            self._recaps.queue = QueuePicture(session.queue)
             self.changed.emit()
-            self._desk.renew()
+            self._recaps.renew()
 
     def _not_begun(self, session: RecapSession, error: Exception) -> None:
         self._show_state(session)
@@ -335,7 +335,7 @@ class RecapQueue(QObject):
         self._tell(Notice(sentence_of(error), "warning" if known else "error", key="recap"))
 
     def _tell(self, notice: Notice) -> None:
-        self._desk.told.emit(notice)
+        self._recaps.told.emit(notice)
 
 
 def _sentence(text: str) -> str:

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
@@ -36,6 +35,7 @@ from lorestudio.studio.report.formats import Format
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
+from lorestudio.ui.widgets import dialogs
 
 LONGEST_PAGE: Final = 80_000
 """Characters of a page that are laid out at once without a pause that is felt."""
@@ -84,7 +84,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReportWish:
     """What the fields of the dialog say."""
 
     whole_chat: bool = False
@@ -172,12 +172,7 @@ class PreviewDialog(QDialog):
     def ask_where(self) -> None:
         """Ask for the file."""
         name = self.file_name()
-        dialog = QFileDialog(self, self.windowTitle(), name)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(name.rpartition(".")[2])
-        dialog.fileSelected.connect(lambda path: self.write(Path(path)))
-        dialog.open()
+        dialogs.choose_new_file(self, self.windowTitle(), name, "", name.rpartition(".")[2], self.write)
 
     def write(self, path: Path) -> None:
         """Write what is shown to this file, off the GUI thread; the dialog closes once that is done."""
@@ -243,7 +238,7 @@ class ReportDialog(PreviewDialog):
     """A report of the chosen reply or of the whole chat; `make` turns what is wanted into the text."""
 
     def __init__(
-        self, jobs: Jobs, make: Callable[[Wanted], Made], name: str, parent: QWidget, *, redacted: bool = False
+        self, jobs: Jobs, make: Callable[[ReportWish], Made], name: str, parent: QWidget, *, redacted: bool = False
     ) -> None:
         intro = tr(
             "A report says what the pipeline did and why, in one file that needs nothing else. A redacted one is safe "
@@ -270,9 +265,9 @@ class ReportDialog(PreviewDialog):
         self.refresh()
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> ReportWish:
         """What the fields say."""
-        return Wanted(self.scope.currentIndex() == 1, self.redacted.isChecked(), Format(self.format.currentData()))
+        return ReportWish(self.scope.currentIndex() == 1, self.redacted.isChecked(), Format(self.format.currentData()))
 
     def file_name(self) -> str:
         """Names nothing of the person's where the report does not."""

@@ -15,7 +15,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -326,11 +325,8 @@ class ExportDialog(QDialog):
         self.bar.say(tr("It was copied."), "good")
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, tr("Save the settings as"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("txt" if self.chosen_target is Target.LIST else "json")
-        dialog.selectFile("deeplore-settings")
-        dialogs.open_file_dialog(dialog, self.save_text)
+        suffix = "txt" if self.chosen_target is Target.LIST else "json"
+        dialogs.choose_new_file(self, tr("Save the settings as"), "deeplore-settings", "", suffix, self.save_text)
 
     def save_text(self, path: Path) -> None:
         """Write the text into a file of its own."""

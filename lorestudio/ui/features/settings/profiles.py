@@ -37,7 +37,7 @@ from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_
 _KEY: Final = "settings_profiles/{chat}"
 
 
-class SettingsDesk(QObject):
+class ProfileLibrary(QObject):
     """Reads and writes profiles in jobs, and applies one as a step that can be taken back.
 
     `changed` follows everything that it says; `told` carries a `Notice`. A vault that was opened without a settings
@@ -51,9 +51,9 @@ class SettingsDesk(QObject):
         super().__init__(parent)
         self._session, self._remembered = session, remembered
         self.store = SettingsProfiles(Path(remembered.fileName()).parent / "settings")
-        self.profiles: tuple[SettingsProfile, ...] = ()
+        self.known: tuple[SettingsProfile, ...] = ()
         self.name = ""
-        self._known = False
+        self._was_read = False
         session.project_changed.connect(self._project_changed)
 
     # ---- what is in use ---------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class SettingsDesk(QObject):
 
     def find(self, name: str) -> SettingsProfile | None:
         """The profile of that name."""
-        return next((each for each in self.profiles if each.name.casefold() == name.strip().casefold()), None)
+        return next((each for each in self.known if each.name.casefold() == name.strip().casefold()), None)
 
     def _base(self) -> DeepLoreSettings | None:
         """What the settings in use are held against."""
@@ -172,9 +172,9 @@ class SettingsDesk(QObject):
             return store.all()
 
         def arrived(profiles: tuple[SettingsProfile, ...]) -> None:
-            self.profiles = profiles
+            self.known = profiles
             done()
-            first, self._known = not self._known, True
+            first, self._was_read = not self._was_read, True
             if first:
                 self._recall()
             self.changed.emit()
@@ -192,17 +192,17 @@ class SettingsDesk(QObject):
         if not self._session.renewed:
             project = self._session.project
             path = project.settings_path if project is not None else None
-            self.name = next((each.name for each in self.profiles if each.path == path), "")
+            self.name = next((each.name for each in self.known if each.path == path), "")
             self._recall()
         self.changed.emit()
 
     def _recall(self) -> None:
         """Use the profile that was chosen for this chat last, where no file of settings was given."""
         project = self._session.project
-        if project is None or self.name or not self._known:
+        if project is None or self.name or not self._was_read:
             return
         if project.settings_path is not None:
-            self.name = next((each.name for each in self.profiles if each.path == project.settings_path), "")
+            self.name = next((each.name for each in self.known if each.path == project.settings_path), "")
             return
         name = str(self._remembered.value(_KEY.format(chat=chat_id(project)), ""))
         profile = self.find(name) if name else None
@@ -228,12 +228,12 @@ _CURRENT, _DEFAULTS = "", "\0defaults"
 
 
 class SettingsProfilesDialog(QDialog):
-    """Works on the desk's profiles; every change is written at once."""
+    """Works on the profiles that are known; every change is written at once."""
 
-    def __init__(self, theme: Theme, session: Session, desk: SettingsDesk, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, session: Session, profiles: ProfileLibrary, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Settings profiles"))
-        self._theme, self._session, self._desk = theme, session, desk
+        self._theme, self._session, self._profiles = theme, session, profiles
         self.list = QListWidget(self)
         self.other = QComboBox(self)
         self.model = change_table(("Setting", "This profile", "The other"), self, checkable=False)
@@ -244,7 +244,7 @@ class SettingsProfilesDialog(QDialog):
         self.delete = QPushButton(tr("Delete…"), self)
         self.save = QPushButton(tr("Save current settings as…"), self)
         self._build()
-        desk.changed.connect(self._fill)
+        profiles.changed.connect(self._fill)
         self._fill()
 
     def _build(self) -> None:
@@ -301,19 +301,19 @@ class SettingsProfilesDialog(QDialog):
 
     def ask_save(self) -> None:
         """Ask under which name to keep the settings in use."""
-        ask_profile_name(self._desk, self)
+        ask_profile_name(self._profiles, self)
 
     def _fill(self) -> None:
         before = self.chosen
-        wanted = before.name if before is not None else self._desk.name
+        wanted = before.name if before is not None else self._profiles.name
         compared = self.other.currentData()
         self.list.clear()
         self.other.blockSignals(True)
         self.other.clear()
         self.other.addItem(tr("The settings in use"), _CURRENT)
         self.other.addItem(tr("DeepLore's defaults"), _DEFAULTS)
-        for profile in self._desk.profiles:
-            used = tr(" · in use") if profile.name == self._desk.name else ""
+        for profile in self._profiles.known:
+            used = tr(" · in use") if profile.name == self._profiles.name else ""
             item = QListWidgetItem(f"{profile.name}\n{profile_words(profile)}{used}")
             item.setData(ITEM, profile)
             if profile.problems:
@@ -364,18 +364,18 @@ class SettingsProfilesDialog(QDialog):
             return self._session.project.settings if self._session.project is not None else None
         if name == _DEFAULTS:
             return DeepLoreSettings()
-        found = self._desk.find(str(name))
+        found = self._profiles.find(str(name))
         return found.settings if found is not None else None
 
     def _use(self) -> None:
         if self.chosen is not None and self.use.isEnabled():
-            self._desk.choose(self.chosen.name)
+            self._profiles.choose(self.chosen.name)
 
     def _rename(self) -> None:
         profile = self.chosen
         if profile is not None:
             dialogs.ask_name(
-                self, tr("Rename profile"), tr("Name"), profile.name, partial(self._desk.rename, profile.name)
+                self, tr("Rename profile"), tr("Name"), profile.name, partial(self._profiles.rename, profile.name)
             )
 
     def _delete(self) -> None:
@@ -386,25 +386,25 @@ class SettingsProfilesDialog(QDialog):
                 tr("Delete profile"),
                 tr("Delete the profile “{name}”?", name=profile.name),
                 tr("Delete"),
-                partial(self._desk.delete, profile.name),
+                partial(self._profiles.delete, profile.name),
                 tr("Its file goes with it. The settings in use stay as they are."),
             )
 
 
-def ask_profile_name(desk: SettingsDesk, parent: QWidget) -> None:
+def ask_profile_name(profiles: ProfileLibrary, parent: QWidget) -> None:
     """Ask for the name of a profile to keep the settings in use; one that exists is replaced only after a question."""
 
     def answered(name: str) -> None:
-        known = desk.find(name)
+        known = profiles.find(name)
         if known is None:
-            desk.save(name)
+            profiles.save(name)
             return
         dialogs.confirm(
             parent,
             tr("Replace profile"),
             tr("There is a profile “{name}” already. Replace it?", name=known.name),
             tr("Replace"),
-            partial(desk.save, known.name, replace=True),
+            partial(profiles.save, known.name, replace=True),
         )
 
-    dialogs.ask_name(parent, tr("Save settings as a profile"), tr("Name"), desk.name, answered)
+    dialogs.ask_name(parent, tr("Save settings as a profile"), tr("Name"), profiles.name, answered)

@@ -1,107 +1,48 @@
-"""The actions of the retrieval systems.
-
-What the window does with retrieval systems: choosing one for the chat, setting it, comparing; settings kept.
-"""
+"""The retrieval systems in the window: choosing one for the chat, setting it, comparing them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtGui import QGuiApplication
 
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.differences import section_differences, value_text
-from lorestudio.settings.files import write_atomically
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
+from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
+from lorestudio.ui.features.settings.profiles import ProfileLibrary
 from lorestudio.ui.features.settings.trial import SystemTrial
 from lorestudio.ui.features.systems.books_dialog import BooksDialog
 from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action
-from lorestudio.ui.shell.command_group import CommandGroup, Situation
+from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.record_table import csv_bytes
 
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
-
-
-def _chat(now: Situation) -> bool:
-    return now.chat
-
-
-def _project(now: Situation) -> bool:
-    return now.project
-
-
 SYSTEMS: Final = KINDS
 OVER_BOOKS: Final = next(name for name, kind in KINDS.items() if kind.settings is WorldInfoSettings)
 """The system whose settings name lorebooks."""
-"""All systems, DeepLore first."""
-
-SYSTEM_ACTIONS: Final[tuple[Action, ...]] = (
-    *(
-        Action(
-            f"system.{name}",
-            system_title(name),
-            "Run/System",
-            enabled_when=_project,
-            tip=system_help(name),
-            checkable=True,
-        )
-        for name in SYSTEMS
-    ),
-    Action(
-        "system.settings",
-        "Settings of the system…",
-        "Run/System",
-        enabled_when=_project,
-        icon="switches",
-        tip="Set the system that is chosen for this chat",
-        separator_before=True,
-    ),
-    Action(
-        "worldinfo.books",
-        "Lorebooks of World Info…",
-        "Run/System",
-        enabled_when=_project,
-        icon="list",
-        tip="Scan SillyTavern's lorebooks in place of the vault: files, whose they are, and in what order",
-    ),
-    Action(
-        "systems.compare",
-        "Compare systems…",
-        "Run/System",
-        enabled_when=_chat,
-        icon="columns",
-        tip="Run the chat with two or more systems or settings, and put what they put in side by side",
-    ),
-    Action("systems.copy", "Copy the comparison of systems", "Trace/Compare systems", enabled_when=_chat, icon="copy"),
-    Action("systems.csv", "Save the comparison as CSV…", "Trace/Compare systems", enabled_when=_chat, icon="save"),
-    Action(
-        "systems.picture", "Save the chart as a picture…", "Trace/Compare systems", enabled_when=_chat, icon="table"
-    ),
-)
 
 
-class SystemCommands(CommandGroup):
-    """Owns the files with the systems' settings, in the folder of the person's configuration."""
+class SystemsFeature(Feature):
+    """Owns the pane that compares, and the files with the systems' settings in the person's configuration."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._session = window.session
-        self.files = SystemSettingsFiles(Path(window.settings.fileName()).parent / "systems")
-        self.compare = SystemsPane(window.theme, window.session, window.selection)
+    def __init__(self, context: Context, chat: ChatPane, profiles: ProfileLibrary) -> None:
+        super().__init__(context)
+        self._session, self._chat, self._profiles = context.session, chat, profiles
+        self.files = SystemSettingsFiles(Path(context.settings.fileName()).parent / "systems")
+        self.compare = SystemsPane(context.theme, context.session, context.selection)
+        self.panes = (self.compare,)
         self.dialog: SystemSettingsDialog | None = None
         """The dialog that was opened last, while it is open."""
         self._kept: dict[str, Section] = {}
@@ -109,51 +50,67 @@ class SystemCommands(CommandGroup):
         self.books: BooksDialog | None = None
         """That of the lorebooks, while it is open."""
 
-    @property
-    def panes(self) -> tuple[SystemsPane]:
-        """The pane that compares, hidden at first."""
-        return (self.compare,)
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        project, chat, session = self.context.has_project, self.context.has_chat, self._session
+        menu, compare = "Run/System", "Trace/Compare systems"
+        return (
+            *(
+                Action(
+                    f"system.{name}", system_title(name), menu, 250 + place, partial(self.choose, name), when=project,
+                    tip=system_help(name), ticked=partial(lambda name: session.choice.system == name, name),
+                )
+                for place, name in enumerate(SYSTEMS)
+            ),
+            Action(
+                "system.settings", "Settings of the system…", menu, 300, self.show_settings, when=project,
+                icon="switches", tip="Set the system that is chosen for this chat",
+            ),
+            Action(
+                "worldinfo.books", "Lorebooks of World Info…", menu, 305, self.open_books, when=project, icon="list",
+                tip="Scan SillyTavern's lorebooks in place of the vault: files, whose they are, and in what order",
+            ),
+            Action(
+                "systems.compare", "Compare systems…", menu, 310, self.show_comparison, when=chat, icon="columns",
+                tip="Run the chat with two or more systems or settings, and put what they put in side by side",
+            ),
+            Action(
+                "systems.copy", "Copy the comparison of systems", compare, 240, self.copy, when=self._has_comparison,
+                icon="copy",
+            ),
+            Action(
+                "systems.csv", "Save the comparison as CSV…", compare, 241, partial(self._ask_file, ".csv"),
+                when=self._has_comparison, icon="save",
+            ),
+            Action(
+                "systems.picture", "Save the chart as a picture…", compare, 242, partial(self._ask_file, ".png"),
+                when=self._has_comparison, icon="table",
+            ),
+        )  # fmt: skip
 
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What each action does."""
-        return {f"system.{name}": partial(self.choose, name) for name in SYSTEMS} | {
-            "system.settings": self.show_settings,
-            "worldinfo.books": self.open_books,
-            "systems.compare": self.show_comparison,
-            "systems.copy": self.copy,
-            "systems.csv": partial(self._ask_file, ".csv"),
-            "systems.picture": partial(self._ask_file, ".png"),
-        }
-
-    def connect_window(self) -> None:
+    def begin(self) -> None:
         """Follow what is asked for above the chat, and read the settings that were kept."""
-        window, compare = self._window, self.compare
-        compare.wanted.connect(window.run)
-        compare.changed.connect(window.actions_changed)
-        compare.jump.connect(window.chat.show_generation)
+        context, compare, profiles = self.context, self.compare, self._profiles
+        compare.wanted.connect(context.run)
+        compare.changed.connect(context.actions_changed)
+        compare.jump.connect(self._chat.show_generation)
         compare.file_wanted.connect(self._ask_settings)
         for name in BUTTONS:
-            compare.buttons[name].setDefaultAction(window.commands.actions[name])
-        desk = window.settings_commands.desk
-        desk.changed.connect(lambda: compare.set_profiles(desk.profiles))
-        window.closed.connect(compare.close_down)
+            compare.buttons[name].setDefaultAction(context.action(name))
+        profiles.changed.connect(lambda: compare.set_profiles(profiles.known))
+        context.closed.connect(compare.close_down)
         self._session.choice_changed.connect(self._leave_foreign)
         self._session.configured.connect(self._keep_changed)
-        self._window.chat.modes.system_chosen.connect(self.choose)
+        self._chat.modes.system_chosen.connect(self.choose)
         self._session.jobs.start(
             tr("Reading the systems' settings"),
             lambda _report: self.files.read(),
             done=self._read,
-            failed=lambda error: self._window.say(Notice(sentence_of(error), "warning", key="systems")),
+            failed=lambda error: context.say(Notice(sentence_of(error), "warning", key="systems")),
         )
 
-    def update(self, actions: dict[str, QAction]) -> None:
-        """Tick the chosen system, and say what can be set."""
-        chosen = self._session.choice
-        for name in SYSTEMS:
-            actions[f"system.{name}"].setChecked(chosen.system == name)
-        for name in BUTTONS:
-            actions[name].setEnabled(self.compare.found is not None)
+    def _has_comparison(self) -> bool:
+        return self.compare.found is not None
 
     def choose(self, system: str) -> None:
         """Run the chat with this system from now on."""
@@ -163,18 +120,17 @@ class SystemCommands(CommandGroup):
         """Show the settings of the chosen system: DeepLore's in their pane, those of others in a dialog."""
         choice = self._session.choice
         if choice.is_main:
-            self._window.show_pane("settings")
+            self.context.show("settings")
         else:
             self.open_settings(choice.system)
 
     def open_settings(self, system: str) -> SystemSettingsDialog:
         """Show the settings of a system beside DeepLore."""
-        kind = kind_of(system)
-        window = self._window
+        kind, context = kind_of(system), self.context
         if self.dialog is not None:
             self.dialog.close()
-        trial = SystemTrial(self._session, window.selection, window.preview, system)
-        dialog = self.dialog = SystemSettingsDialog(window.theme, kind, self._known(system), window, trial)
+        trial = SystemTrial(self._session, context.selection, context.preview, system)
+        dialog = self.dialog = SystemSettingsDialog(context.theme, kind, self._known(system), context.window, trial)
         dialog.accepted_settings.connect(partial(self.configure, system))
         dialog.finished.connect(partial(self._closed, dialog))
         if system == OVER_BOOKS:
@@ -188,7 +144,7 @@ class SystemCommands(CommandGroup):
         settings = known if isinstance(known, WorldInfoSettings) else WorldInfoSettings()
         if self.books is not None:
             self.books.close()
-        dialog = self.books = BooksDialog(self._window.theme, self._session.jobs, settings, self._window)
+        dialog = self.books = BooksDialog(self.context.theme, self._session.jobs, settings, self.context.window)
         dialog.accepted_settings.connect(self._take_books)
         dialog.finished.connect(partial(self._books_closed, dialog))
         dialog.open()
@@ -234,7 +190,7 @@ class SystemCommands(CommandGroup):
             if settings != self._kept.get(system):
                 self._kept[system] = settings
                 self._keep(system)
-        self._window.actions_changed()
+        self.context.actions_changed()
 
     def _keep(self, system: str) -> None:
         def failed(error: Exception) -> None:
@@ -243,7 +199,7 @@ class SystemCommands(CommandGroup):
                 system=system_title(system),
                 error=sentence_of(error),
             )
-            self._window.say(Notice(text, "error", key="systems"))
+            self.context.say(Notice(text, "error", key="systems"))
 
         self._session.jobs.start(
             tr("Keeping the settings of {system}", system=system_title(system)),
@@ -257,14 +213,14 @@ class SystemCommands(CommandGroup):
 
     def show_comparison(self) -> None:
         """Show the pane, and compare where nothing was compared yet."""
-        self._window.show_pane("systems")
+        self.context.show("systems")
         self.compare.run_or_find()
 
     def copy(self) -> None:
         """Put the comparison on the clipboard as Markdown."""
         if self.compare.found is not None:
             QGuiApplication.clipboard().setText(comparison_as_markdown(self.compare.found))
-            self._window.status.flash(tr("The comparison was copied."))
+            self.context.flash(tr("The comparison was copied."))
 
     def save(self, path: Path) -> None:
         """Write the comparison into a file; its ending says how."""
@@ -277,38 +233,26 @@ class SystemCommands(CommandGroup):
             data = csv_bytes(comparison_rows(found))
         else:
             text = tr("A comparison is saved as .csv or .png, not as {kind}.", kind=path.suffix or path.name)
-            self._window.say(Notice(text, "error", key="systems"))
+            self.context.say(Notice(text, "error", key="systems"))
             return
 
-        def failed(error: Exception) -> None:
-            text = tr("{name} cannot be written: {error}", name=path.name, error=sentence_of(error))
-            self._window.say(Notice(text, "error", key="systems"))
-
-        self._session.jobs.start(
-            tr("Saving {name}", name=path.name),
-            lambda _report: write_atomically(path, data),
-            done=lambda _none: self._window.status.flash(tr("{name} was saved.", name=path.name)),
-            failed=failed,
-        )
+        self.context.save_file(path, data)
 
     def _ask_file(self, suffix: str) -> None:
         filters = tr("Tables (*.csv)") if suffix == ".csv" else tr("Pictures (*.png)")
-        dialog = QFileDialog(self._window, tr("Save the comparison"), "", filters)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(suffix)
-        dialogs.open_file_dialog(dialog, self.save)
+        dialogs.choose_new_file(self.context.window, tr("Save the comparison"), "", filters, suffix, self.save)
 
     def _ask_settings(self, system: str) -> None:
-        start = str(self._window.settings.value("folders/settings", ""))
+        start = str(self.context.settings.value("folders/settings", ""))
         title = tr("Compare {system} with the settings of a file", system=system_title(system))
         filters = tr("Settings (*.json);;All files (*)")
-        dialogs.choose_file(self._window, title, start, filters, partial(self.compare.add_file, system))
+        dialogs.choose_file(self.context.window, title, start, filters, partial(self.compare.add_file, system))
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _leave_foreign(self) -> None:
         """What only another system's runs know is looked at no longer."""
-        selection = self._window.selection
+        selection = self.context.selection
         if selection.entry is not None and self._session.entry(selection.entry) is None:
             selection.choose_entry(None)
 
@@ -317,7 +261,7 @@ class SystemCommands(CommandGroup):
         self._kept = dict(known.values)
         self._session.replays.configure(known_here)
         for problem in known.problems:
-            self._window.say(Notice(problem, "warning"))
+            self.context.say(Notice(problem, "warning"))
 
     def _closed(self, dialog: SystemSettingsDialog, _result: int) -> None:
         if self.dialog is dialog:

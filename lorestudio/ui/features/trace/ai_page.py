@@ -35,7 +35,7 @@ from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import (
     STAGE_OF,
-    Choice,
+    ChosenItem,
     Fact,
     call_facts,
     call_title,
@@ -433,7 +433,7 @@ class AiPage(QWidget):
         text = tr("Left out: {categories}.", categories=", ".join(gone)) if gone else tr("Nothing was left out.")
         return html.paragraph(text, above=8) + table
 
-    def _choices(self, record: StageRecord, found: Sequence[Choice]) -> str:
+    def _choices(self, record: StageRecord, found: Sequence[ChosenItem]) -> str:
         palette = self._theme.palette
         remembered = record.details.get("cached") is True
         title = tr("What the remembered choice was matched to") if remembered else tr("What the reply was matched to")

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import (
@@ -45,7 +44,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QFileDialog,
     QHBoxLayout,
     QListView,
     QMenu,
@@ -84,13 +82,14 @@ from lorestudio.trace.model import Outcome, Phase, Trace
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import stage_failure
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Bar, Column, Glyph, Look, Piece, Strip, Words, same_words, titled
 from lorestudio.ui.widgets.paint import draw_focus, hairline
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FunnelStep:
     """One stage. `share` is its candidates, or their tokens, as a part of the most there ever were, 0 to 1."""
 
     stage: str
@@ -127,7 +126,7 @@ def steps(
     running: str = "",
     measure: Measure = Measure.ENTRIES,
     stream: Flow | None = None,
-) -> tuple[Step, ...]:
+) -> tuple[FunnelStep, ...]:
     """The steps of a run; without `everything`, only those that changed the number of candidates, or failed.
 
     `running` is the stage of a run under way that has not decided yet; it is the last one. `stream` is the same trace
@@ -146,7 +145,7 @@ def steps(
             why = ", ".join(f"{trace.words.label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
             removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
             found.append(
-                Step(
+                FunnelStep(
                     record.name,
                     record.phase,
                     stage.amount(measure),
@@ -171,7 +170,7 @@ class FunnelList(RecordTable):
     """A step a row: a bar as long as its candidates, what was added and what was taken away, hatched, and why."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        column = Column("", Step.describe, look=_look)
+        column = Column("", FunnelStep.describe, look=_look)
         super().__init__([column], key=lambda step: step.stage, tip=same_words, parent=parent)
         self._measure = Measure.ENTRIES
         self._shown: tuple[Trace | None, bool, str, Flow | None] = (None, False, "", None)
@@ -188,7 +187,7 @@ class FunnelList(RecordTable):
     ) -> None:
         """Show another run; `running` is the stage that has not decided yet."""
         self._shown = trace, everything, running, stream
-        found: tuple[Step, ...] = ()
+        found: tuple[FunnelStep, ...] = ()
         if trace is not None:
             found = steps(trace, everything=everything, running=running, measure=self._measure, stream=stream)
         self.set_rows(found)
@@ -203,7 +202,7 @@ _FILL: Final = {Phase.MATCH: "yellow", Phase.SELECT: "sky", Phase.GATE: "orange"
 _NAME: Final = 136
 
 
-def _look(step: Step) -> Look:
+def _look(step: FunnelStep) -> Look:
     """Two lines: the stage with its bar and numbers, then the phase and what took the others."""
     changes = [f"+{number(step.added)}"] if step.added else []
     changes += [f"\N{MINUS SIGN}{number(step.removed)}"] if step.removed else []
@@ -553,13 +552,11 @@ class FlowPage(QWidget):
         """Ask where, then have it written."""
         if self._trace is None:
             return
-        dialog = QFileDialog(self, tr("Save the funnel"), f"stages-{self._trace.turn.message}.{ending}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(tr(_ENDINGS[ending]))
-        dialog.setDefaultSuffix(ending)
-        dialog.fileSelected.connect(lambda path: self.saving.emit(Path(path), self.content(ending)))
-        dialog.open()
+        name, filters = f"stages-{self._trace.turn.message}.{ending}", tr(_ENDINGS[ending])
+        dialogs.choose_new_file(
+            self, tr("Save the funnel"), name, filters, ending,
+            lambda path: self.saving.emit(path, self.content(ending)),
+        )  # fmt: skip
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

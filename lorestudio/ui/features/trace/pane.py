@@ -25,7 +25,7 @@ from lorestudio.trace.summary import summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
-from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, Step
+from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
 from lorestudio.ui.features.trace.journey import JourneyTable, JourneyView, cell_sentence
 from lorestudio.ui.features.trace.summary import LiveBar, RunRemarks, SummaryLine, broken_words, nothing_words
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
@@ -531,7 +531,7 @@ class TracePane(Pane):
 
     def _step_chosen(self, index: QModelIndex) -> None:
         step = index.data(ITEM)
-        if isinstance(step, Step) and self._trace is not None:
+        if isinstance(step, FunnelStep) and self._trace is not None:
             record = self._trace.stage(step.stage)
             decided = [each.entry for each in record.verdicts if each.outcome is not Outcome.KEPT] if record else []
             if decided:

@@ -1,4 +1,4 @@
-"""What can be done with the notes of the vault: the handlers behind the actions, mounted by the main window.
+"""What can be done with the notes of the vault: new ones, renaming, moving, switching, deleting, and undo.
 
 The quick switcher: notes by title or alias, those looked at last first, and a new one by Shift+Enter.
 """
@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.exchange.problems import InputError
@@ -28,70 +27,33 @@ from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliase
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog
 from lorestudio.ui.features.notes.links import LinksPane
 from lorestudio.ui.features.notes.note_dialogs import MoveDialog, NewNoteDialog, RenameDialog, TrashDialog, folders_of
+from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.features.notes.search import SearchPane
+from lorestudio.ui.features.problems.pane import ProblemsPane
+from lorestudio.ui.features.vault.pane import VaultPane
 from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, note_title
-from lorestudio.ui.shell import layout
-from lorestudio.ui.shell.command_group import CommandGroup
+from lorestudio.ui.shell.actions import Action, Where, about
+from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, Tone, count, shorten, tr
-from lorestudio.ui.state.history import KeptPlace
 from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.vault.lint.fixes import Repair
 
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
-
-
 logger = logging.getLogger(__name__)
 
 
-def open_switcher(window: MainWindow, commands: VaultCommands) -> None:
-    """Show it over the window. Aliases are added as soon as the notes have been read."""
-    project = window.session.project
-    if project is None:
-        return
-    notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
-    choices = note_choices(window.session, notes, commands.place.recent)
-    picker = Picker(window.theme, tr("Go to entry"), tr("Type a few letters of a title or alias"), choices, window)
-    hint = tr("Enter goes there · Shift+Enter makes a note with this name · Esc closes")
-    picker.set_hint(hint if commands.work.ready else tr("Enter goes there · Esc closes"))
-
-    def picked(key: object) -> None:
-        if isinstance(key, int):
-            window.selection.choose_entry(key)
-        else:
-            note = next((note for note in notes if note is key), None)
-            if note is None or isinstance(note, Entry):
-                return
-            window.selection.choose_left_out(note)
-        window.show_pane("entry")
-
-    picker.picked.connect(picked)
-    if commands.work.ready:
-        picker.wanted_new.connect(commands.new_note)
-    alive = [True]
-    picker.destroyed.connect(alive.clear)
-    window.session.jobs.start(
-        tr("Reading aliases"),
-        lambda _report: read_aliases(project),
-        done=lambda found: picker.add(_aliases(project.index.entries, found)) if alive else None,
-        failed=lambda error: logger.warning("the aliases were not read: %s", error),
-    )
-    picker.open_over(window)
-
-
-def note_choices(session: Session, notes: Sequence[Note], recent: Sequence[Path]) -> list[Choice]:
-    """A choice for each note, those looked at last first."""
+def note_items(session: Session, notes: Sequence[Note], recent: Sequence[Path]) -> list[Choice]:
+    """An item for each note, those looked at last first."""
     order = {path: place for place, path in enumerate(recent)}
     ranked = (
         sorted(notes, key=lambda note: order.get(session.note_path(note) or Path(), len(order))) if order else notes
     )
-    return [_choice(note) for note in ranked]
+    return [_item(note) for note in ranked]
 
 
-def _choice(note: Note) -> Choice:
+def _item(note: Note) -> Choice:
     if isinstance(note, Entry):
         return Choice(note.title, ", ".join(note.keys), note.folder or "", note.id)
     return Choice(note_title(note), note_kind(note).word, note_folder(note), note)
@@ -113,99 +75,129 @@ CONTEXT_MENU: Final = (
 )  # fmt: skip
 
 
-class VaultCommands(CommandGroup):
-    """Owns what changes notes (`work`), the place to come back to, and the panes for searching and links."""
+class VaultFeature(Feature):
+    """Owns what changes notes (`work`), and the panes of the vault, for searching it and for links."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    def __init__(self, context: Context, entry: EntryPane, problems: ProblemsPane) -> None:
+        super().__init__(context)
+        self._entry, self._problems = entry, problems
         self._kept = False
-        self._before = 0
-        self._tabbed = False
-        session, selection = window.session, window.selection
-        self.work = NoteWork(session, window.drafts, window.entry.save_all, self)
         self._reading = ""
-        self.place = KeptPlace(session, selection, self)
-        self.search = SearchPane(window.theme, session, self.work)
-        self.links = LinksPane(window.theme, session, selection, self.work)
-        window.vault.now_called = self.place.now
+        theme, session, selection = context.theme, context.session, context.selection
+        self.pane = VaultPane(theme, session, selection, context.drafts)
+        self.work = NoteWork(session, context.drafts, entry.save_all, self)
+        self.search = SearchPane(theme, session, self.work)
+        self.links = LinksPane(theme, session, selection, self.work)
+        self.panes = (self.pane, self.search, self.links)
+        self.pane.now_called = context.place.now
+        context.place.leaving.connect(self._keep_selection)
+        context.place.restored.connect(self._come_back)
         self.work.done.connect(self._done)
-        self.work.told.connect(window.say)
+        self.work.told.connect(context.say)
         self.work.reading.connect(self._say_reading)
         self.work.clashed.connect(self._ask_rest)
-        window.vault.dropped.connect(self._drop)
-        window.vault.retitled.connect(self._retitle)
+        self.pane.dropped.connect(self._drop)
+        self.pane.retitled.connect(self._retitle)
         for pane in (self.search, self.links):
             pane.jump.connect(self.jump)
-        window.problems.jump.connect(lambda path, line: self.jump(path, line, 0, 0))
-        window.problems.wanted_fixes.connect(self._mend)
-        window.problems.counted.connect(self._count_problems)
-        for maker in (self.links, window.entry):
+        problems.jump.connect(lambda path, line: self.jump(path, line, 0, 0))
+        problems.wanted_fixes.connect(self._mend)
+        problems.counted.connect(self._count_problems)
+        for maker in (self.links, entry):
             maker.create_wanted.connect(self.new_note)
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        now, work, pane = self.context, self.work, self.pane
+        has_files, has_targets = self._has_files, self._has_targets
+        return (
+            Action(
+                "vault.undo", "Undo change", "Edit", 0, work.undo, ("Ctrl+Alt+Z",), when=lambda: bool(work.undo_title),
+                icon="undo", tip="Take the last change of the vault's files back",
+                text=lambda: about(tr("Undo change"), work.undo_title),
+            ),
+            Action(
+                "vault.redo", "Redo change", "Edit", 5, work.redo, ("Ctrl+Alt+Shift+Z",),
+                when=lambda: bool(work.redo_title), icon="redo", tip="Do again what was undone last",
+                text=lambda: about(tr("Redo change"), work.redo_title),
+            ),
+            Action(
+                "go.entry", "Go to entry…", "Edit", 20, self.open_switcher, ("Ctrl+O",), when=now.has_project,
+                icon="entry",
+            ),
+            Action(
+                "find.vault", "Search in vault", "Edit", 105, self.open_search, ("Ctrl+Shift+F",), when=now.has_project,
+                icon="search",
+            ),
+            Action("note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",), when=has_files, icon="plus"),
+            Action(
+                "note.duplicate", "Duplicate", "Entry", 5, self.duplicate, ("Ctrl+D",), when=has_targets, icon="copy"
+            ),
+            Action("note.rename", "Rename…", "Entry", 10, self.rename, ("F2",), when=has_targets, icon="pencil"),
+            Action(
+                "note.move", "Move to folder…", "Entry", 15, self.move, ("Ctrl+Shift+M",), when=has_targets,
+                icon="folder",
+            ),
+            Action(
+                "note.batch", "Change a property…", "Entry", 20, self.batch, ("Ctrl+Shift+E",), when=has_targets,
+                icon="switches",
+            ),
+            Action(
+                "note.enable", "Switch on or off", "Entry", 25, self.switch, ("Space",), Where.VAULT, has_targets,
+                "slash",
+            ),
+            Action(
+                "note.delete", "Move to trash", "Entry", 30, self.delete, ("Del",), Where.VAULT, has_targets, "trash"
+            ),
+            Action("note.trash", "Trash…", "Entry", 35, self.open_trash, when=has_files, icon="trash"),
+            Action(
+                "entry.previous", "Previous entry in list", "Entry", 110, partial(pane.step, -1), ("Alt+Up",),
+                when=now.has_project,
+            ),
+            Action(
+                "entry.next", "Next entry in list", "Entry", 115, partial(pane.step, 1), ("Alt+Down",),
+                when=now.has_project,
+            ),
+            Action(
+                "vault.table", "Vault as a table", "View", 20,
+                lambda: pane.show_table(not pane.table_button.isChecked()), ("Ctrl+Alt+T",), when=now.has_project,
+                ticked=pane.table_button.isChecked,
+            ),
+        )  # fmt: skip
+
+    def places(self) -> Mapping[Where, Sequence[QWidget]]:
+        """The tree and the table."""
+        return {Where.VAULT: (self.pane.tree, self.pane.table)}
+
+    def begin(self) -> None:
+        """Follow what enables the actions."""
+        context, pane = self.context, self.pane
+        for signal in (self.work.changed, pane.chosen_changed):
+            signal.connect(context.actions_changed)
+        pane.table_shown.connect(self._make_room)
+        for view in (pane.tree, pane.table):
+            view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+            view.addActions([context.action(name) for name in CONTEXT_MENU])
+        pane.keep_in(context.settings)
 
     def keep_in(self, folder: Path) -> None:
         """Keep what undoes changes in this folder; until then no note is changed."""
         self.work.use(folder)
 
     @property
-    def panes(self) -> tuple[SearchPane, LinksPane]:
-        """The panes that are hidden at first."""
-        return self.search, self.links
-
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What each action does."""
-        vault = self._window.vault
-        return {
-            "vault.undo": self.work.undo,
-            "vault.redo": self.work.redo,
-            "vault.table": lambda: vault.show_table(not vault.table_button.isChecked()),
-            "find.vault": self.open_search,
-            "go.entry": lambda: open_switcher(self._window, self),
-            "note.new": self.new_note,
-            "note.duplicate": self.duplicate,
-            "note.rename": self.rename,
-            "note.move": self.move,
-            "note.batch": self.batch,
-            "note.enable": self.switch,
-            "note.delete": self.delete,
-            "note.trash": lambda: TrashDialog(self.work, self._window).open(),
-        }
-
-    def connect_window(self) -> None:
-        """Follow what enables the actions; call it once the window has them."""
-        window = self._window
-        for signal in (self.work.changed, window.vault.chosen_changed):
-            signal.connect(window.actions_changed)
-        window.vault.table_shown.connect(self._make_room)
-        actions = window.commands.actions
-        for view in (window.vault.tree, window.vault.table):
-            view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-            view.addActions([actions[name] for name in CONTEXT_MENU])
-        window.vault.keep_in(window.settings)
-
-    def update(self, actions: dict[str, QAction]) -> None:
-        """Say in the menu what would be undone, and tick what is on."""
-        for name, words, title in (
-            ("vault.undo", tr("Undo change"), self.work.undo_title),
-            ("vault.redo", tr("Redo change"), self.work.redo_title),
-        ):
-            verb = words.partition(" ")[0]
-            actions[name].setText(f"{verb}: {title}" if title else words)
-        actions["vault.table"].setChecked(self._window.vault.table_button.isChecked())
-
-    @property
     def has_targets(self) -> bool:
         """Whether there is a note that an action would be about."""
-        selection = self._window.selection
+        selection = self.context.selection
         chosen = selection.entry is not None or selection.left_out is not None
-        return chosen or self._window.vault.view.selectionModel().hasSelection()
+        return chosen or self.pane.view.selectionModel().hasSelection()
 
     @property
     def targets(self) -> list[Note]:
         """The notes that an action is about: those selected in the vault, else the one that is looked at."""
-        chosen = self._window.vault.chosen
+        chosen = self.pane.chosen
         if chosen:
             return chosen
-        session, selection = self._window.session, self._window.selection
+        session, selection = self.context.session, self.context.selection
         note = session.entry(selection.entry) or selection.left_out
         return [note] if note is not None else []
 
@@ -213,22 +205,58 @@ class VaultCommands(CommandGroup):
 
     def open_search(self, words: str = "") -> None:
         """Show the search pane with the keyboard in its field."""
-        self._window.show_pane("search")
+        self.context.show("search")
         self.search.begin(words)
+
+    def open_switcher(self) -> None:
+        """Pick a note by a few letters. Aliases are added as soon as the notes have been read."""
+        context, project = self.context, self.context.session.project
+        if project is None:
+            return
+        notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
+        items = note_items(context.session, notes, context.place.recent)
+        title, placeholder = tr("Go to entry"), tr("Type a few letters of a title or alias")
+        picker = Picker(context.theme, title, placeholder, items, context.window)
+        hint = tr("Enter goes there · Shift+Enter makes a note with this name · Esc closes")
+        picker.set_hint(hint if self.work.ready else tr("Enter goes there · Esc closes"))
+
+        def picked(key: object) -> None:
+            if isinstance(key, int):
+                context.selection.choose_entry(key)
+            elif isinstance(key, LeftOutNote):
+                context.selection.choose_left_out(key)
+            context.show("entry")
+
+        picker.picked.connect(picked)
+        if self.work.ready:
+            picker.wanted_new.connect(self.new_note)
+        alive = [True]
+        picker.destroyed.connect(alive.clear)
+        context.session.jobs.start(
+            tr("Reading aliases"),
+            lambda _report: read_aliases(project),
+            done=lambda found: picker.add(_aliases(project.index.entries, found)) if alive else None,
+            failed=lambda error: logger.warning("the aliases were not read: %s", error),
+        )
+        picker.open_over(context.window)
+
+    def open_trash(self) -> None:
+        """Show the notes in the trash."""
+        TrashDialog(self.work, self.context.window).open()
 
     def new_note(self, title: str = "") -> None:
         """Ask for the title, the folder and the template of a new note."""
-        project = self._window.session.project
+        project = self.context.session.project
         if project is None or not self.work.ready:
-            self._window.say(Notice(tr("Open a vault folder first; notes are made in it."), key="notes"))
+            self.context.say(Notice(tr("Open a vault folder first; notes are made in it."), key="notes"))
             return
         names = [
             name
             for name, folder in zip(project.index.vaults, project.vault_folders, strict=False)
             if folder is not None
         ]
-        place = self._window.vault.folder
-        NewNoteDialog(self._window.theme, self.work, project.index, names, place, title, self._window).open()
+        place = self.pane.folder
+        NewNoteDialog(self.context.theme, self.work, project.index, names, place, title, self.context.window).open()
 
     def duplicate(self) -> None:
         """Make a copy of each note, as one step."""
@@ -238,30 +266,30 @@ class VaultCommands(CommandGroup):
 
     def rename(self) -> None:
         """Ask for another title of the note that is looked at: in the tree itself where the keyboard is there."""
-        if self._window.vault.edit_title():
+        if self.pane.edit_title():
             return
         notes = self.targets
-        session, selection = self._window.session, self._window.selection
+        session, selection = self.context.session, self.context.selection
         current = session.entry(selection.entry) or selection.left_out
         note = current if current in notes else notes[0] if notes else None
         path = session.note_path(note) if note is not None else None
         if note is not None and path is not None:
-            RenameDialog(self._window.theme, self.work, path, note_title(note), self._window).open()
+            RenameDialog(self.context.theme, self.work, path, note_title(note), self.context.window).open()
 
     def move(self) -> None:
         """Ask for another folder."""
-        notes, project = self.targets, self._window.session.project
+        notes, project = self.targets, self.context.session.project
         paths = self._paths()
         if paths and project is not None:
             folder = notes[0].filename.rpartition("/")[0]
             folders = folders_of(project.index, notes[0].vault)
-            MoveDialog(self._window.theme, self.work, paths, folders, folder, self._window).open()
+            MoveDialog(self.context.theme, self.work, paths, folders, folder, self.context.window).open()
 
     def batch(self) -> None:
         """Open the dialog that changes one property."""
         paths = self._paths()
         if paths:
-            BatchDialog(self._window.theme, self.work, paths, self._window).open()
+            BatchDialog(self.context.theme, self.work, paths, self.context.window).open()
 
     def switch(self) -> None:
         """Switch the notes off, or on where none of them takes part."""
@@ -272,7 +300,7 @@ class VaultCommands(CommandGroup):
             if on and off:
                 reasons = count(len(off), "note is", "notes are")
                 text = tr("{notes} no entry for another reason than being switched off; see the state.", notes=reasons)
-                self._window.say(Notice(text, key="notes"))
+                self.context.say(Notice(text, key="notes"))
                 return
             what = note_title(notes[0]) if len(notes) == 1 else count(len(notes), "note", "notes")
             title = tr("Switch {what} on", what=what) if on else tr("Switch {what} off", what=what)
@@ -286,67 +314,47 @@ class VaultCommands(CommandGroup):
 
     def jump(self, path: object, line: int, start: int, end: int) -> None:
         """Show a place of a note: the line from 1 (0 for the note as such), and the characters in it."""
-        session, selection = self._window.session, self._window.selection
+        session, selection = self.context.session, self.context.selection
         note = session.note_at(path) if isinstance(path, Path) else None
         if isinstance(note, Entry):
             selection.choose_entry(note.id)
         elif isinstance(note, LeftOutNote):
             selection.choose_left_out(note)
         else:
-            self._window.say(Notice(tr("This note is not in the vault any more. Search again."), key="notes"))
+            self.context.say(Notice(tr("This note is not in the vault any more. Search again."), key="notes"))
             return
-        self._window.show_pane("entry")
+        self.context.show("entry")
         if line:
-            self._window.entry.show_place(line, start, end)
-
-    # ---- the vault is read anew -------------------------------------------------------------------------------------
-
-    @contextmanager
-    def leaving(self) -> Iterator[None]:
-        """The panes are about to show a newer reading, and the selection is cleared: what was looked at is kept."""
-        if self.place.is_same and not self._kept:
-            self._window.vault.keep_selection()
-        with self.place.held():
-            yield
-
-    def come_back(self) -> bool:
-        """Look at what was looked at before; False where another vault or chat is shown now."""
-        same = self.place.restore()
-        self._kept = False
-        if same:
-            self._window.vault.restore_selection()
-        self.place.settled()
-        return same
+            self._entry.show_place(line, start, end)
 
     # ---- following --------------------------------------------------------------------------------------------------
 
+    def _has_files(self) -> bool:
+        return self.work.ready
+
+    def _has_targets(self) -> bool:
+        return self.has_targets and self.work.ready
+
+    def _keep_selection(self) -> None:
+        """The panes are about to show a newer reading: what is selected here is found again."""
+        if not self._kept:
+            self.pane.keep_selection()
+
+    def _come_back(self, same: bool) -> None:
+        self._kept = False
+        if same:
+            self.pane.restore_selection()
+
     def _make_room(self, table: bool) -> None:
-        """A table needs more room than a tree; what the person has given it by hand stays."""
-        window = self._window
-        dock = window.docks["vault"]
-        wide = round(window.width() * TABLE_SHARE)
-        if not window.isVisible() or dock.isFloating():
-            pass
-        elif table and dock.width() < wide:
-            self._before = dock.width()
-            if window.width() < layout.NARROW:  # the other panes are as narrow as they can be
-                self._tabbed = True
-                window.tabifyDockWidget(window.docks["chat"], dock)
-                dock.raise_()
-            else:
-                window.resizeDocks([dock], [wide], Qt.Orientation.Horizontal)
-        elif not table and self._tabbed:
-            self._tabbed = False
-            closed = [one for one in window.docks.values() if one.isHidden()]
-            window.workspaces.arrange()
-            for one in closed:
-                one.hide()
-        elif not table and self._before:
-            window.resizeDocks([dock], [self._before], Qt.Orientation.Horizontal)
-        window.update_actions()
+        """A table needs more room than a tree."""
+        if table:
+            self.context.layout.widen("vault", TABLE_SHARE, behind="chat")
+        else:
+            self.context.layout.narrow("vault")
+        self.context.update_actions()
 
     def _say_reading(self, text: str) -> None:
-        status = self._window.status  # the window has its status line only after this was made
+        status = self.context.status
         if text:
             self._reading = text
             status.flash(text)
@@ -355,9 +363,9 @@ class VaultCommands(CommandGroup):
 
     def _paths(self) -> list[Path]:
         try:
-            return paths_of(self._window.session, self.targets)
+            return paths_of(self.context.session, self.targets)
         except InputError as error:
-            self._window.say(Notice(str(error), "error", key="notes"))
+            self.context.say(Notice(str(error), "error", key="notes"))
             return []
 
     def _drop(self, notes: object, vault: str, folder: str) -> None:
@@ -366,21 +374,21 @@ class VaultCommands(CommandGroup):
         moved = [note for note in notes if isinstance(note, Entry | LeftOutNote)]
         if vault and any(note.vault != vault for note in moved):
             text = tr("Notes cannot be dragged into another vault. Copy their text into a new note there.")
-            self._window.say(Notice(text, key="notes"))
+            self.context.say(Notice(text, key="notes"))
             return
-        paths = paths_of(self._window.session, moved)
+        paths = paths_of(self.context.session, moved)
         self.work.carry_out(lambda vaults: plan_move(vaults, paths, folder))
 
     def _retitle(self, note: object, title: str) -> None:
-        path = self._window.session.note_path(note) if isinstance(note, Entry) else None
+        path = self.context.session.note_path(note) if isinstance(note, Entry) else None
         if path is None:
-            self._window.say(Notice(tr("This note has no file here, so it cannot be renamed."), key="notes"))
+            self.context.say(Notice(tr("This note has no file here, so it cannot be renamed."), key="notes"))
             return
         self.work.carry_out(lambda vaults: plan_rename(vaults, path, NewName(title=title)))
 
     def _mend(self, repairs: object) -> None:
         """Carry out what somebody has seen and wants mended."""
-        project = self._window.session.project
+        project = self.context.session.project
         if project is None or not isinstance(repairs, Sequence):
             return
         pairs = zip(project.index.vaults, project.vault_folders, strict=False)
@@ -390,28 +398,28 @@ class VaultCommands(CommandGroup):
         self.work.carry_out(lambda _vaults: plan_repairs(folders, wanted), about=paths)
 
     def _count_problems(self, _errors: int, _warnings: int) -> None:
-        problems = self._window.problems.problems
+        problems = self._problems.problems
         if problems is not None:
             found = Counter((finding.vault, finding.filename) for finding in problems.findings)
-            self._window.vault.set_problems(found)
+            self.pane.set_problems(found)
 
     def _done(self, done: object) -> None:
         if not isinstance(done, Done):
             return
-        self.place.moved(done.moves)
+        self.context.place.moved(done.moves)
         gone = [change.path for change in done.changes.changes if change.after is None]
-        beside = self._window.vault.beside(gone) if gone else None
+        beside = self.pane.beside(gone) if gone else None
         if done.made or beside is not None:
-            self.place.want(done.made[0] if done.made else beside or Path())
+            self.context.place.want(done.made[0] if done.made else beside or Path())
         self._kept = True
-        self._window.vault.keep_selection(done.made or ((beside,) if beside is not None else ()))
+        self.pane.keep_selection(done.made or ((beside,) if beside is not None else ()))
         action = "vault.redo" if done.undone else "vault.undo"
         text = " ".join((what_was_done(done), *(shorten(remark, 140) for remark in done.remarks[:2])))
         details = "\n".join(done.remarks)
         tone: Tone = "warning" if done.remarks else "good"
-        self._window.say(Notice(text, tone, details, (action,), "notes"))
+        self.context.say(Notice(text, tone, details, (action,), "notes"))
         changes = done.changes.changes
-        self._window.session.reading.notes_written(
+        self.context.session.reading.notes_written(
             dict.fromkeys(path for one in changes for path in (one.path, one.place))
         )
 
@@ -420,7 +428,7 @@ class VaultCommands(CommandGroup):
             files = count(len(error.others), "file", "files")
             text = str(error)
             dialogs.confirm(
-                self._window,
+                self.context.window,
                 tr("Undo"),
                 text,
                 tr("Undo the other {files}", files=files),

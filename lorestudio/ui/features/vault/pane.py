@@ -31,9 +31,9 @@ from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.drafts import Drafts
-from lorestudio.ui.state.firing_counts import FiringCounts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets.marks import Mark, fate_mark
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView

@@ -1,27 +1,28 @@
-"""What would bring an entry in, and what later stages would have done with it: mounted by the main window."""
+"""Why an entry went in or not, what would bring it in, and what later stages would have done with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QWidget
 
+from lorestudio.settings.declaration import Value
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.tryout.project_changes import plan_change
 from lorestudio.systems.changes import Change
 from lorestudio.trace.diff import Key
+from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.features.why_not.page import WhyNotPage
+from lorestudio.ui.features.why_not.pane import WhyPane
 from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork
-from lorestudio.ui.shell.command_group import CommandGroup
+from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, tr
-from lorestudio.ui.state.note_changes import Done
-
-if TYPE_CHECKING:
-    from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.state.note_changes import Done, NoteWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +35,69 @@ class _Applied:
     about: Key | None
 
 
-class WhyNotCommands(CommandGroup):
-    """Owns the search, its page in the Why pane, and the questions about later stages."""
+ChangeSystem = Callable[[str, Mapping[str, Value], str], None]
+"""Gives settings of a system other values, as a step with a title."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self.search = WhyNotSearch(window.session, window.selection, self)
-        self.would = WouldWork(window.session, window.selection, self)
-        self.page = WhyNotPage(window.theme, self.search, window.why)
+
+class WhyNotFeature(Feature):
+    """Owns the Why pane, the search, its page in the pane, and the questions about later stages."""
+
+    def __init__(self, context: Context, trace: TraceFeature, work: NoteWork, change_system: ChangeSystem) -> None:
+        super().__init__(context)
+        self._trace, self._work, self._change_system = trace.pane, work, change_system
+        self.pane = WhyPane(context.theme, context.session, context.selection)
+        self.panes = (self.pane,)
+        self.search = WhyNotSearch(context.session, context.selection, self)
+        self.would = WouldWork(context.session, context.selection, self)
+        self.page = WhyNotPage(context.theme, self.search, self.pane)
         self._applied: _Applied | None = None
+        self.pane.message_wanted.connect(trace.go_to_message)
 
-    def handlers(self) -> dict[str, Callable[[], object]]:
-        """What each action does."""
-        return {"trace.why_not": self.find}
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        now = self.context
+        return (
+            Action(
+                "copy.why", "Copy the explanation", "Edit", 200, self.pane.copy,
+                when=lambda: now.has_trace() and now.has_row(), icon="copy",
+            ),
+            Action(
+                "trace.why", "Why? for the chosen cell", "Trace", 17, partial(now.show, "why"), ("W",), Where.RUNS,
+                now.has_row,
+            ),
+            Action(
+                "trace.why_not", "What would bring it in, or keep it out?", "Trace", 20, self.find, ("Y",), Where.RUNS,
+                lambda: now.has_message() and self.search.note is not None, "search",
+                "Try single changes with the engine, and list those that bring the chosen entry in, or keep it out",
+            ),
+            Action(
+                "why.scores", "Scores and order in numbers", "Trace", 40, self.toggle_scores, ("S",), Where.RUNS,
+                now.has_entry, "number",
+            ),
+        )  # fmt: skip
 
-    def connect_window(self) -> None:
-        """Show what is learnt; call it once the window has its panes."""
-        why, trace = self._window.why, self._window.trace
-        why.mount(self.page, self.search, self.would)
-        why.searched.connect(self.find)
-        why.told.pressed.connect(self._window.run)
+    def places(self) -> Mapping[Where, Sequence[QWidget]]:
+        """The pane."""
+        return {Where.RUNS: (self.pane,)}
+
+    def begin(self) -> None:
+        """Show what is learnt."""
+        context, pane, trace = self.context, self.pane, self._trace
+        pane.copy_button.clicked.disconnect()
+        pane.copy_button.clicked.connect(partial(context.run, "copy.why"))
+        pane.copied.connect(lambda: context.flash(tr("The explanation was copied.")))
+        pane.mount(self.page, self.search, self.would)
+        pane.searched.connect(self.find)
+        pane.told.pressed.connect(context.run)
         self.page.wanted.connect(self._apply)
         self.would.in_sight = self._in_sight
         self.would.found.connect(self._show_would)
         trace.journey.verticalScrollBar().valueChanged.connect(self.would.look)
         trace.model.modelReset.connect(self._show_known)
-        self._window.closed.connect(self.stop)
-        self._window.session.traces_changed.connect(lambda _generations: self._say_outcome())
-        self._window.session.state_changed.connect(self._say_outcome)
+        context.session.traces_changed.connect(lambda _generations: self._say_outcome())
+        context.session.state_changed.connect(self._say_outcome)
+        context.theme.changed.connect(self._paint)
+        self._paint()
 
     def stop(self) -> None:
         """Search and ask no more."""
@@ -70,16 +106,25 @@ class WhyNotCommands(CommandGroup):
 
     def find(self) -> None:
         """Show the page and search for the chosen note."""
-        window = self._window
-        window.show_pane("why")
-        window.why.show_answers(True)
+        self.context.show("why")
+        self.pane.show_answers(True)
         self.search.begin()
         QTimer.singleShot(0, self.page, self.page.focus_first)  # a pane behind another one is in sight only by then
+
+    def toggle_scores(self) -> None:
+        """Show the numbers about the chosen entry, or its explanation again."""
+        self.context.show("why")
+        self.pane.show_scores(not self.pane.scores_button.isChecked())
+        self.pane.focus_target().setFocus()
+
+    def _paint(self) -> None:
+        self.pane.copy_button.setIcon(self.context.theme.icon("copy"))
+        self.pane.scores_button.setIcon(self.context.theme.icon("number"))
 
     # ---- what later stages would have done --------------------------------------------------------------------------
 
     def _in_sight(self) -> Sequence[int]:
-        view, model = self._window.trace.journey, self._window.trace.model
+        view, model = self._trace.journey, self._trace.model
         if model.trace is not self.would.trace or not view.isVisible():
             return ()
         first, last = view.rowAt(0), view.rowAt(view.viewport().height() - 1)
@@ -89,15 +134,15 @@ class WhyNotCommands(CommandGroup):
         return [entry for row in rows if (entry := model.entry(row)) is not None]
 
     def _show_would(self, entry: int, would: object) -> None:
-        model = self._window.trace.model
+        model = self._trace.model
         known = self.would.of(model.trace, entry)
         if known is not None and known is would:
             model.set_would(entry, known)
-        if entry == self._window.selection.entry:
-            self._window.why.refresh()
+        if entry == self.context.selection.entry:
+            self.pane.refresh()
 
     def _show_known(self) -> None:
-        model = self._window.trace.model
+        model = self._trace.model
         for row in range(model.rowCount()):
             entry = model.entry(row)
             known = self.would.of(model.trace, entry) if entry is not None else None
@@ -110,7 +155,7 @@ class WhyNotCommands(CommandGroup):
     def _apply(self, change: object) -> None:
         if not isinstance(change, Change):
             return
-        session = self._window.session
+        session = self.context.session
         project = session.project
         if project is None:
             return
@@ -120,17 +165,17 @@ class WhyNotCommands(CommandGroup):
             path = self._path(change.note.vault, change.note.filename)
             if path is None:
                 text = tr("This note cannot be changed here: its vault has no folder on this computer.")
-                self._window.say(Notice(text, "warning", key="notes"))
+                self.context.say(Notice(text, "warning", key="notes"))
                 return
             plan = partial(plan_change, path=path, change=change)
             then = partial(self._written, wanted, self._about())
-            self._window.vault_commands.work.carry_out(plan, then=then, refused=self._refused)
+            self._work.carry_out(plan, then=then, refused=self._refused)
         elif change.controls is not None:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
             session.parts.adjust(change.title, controls=change.controls)
         elif not session.choice.is_main:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            self._window.systems.change(session.choice.system, change.settings, change.title)
+            self._change_system(session.choice.system, change.settings, change.title)
         else:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
             session.parts.adjust(change.title, settings=change.set_in(project.settings))
@@ -141,7 +186,7 @@ class WhyNotCommands(CommandGroup):
         return (note.vault, note.filename) if note is not None else None
 
     def _path(self, vault: str, filename: str) -> Path | None:
-        project = self._window.session.project
+        project = self.context.session.project
         folders = dict(zip(project.index.vaults, project.vault_folders, strict=False)) if project is not None else {}
         folder = folders.get(vault)
         return folder / filename if folder is not None else None
@@ -152,7 +197,7 @@ class WhyNotCommands(CommandGroup):
         self._say_outcome()
 
     def _refused(self, sentence: str) -> None:
-        self._window.say(Notice(sentence, "error", key="notes"))
+        self.context.say(Notice(sentence, "error", key="notes"))
 
     def _say_outcome(self) -> None:
         """Say what was done and, once the reply has been run with it, whether the entry goes in."""
@@ -162,9 +207,9 @@ class WhyNotCommands(CommandGroup):
         if self._about() != applied.about:  # somebody looks at another note by now
             self._applied = None
             return
-        session = self._window.session
+        session = self.context.session
         name = getattr(note, "title", "") or getattr(note, "filename", "")
-        waiting = session.busy or bool(session.runs.outdated(self._window.selection.generation))
+        waiting = session.busy or bool(session.runs.outdated(self.context.selection.generation))
         if waiting:
             text, tone = tr("Done: {change}. The chat is run again.", change=applied.title), "neutral"
         else:
@@ -172,13 +217,13 @@ class WhyNotCommands(CommandGroup):
             now = tr("goes in now") if goes_in else tr("does not go in")
             text = tr("Done: {change}. “{entry}” {now}.", change=applied.title, entry=name, now=now)
             tone = "good" if goes_in is applied.wanted_in else "warning"
-        self._window.why.tell(text, tone, ((applied.undo, tr("Undo")),))
+        self.pane.tell(text, tone, ((applied.undo, tr("Undo")),))
         if not waiting:
             self._applied = None
             reached = self.search.goes_in is applied.wanted_in
-            had_keyboard = self._window.current_pane() is self._window.why
-            self._window.why.show_answers(not reached)
+            had_keyboard = self.context.current_pane() is self.pane
+            self.pane.show_answers(not reached)
             if had_keyboard:
-                self._window.why.focus_target().setFocus()
+                self.pane.focus_target().setFocus()
             if not reached:  # a first step: what is in the way now?
                 self.search.begin()

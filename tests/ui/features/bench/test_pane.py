@@ -65,7 +65,7 @@ def marked(pane: BenchPane) -> list[tuple[str, bool]]:
 
 
 def test_a_text_says_what_it_triggers(shown, qtbot) -> None:
-    pane = shown().control_commands.bench
+    pane = shown().features.bench.pane
     type_in(pane, "The lamp, the Lamp and the tide.", qtbot)
     assert titles(pane) == ["Lamp", "Tide"]
     cells = [pane.model.index(0, column).data() for column in (KEY, WHY, TOKENS)]
@@ -78,7 +78,7 @@ def test_a_text_says_what_it_triggers(shown, qtbot) -> None:
 
 
 def test_the_newest_text_wins(shown, qtbot, monkeypatch) -> None:
-    pane = shown().control_commands.bench
+    pane = shown().features.bench.pane
     tested: list[str] = []
     real = studio_bench.Bench.test
 
@@ -103,7 +103,7 @@ def test_the_newest_text_wins(shown, qtbot, monkeypatch) -> None:
 
 def test_choosing_a_row_chooses_the_entry_everywhere_and_the_other_way_round(shown, qtbot) -> None:
     window = shown()
-    pane = window.control_commands.bench
+    pane = window.features.bench.pane
     type_in(pane, "lamp and quay", qtbot)
     pane.table.selectRow(1)
     chosen = window.session.entry(window.selection.entry)
@@ -121,7 +121,7 @@ def test_choosing_a_row_chooses_the_entry_everywhere_and_the_other_way_round(sho
 
 def test_the_keys_of_the_chosen_entry_stand_out(shown, qtbot) -> None:
     window = shown()
-    pane = window.control_commands.bench
+    pane = window.features.bench.pane
     type_in(pane, "lamp and quay", qtbot)
     before = [each.format.background().color() for each in pane.text.extraSelections()]
     assert before[0] == before[1]
@@ -131,7 +131,7 @@ def test_the_keys_of_the_chosen_entry_stand_out(shown, qtbot) -> None:
 
 
 def test_marks_stand_where_the_keys_do_beyond_the_basic_plane(shown, qtbot) -> None:
-    pane = shown().control_commands.bench
+    pane = shown().features.bench.pane
     type_in(pane, "🌊🌊 a lamp\nand a quay", qtbot)
     assert sorted(word for word, _ in marked(pane)) == ["lamp", "quay"]
     assert pane.text.names_at(7) == "“lamp” is a key of “Lamp”"
@@ -139,7 +139,7 @@ def test_marks_stand_where_the_keys_do_beyond_the_basic_plane(shown, qtbot) -> N
 
 
 def test_behind_the_chat_its_messages_count(shown, qtbot) -> None:
-    pane = shown().control_commands.bench
+    pane = shown().features.bench.pane
     type_in(pane, "the quay", qtbot)
     assert titles(pane) == ["Quay"]
     pane.behind.click()
@@ -153,7 +153,7 @@ def test_behind_the_chat_its_messages_count(shown, qtbot) -> None:
 
 def test_what_is_chosen_for_the_chat_holds_and_a_change_runs_the_text_again(shown, qtbot) -> None:
     window = shown()
-    pane = window.control_commands.bench
+    pane = window.features.bench.pane
     type_in(pane, "the quay", qtbot)
     quay = next(each for each in window.session.project.index.entries if each.title == "Quay")
     window.selection.choose_entry(quay.id)
@@ -167,7 +167,7 @@ def test_what_is_chosen_for_the_chat_holds_and_a_change_runs_the_text_again(show
 
 def test_without_a_chat_it_works_at_once_and_the_trace_offers_it(shown, qtbot) -> None:
     window = shown(None)
-    pane = window.control_commands.bench
+    pane = window.features.bench.pane
     window.docks["bench"].hide()
     offer = next(each for each in window.trace.empty.findChildren(QPushButton) if each.text() == "Test a text")
     offer.click()
@@ -180,19 +180,19 @@ def test_without_a_chat_it_works_at_once_and_the_trace_offers_it(shown, qtbot) -
 
 def test_empty_states_are_sentences(shown, qtbot, make_window) -> None:
     window = shown()
-    pane = window.control_commands.bench
+    pane = window.features.bench.pane
     assert pane.empty.title.text() == "Test a text"
     type_in(pane, "nothing of that kind", qtbot)
     assert pane.empty.title.text() == "Nothing is triggered"
     assert pane.empty.isVisible()
     type_in(pane, "", qtbot)
     assert pane.empty.title.text() == "Test a text"
-    assert make_window(file="other.ini").control_commands.bench.empty.title.text() == "No vault"
+    assert make_window(file="other.ini").features.bench.pane.empty.title.text() == "No vault"
 
 
 def test_nothing_runs_while_nobody_looks(shown, qtbot) -> None:
     window = shown()
-    pane = window.control_commands.bench
+    pane = window.features.bench.pane
     window.docks["bench"].hide()
     pane.text.setPlainText("lamp")
     qtbot.waitUntil(lambda: not pane._pause.isActive())
@@ -208,14 +208,14 @@ def test_a_failure_is_said(shown, qtbot, monkeypatch) -> None:
         raise OSError("the disk is on fire")
 
     monkeypatch.setattr(studio_bench.Bench, "test", fail)
-    pane = shown().control_commands.bench
+    pane = shown().features.bench.pane
     type_in(pane, "lamp", qtbot)
     assert "the disk is on fire" in pane.state.text()
 
 
 def test_enter_opens_the_entry(shown, qtbot) -> None:
     window = shown()
-    pane = window.control_commands.bench
+    pane = window.features.bench.pane
     type_in(pane, "lamp", qtbot)
     pane.table.selectRow(0)
     heard: list[bool] = []

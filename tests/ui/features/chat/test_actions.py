@@ -18,10 +18,8 @@ from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.ui.features.chat import reply as reply_work
-from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.prompt.setup import PromptSetupDialog
-from lorestudio.ui.shell.actions import ACTIONS, conflicts
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets import dialogs
 from tests.ui.conftest import drain
@@ -114,35 +112,27 @@ def answer(monkeypatch: pytest.MonkeyPatch, opened: MainWindow) -> Callable[...,
     return say
 
 
-def test_no_shortcut_stands_for_two_things() -> None:
-    assert conflicts((*ACTIONS, *CHAT_ACTIONS)) == []
-
-
-def test_every_action_is_handled(window: MainWindow) -> None:
-    assert {action.id for action in CHAT_ACTIONS} <= window.chat_commands.handlers().keys()
-
-
 def test_writing_with_the_keyboard(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    window, composer = opened, opened.chat_commands.composer
+    window, composer = opened, opened.features.chat.composer
     assert composer.isVisibleTo(window)
-    assert not window.chat_commands.files.unsaved
+    assert not window.features.chat.files.unsaved
     window.run("compose.focus")
     qtbot.keyClicks(composer.field, "I run.")
     qtbot.keyClick(composer.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     settle(window, qtbot)
     assert texts(window)[-1] == "I run."
     assert composer.field.toPlainText() == ""
-    assert window.chat_commands.files.unsaved
+    assert window.features.chat.files.unsaved
     assert path.read_text() == CHAT
     assert "not saved" in window.docks["chat"].bar._note.text()
     window.run("adjust.undo")
     settle(window, qtbot)
     assert texts(window) == ["Welcome.", "The fortress?", "b"]
-    assert not window.chat_commands.files.unsaved
+    assert not window.features.chat.files.unsaved
 
 
 def test_writing_as_somebody_else(opened: MainWindow, qtbot: QtBot) -> None:
-    composer = opened.chat_commands.composer
+    composer = opened.features.chat.composer
     composer.voice.setCurrentIndex(composer.voice.findData(Voice.SYSTEM))
     composer.field.setPlainText("Rain.")
     composer.send.click()
@@ -196,18 +186,18 @@ def test_a_line_that_cannot_be_read_is_seen(opened: MainWindow) -> None:
 
 
 def test_saving_writes_the_file_and_nothing_else_does(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    opened.chat_commands.composer.written.emit("I run.", Voice.YOU)
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
     settle(opened, qtbot)
     opened.run("chat.save")
     settle(opened, qtbot)
     lines = path.read_text().split("\n")
     assert lines[:5] == CHAT.split("\n")
     assert '"mes":"I run."' in lines[5]
-    assert not opened.chat_commands.files.unsaved
+    assert not opened.features.chat.files.unsaved
 
 
 def test_a_file_that_was_changed_meanwhile_is_asked_about(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    opened.chat_commands.composer.written.emit("I run.", Voice.YOU)
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
     settle(opened, qtbot)
     path.write_text(CHAT + "\n", "utf-8")
     opened.run("chat.save")
@@ -220,7 +210,7 @@ def test_a_file_that_was_changed_meanwhile_is_asked_about(opened: MainWindow, pa
 
 def test_closing_asks_about_an_unsaved_chat(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     opened.show()
-    opened.chat_commands.composer.written.emit("I run.", Voice.YOU)
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
     settle(opened, qtbot)
     opened.close()
     assert opened.isVisible()
@@ -230,13 +220,13 @@ def test_closing_asks_about_an_unsaved_chat(opened: MainWindow, path: Path, qtbo
 
 
 def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    assert not opened.chat_commands.before("vault.reload")
-    opened.chat_commands.composer.written.emit("I run.", Voice.YOU)
+    assert not opened.context.keep_chat(lambda: None)
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
     settle(opened, qtbot)
-    assert opened.chat_commands.before("vault.reload")
+    opened.run("vault.reload")
     press("Cancel")
     assert texts(opened)[-1] == "I run."
-    opened.chat_commands.files.ask_before_leaving(lambda: opened.session.reading.open_chat(path))
+    opened.features.chat.files.ask_before_leaving(lambda: opened.session.reading.open_chat(path))
     press("Throw away")
     settle(opened, qtbot)
     assert texts(opened) == ["Welcome.", "The fortress?", "b"]
@@ -249,7 +239,7 @@ def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: Qt
     (branch,) = path.parent.glob("Branch #1 - *.jsonl")
     assert '"main_chat":"Ada"' in branch.read_text()
     assert path.read_text() == CHAT
-    assert opened.chat_commands.files.unsaved  # the mark in the chat itself
+    assert opened.features.chat.files.unsaved  # the mark in the chat itself
 
 
 # ---- replies ---------------------------------------------------------------------------------------------------------
@@ -257,12 +247,12 @@ def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: Qt
 
 def test_a_reply_is_written_into_the_chat(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("Skarn ", "circles.")
-    opened.chat_commands.composer.written.emit("And Skarn?", Voice.YOU)
+    opened.features.chat.composer.written.emit("And Skarn?", Voice.YOU)
     qtbot.waitUntil(lambda: texts(opened)[-1] == "Skarn circles.", timeout=20_000)
     settle(opened, qtbot)
     assert [(each.role, each.text) for each in ASKED[0].messages][-2:] == [("assistant", "b"), ("user", "And Skarn?")]
-    assert not opened.chat_commands.replies.busy
-    assert not opened.chat_commands.composer.reply_box.isVisibleTo(opened)
+    assert not opened.features.chat.replies.busy
+    assert not opened.features.chat.composer.reply_box.isVisibleTo(opened)
     assert opened.session.parts.adjustments.undo_title == "reply #4"
 
 
@@ -303,7 +293,7 @@ def test_what_came_before_a_stop_is_the_persons_to_keep(
     opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
 ) -> None:
     answer("Skarn circ", wait=True)
-    composer = opened.chat_commands.composer
+    composer = opened.features.chat.composer
     opened.run("reply.get")
     qtbot.waitUntil(lambda: opened.chat.model.row(3).text == "Skarn circ", timeout=20_000)
     assert opened.chat.model.row(3).writing == "being written…"
@@ -321,7 +311,7 @@ def test_what_came_before_a_stop_is_the_persons_to_keep(
 
 def test_a_failure_in_the_middle_loses_nothing(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("Skarn", error=broken("the reply broke off"))
-    composer = opened.chat_commands.composer
+    composer = opened.features.chat.composer
     opened.run("reply.again")
     qtbot.waitUntil(lambda: composer.deciding, timeout=20_000)
     assert "broke off" in composer.reply_label.text()
@@ -330,7 +320,7 @@ def test_a_failure_in_the_middle_loses_nothing(opened: MainWindow, answer: Calla
     assert opened.session.project is not None
     assert opened.session.project.chat is not None
     assert opened.session.project.chat.messages[2].swipes == ("a", "b")
-    assert not opened.chat_commands.replies.busy
+    assert not opened.features.chat.replies.busy
 
 
 def test_another_swipe_grows_in_its_own_message(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
@@ -340,8 +330,8 @@ def test_another_swipe_grows_in_its_own_message(opened: MainWindow, answer: Call
     assert (opened.chat.model.row(2).swipe, opened.chat.model.row(2).swipes) == (2, 3)
     assert "being written" in opened.chat.model.row(2).describe()
     opened.run("reply.stop")
-    qtbot.waitUntil(lambda: opened.chat_commands.composer.deciding, timeout=20_000)
-    opened.chat_commands.composer.throw.click()
+    qtbot.waitUntil(lambda: opened.features.chat.composer.deciding, timeout=20_000)
+    opened.features.chat.composer.throw.click()
     settle(opened, qtbot)
     assert (opened.chat.model.row(2).text, opened.chat.model.row(2).writing) == ("b", "")
 
@@ -357,16 +347,16 @@ def test_the_list_follows_a_reply_only_where_its_end_was_in_sight(
     qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value(), timeout=20_000)
     assert view.indexAt(QPoint(5, view.viewport().height() - 5)).row() == 3
     bar.setValue(0)  # the person scrolls up: what is read stays
-    assert opened.chat_commands.composer.show_reply.isVisibleTo(opened)
-    opened.chat_commands.arriving.hear("More.\n" * 40)
+    assert opened.features.chat.composer.show_reply.isVisibleTo(opened)
+    opened.features.chat.streaming.hear("More.\n" * 40)
     qtbot.waitUntil(lambda: "More." in opened.chat.model.row(3).text, timeout=20_000)
     assert bar.value() == 0
-    opened.chat_commands.composer.show_reply.click()
+    opened.features.chat.composer.show_reply.click()
     assert bar.value() == bar.maximum()
-    assert not opened.chat_commands.composer.show_reply.isVisibleTo(opened)
+    assert not opened.features.chat.composer.show_reply.isVisibleTo(opened)
     opened.run("reply.stop")
-    qtbot.waitUntil(lambda: opened.chat_commands.composer.deciding, timeout=20_000)
-    opened.chat_commands.composer.keep.click()
+    qtbot.waitUntil(lambda: opened.features.chat.composer.deciding, timeout=20_000)
+    opened.features.chat.composer.keep.click()
     settle(opened, qtbot)
     qtbot.waitUntil(lambda: bar.value() == bar.maximum(), timeout=20_000)
 
@@ -376,7 +366,7 @@ def test_a_failure_before_anything_came_says_what_to_do(
 ) -> None:
     answer(error=broken("no connection"))
     opened.run("reply.get")
-    qtbot.waitUntil(lambda: "no connection" in opened.bars.details() or not opened.chat_commands.replies.busy)
+    qtbot.waitUntil(lambda: "no connection" in opened.bars.details() or not opened.features.chat.replies.busy)
     settle(opened, qtbot)
     assert texts(opened)[-1] == "b"
     assert opened.commands.actions["reply.get"].isEnabled()
@@ -397,7 +387,7 @@ def test_what_a_provider_costs_is_said_before_it_is_asked(
     assert "1 call to the provider" in box().text()
     assert ASKED == []
     press("Ask Ollama" if agreed else "Cancel")
-    qtbot.waitUntil(lambda: not opened.chat_commands.replies.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not opened.features.chat.replies.busy, timeout=20_000)
     settle(opened, qtbot)
     assert len(ASKED) == agreed
     assert texts(opened)[-1] == ("Skarn circles." if agreed else "b")
@@ -405,20 +395,20 @@ def test_what_a_provider_costs_is_said_before_it_is_asked(
 
 def test_without_a_writer_the_person_writes(opened: MainWindow) -> None:
     opened.run("reply.get")
-    composer = opened.chat_commands.composer
+    composer = opened.features.chat.composer
     assert composer.voice.currentData() == Voice.CHARACTER
-    assert not opened.chat_commands.replies.busy
+    assert not opened.features.chat.replies.busy
 
 
 def test_a_persona_names_the_person_and_is_remembered(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    dialog = opened.chat_commands.setups.edit()
+    dialog = opened.features.chat.setups.edit()
     assert isinstance(dialog, PromptSetupDialog)
     dialog.name.setText("Quill")
     dialog.persona.setPlainText("Small.")
     dialog.accept()
     assert opened.session.project is not None
     assert opened.session.project.setup.persona == Persona("Quill", "Small.")
-    assert opened.chat_commands.composer.voice.itemText(0) == "Quill"
+    assert opened.features.chat.composer.voice.itemText(0) == "Quill"
     other = path.with_name("other.jsonl")
     other.write_text(CHAT, "utf-8")
     opened.session.reading.open_chat(other)
@@ -436,7 +426,7 @@ def test_a_preset_is_chosen_from_a_file_and_read_again_with_its_chat(
     prompt = {"identifier": "main", "content": "Write.", "system_prompt": True}
     preset.write_text(json.dumps({"prompts": [prompt]}), "utf-8")
     monkeypatch.setattr(dialogs, "choose_file", lambda *arguments: arguments[-1](preset))
-    dialog = opened.chat_commands.setups.edit()
+    dialog = opened.features.chat.setups.edit()
     assert isinstance(dialog, PromptSetupDialog)
     dialog.preset.choose.click()
     qtbot.waitUntil(lambda: dialog.main.toPlainText() == "Write.", timeout=20_000)

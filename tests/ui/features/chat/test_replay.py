@@ -62,7 +62,7 @@ def test_from_here_to_the_end_runs_what_comes_before_and_says_so(window, qtbot) 
 
 
 def test_a_range_ends_where_it_ends_and_the_rest_goes_on_from_there(window, qtbot) -> None:
-    dialog = window.replay_commands.ask_range()
+    dialog = window.features.replay.ask_range()
     dialog.first.setValue(2)
     dialog.last.setValue(4)
     assert "2 runs" in dialog.meaning.text()
@@ -78,7 +78,7 @@ def test_a_range_ends_where_it_ends_and_the_rest_goes_on_from_there(window, qtbo
 
 def test_the_dialog_says_what_is_missing_and_refuses_a_range_without_replies(window, qtbot) -> None:
     window.chat.choose(6)
-    dialog = window.replay_commands.ask_range()
+    dialog = window.features.replay.ask_range()
     assert isinstance(dialog, RangeDialog)
     assert dialog.first.value() == 6
     assert "2 runs are missing before them" in dialog.meaning.text()

@@ -34,7 +34,7 @@ def window(make_window: MakeWindow, qtbot: QtBot) -> MainWindow:
 
 
 def pane_of(window: MainWindow) -> ComparePane:
-    return window.timeline_commands.compare
+    return window.features.timeline.compare
 
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
@@ -48,7 +48,7 @@ def settle(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def go(window: MainWindow, message: int, swipe: int = 0) -> None:
-    window.timeline_commands.jump(Generation(message, swipe), None)
+    window.features.timeline.jump(Generation(message, swipe), None)
 
 
 def groups(pane: ComparePane) -> dict[str, list[list[str]]]:
@@ -123,7 +123,7 @@ def test_marking_and_comparing(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 2)
     window.chat.view.setFocus()
     qtbot.keyClick(window.chat.view, Qt.Key.Key_M)
-    assert pane_of(window).desk.marked is not None
+    assert pane_of(window).comparable.marked is not None
     assert window.commands.actions["compare.marked"].isEnabled()
     go(window, 8)
     window.run("compare.marked")
@@ -155,7 +155,7 @@ def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path
     go(window, 4)
     window.show_pane("compare")
     pane = pane_of(window)
-    pane.choose("shown", pane.desk.add_settings(path))
+    pane.choose("shown", pane.comparable.add_settings(path))
     settle(window, qtbot)
     assert pane.compared is not None
     assert len(pane.compared.after.trace.injections) == 1
@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_read_is_said(window: MainWindow, qtbot: QtBot, tm
     go(window, 4)
     window.show_pane("compare")
     pane = pane_of(window)
-    pane.choose("shown", pane.desk.add_settings(path))
+    pane.choose("shown", pane.comparable.add_settings(path))
     settle(window, qtbot)
     assert "broken.json, line 1" in pane.state.text()
 
@@ -180,9 +180,9 @@ def test_runs_that_were_kept(make_window: MakeWindow, qtbot: QtBot, tmp_path: Pa
     go(window, 4)
     window.show_pane("compare")
     pane = pane_of(window)
-    pane.desk.load_kept(lambda error: pytest.fail(str(error)))
+    pane.comparable.load_kept(lambda error: pytest.fail(str(error)))
     settle(window, qtbot)
-    assert "kept0" in {choice.key for choice in pane.desk.choices()}
+    assert "kept0" in {choice.key for choice in pane.comparable.choices()}
     pane.choose("kept0", "before")
     settle(window, qtbot)
     assert pane.compared is not None
@@ -243,18 +243,18 @@ def test_the_first_reply_has_no_turn_before(window: MainWindow, qtbot: QtBot) ->
 
 def test_former_runs_are_bounded_and_forgotten_with_the_chat(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
-    desk = pane_of(window).desk
+    comparable = pane_of(window).comparable
     for depth in range(3, 12):
         window.session.parts.adjust(f"depth {depth}", settings=settings_of(window, scan_depth=depth))
         settle(window, qtbot)
-    former = [choice for choice in desk.choices() if choice.key.startswith("former")]
+    former = [choice for choice in comparable.choices() if choice.key.startswith("former")]
     assert len(former) == 6
     assert former[0].title.startswith("Before “Scan depth: 10 → 11”")
     project = window.session.project
     assert project is not None
     window.session.set_project(replace(project, chat=long_chat(3)))
     settle(window, qtbot)
-    assert not [choice for choice in desk.choices() if choice.key.startswith("former")]
+    assert not [choice for choice in comparable.choices() if choice.key.startswith("former")]
 
 
 def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> 
     go(window, 4)
     window.show_pane("compare")
     pane = pane_of(window)
-    keys = {choice.key for choice in pane.desk.choices()}
+    keys = {choice.key for choice in pane.comparable.choices()}
     assert {"system:hybrid", "system:world-info"} <= keys
     assert "system:deeplore" not in keys  # it is what is shown
     pane.choose("shown", "system:world-info")

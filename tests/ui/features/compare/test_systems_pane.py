@@ -55,7 +55,7 @@ def compared(real: MainWindow, qtbot: QtBot) -> MainWindow:
 
 
 def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
-    pane = real.systems.compare
+    pane = real.features.systems.compare
     real.show_pane("systems")
     assert "DeepLore, Hybrid retrieval, World Info" in pane.empty.text.text()
     assert not real.commands.actions["systems.copy"].isEnabled()
@@ -66,7 +66,7 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
 
 
 def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
-    pane = compared.systems.compare
+    pane = compared.features.systems.compare
     assert pane.found is not None
     assert pane.found.labels == ("DeepLore", "Hybrid retrieval", "World Info")
     assert pane.turns.rowCount() == len(compared.session.generations)
@@ -84,7 +84,7 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
 
 
 def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> None:
-    pane = compared.systems.compare
+    pane = compared.features.systems.compare
     pane.turns_view.setCurrentIndex(pane.turns.index(pane.turns.place_of(Generation(5)), 0))
     assert compared.selection.generation == Generation(5)
     compared.chat.show_generation(Generation(2, 0))
@@ -93,7 +93,7 @@ def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> N
 
 
 def test_the_chart_is_walked_with_keys_and_clicked(compared: MainWindow, qtbot: QtBot) -> None:
-    chart = compared.systems.compare.chart
+    chart = compared.features.systems.compare.chart
     chart.resize(400, 150)
     qtbot.keyClick(chart, Qt.Key.Key_Home)
     assert compared.selection.generation == compared.session.generations[0]
@@ -105,7 +105,7 @@ def test_the_chart_is_walked_with_keys_and_clicked(compared: MainWindow, qtbot: 
 
 
 def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    pane = compared.systems.compare
+    pane = compared.features.systems.compare
     pane.fill_menu()
     ticked = {action.text() for action in pane.menu.actions() if action.isChecked()}
     assert ticked == {"DeepLore", "Hybrid retrieval", "World Info"}
@@ -125,10 +125,10 @@ def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qt
 def test_profiles_of_deeplore_are_compared(real: MainWindow, qtbot: QtBot) -> None:
     assert real.session.project is not None
     settings = real.session.project.settings.model_copy(update={"scan_depth": 0})
-    real.settings_commands.desk.store.save("Deaf", settings)
-    real.settings_commands.desk.load()
+    real.features.settings.profiles.store.save("Deaf", settings)
+    real.features.settings.profiles.load()
     settled(qtbot, real)
-    pane = real.systems.compare
+    pane = real.features.systems.compare
     pane.chosen = ["deeplore", "profile:Deaf"]
     pane.run()
     settled(qtbot, real)
@@ -138,7 +138,7 @@ def test_profiles_of_deeplore_are_compared(real: MainWindow, qtbot: QtBot) -> No
 
 
 def test_a_file_that_cannot_be_used_is_said(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    pane, before = compared.systems.compare, compared.systems.compare.found
+    pane, before = compared.features.systems.compare, compared.features.systems.compare.found
     file = tmp_path / "odd.json"
     file.write_text('{"nothing_like_it": 1}')
     pane.add_file("hybrid", file)
@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_used_is_said(compared: MainWindow, qtbot: QtBot, 
 def test_stopping_keeps_what_was_compared_before(
     compared: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pane, before = compared.systems.compare, compared.systems.compare.found
+    pane, before = compared.features.systems.compare, compared.features.systems.compare.found
     work = Comparing.work
 
     def stopped(self: Comparing, job: Job) -> object:
@@ -168,8 +168,8 @@ def test_stopping_keeps_what_was_compared_before(
 
 
 def test_a_change_is_said_and_another_chat_begins_anew(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    pane = compared.systems.compare
-    compared.systems.configure("world-info", WorldInfoSettings(depth=1))
+    pane = compared.features.systems.compare
+    compared.features.systems.configure("world-info", WorldInfoSettings(depth=1))
     compared.run("system.world-info")
     settled(qtbot, compared)
     assert "before the last change" in pane.state.text()
@@ -184,9 +184,9 @@ def test_a_change_is_said_and_another_chat_begins_anew(compared: MainWindow, qtb
 def test_it_is_copied_and_saved(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     compared.run("systems.copy")
     assert "| DeepLore |" in QGuiApplication.clipboard().text()
-    compared.systems.save(tmp_path / "found.csv")
-    compared.systems.save(tmp_path / "found.png")
-    compared.systems.save(tmp_path / "found.doc")
+    compared.features.systems.save(tmp_path / "found.csv")
+    compared.features.systems.save(tmp_path / "found.png")
+    compared.features.systems.save(tmp_path / "found.doc")
     settled(qtbot, compared)
     rows = list(csv.reader(io.StringIO((tmp_path / "found.csv").read_text("utf-8-sig"))))
     assert len(rows) == 1 + len(compared.session.generations)
@@ -261,17 +261,17 @@ def test_after_a_restart_the_last_comparison_is_shown_at_once(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:
     first = start(make_window, tmp_path, qtbot, "deeplore")
-    first.systems.compare.choose("context-window", on=True)
+    first.features.systems.compare.choose("context-window", on=True)
     first.run("systems.compare")
     settled(qtbot, first)
-    found = first.systems.compare.found
+    found = first.features.systems.compare.found
     assert found is not None
     first.close()
     decisions.clear()
     second = start(make_window, tmp_path, qtbot, "deeplore")
     second.show_pane("systems")
     settled(qtbot, second)
-    pane = second.systems.compare
+    pane = second.features.systems.compare
     assert pane.found == found
     assert pane.found is not None
     assert pane.found.labels == ("DeepLore", "Context window", "Hybrid retrieval", "World Info")
@@ -293,7 +293,7 @@ def test_a_kept_comparison_of_other_inputs_says_so(
     second = start(make_window, tmp_path, qtbot, "deeplore", chat=replace(chat, messages=(changed, *chat.messages[1:])))
     second.show_pane("systems")
     settled(qtbot, second)
-    pane = second.systems.compare
+    pane = second.features.systems.compare
     assert pane.found is not None
     assert "before the last change" in pane.state.text()
     assert decisions == []
@@ -309,7 +309,7 @@ def test_where_nothing_was_kept_comparing_runs(
     window = start(make_window, tmp_path, qtbot, "deeplore")
     window.show_pane("systems")
     settled(qtbot, window)
-    assert window.systems.compare.found is None
+    assert window.features.systems.compare.found is None
     window.run("systems.compare")
     settled(qtbot, window)
-    assert window.systems.compare.found is not None
+    assert window.features.systems.compare.found is not None

@@ -54,7 +54,7 @@ def shown(make_window: Callable[..., MainWindow], qtbot) -> Callable[..., MainWi
 
 def settle(window: MainWindow, qtbot) -> None:
     """Wait until nothing runs and nothing is about to."""
-    watch = window.control_commands.watch
+    watch = window.features.controls.watch
 
     def quiet() -> bool:
         return not window.session.busy and window.session.jobs.idle and not watch._pause.isActive()
@@ -74,7 +74,7 @@ def injected(window: MainWindow) -> set[str]:
 
 
 def chips(window: MainWindow) -> dict[tuple[str, ...], str]:
-    return {button.chip.key: f"{button.text()}|{button.chip.detail}" for button in window.control_commands.bar.chips}
+    return {button.chip.key: f"{button.text()}|{button.chip.detail}" for button in window.features.controls.bar.chips}
 
 
 def picker(window: MainWindow) -> Picker:
@@ -147,7 +147,7 @@ def test_delete_on_a_chip_takes_it_away(shown, qtbot) -> None:
     window = shown(ChatControls(blocks=(EntryRule("Plain"),)))
     assert "Plain" not in injected(window)
     window.run("controls.focus")
-    button = next(each for each in window.control_commands.bar.chips if each.chip.key[0] == "blocks")
+    button = next(each for each in window.features.controls.bar.chips if each.chip.key[0] == "blocks")
     QTest.keyClick(button, Qt.Key.Key_Delete)
     settle(window, qtbot)
     assert "Plain" in injected(window)
@@ -157,7 +157,7 @@ def test_delete_on_a_chip_takes_it_away(shown, qtbot) -> None:
 def test_a_chip_says_what_it_filters_in_the_chosen_reply(shown, qtbot) -> None:
     window = shown(ChatControls(context={"era": ["after"]}, folders=("people",)))
     qtbot.waitUntil(lambda: chips(window)["context", "era"] == "Era: after|filters 1")
-    tip = next(each for each in window.control_commands.bar.chips if each.chip.key == ("context", "era")).toolTip()
+    tip = next(each for each in window.features.controls.bar.chips if each.chip.key == ("context", "era")).toolTip()
     assert "filters 1 entry: Before" in tip  # Silent has that era too, and nothing brings it in here
     assert chips(window)[FOLDERS] == "Folder: people|filters 0"  # all others lie at the root
     window.chat.choose(1)  # nobody has spoken of the tide yet
@@ -186,14 +186,14 @@ def test_a_value_is_chosen_from_those_of_the_vault(shown, qtbot) -> None:
 
 def test_a_value_that_is_set_is_taken_away_and_any_can_be_typed(shown, qtbot) -> None:
     window = shown(ChatControls(context={"era": ["after"]}))
-    window.control_commands.bar.opened.emit(("context", "era"))
+    window.features.controls.bar.opened.emit(("context", "era"))
     values = picker(window)
     qtbot.waitUntil(lambda: "filters 1 entry" in choices(values)["after"].detail)
     values.field.setText("the ice age")
     QTest.keyClick(values.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     settle(window, qtbot)
     assert window.session.project.controls.context == {"era": ["after", "the ice age"]}
-    window.control_commands.bar.opened.emit(("context", "era"))
+    window.features.controls.bar.opened.emit(("context", "era"))
     pick(window, "after")
     settle(window, qtbot)
     assert window.session.project.controls.context == {"era": ["the ice age"]}
@@ -206,7 +206,7 @@ def test_folders_are_chosen_and_cleared(shown, qtbot) -> None:
     pick(window, "people")
     settle(window, qtbot)
     assert window.session.project.controls.folders == ("people",)
-    window.control_commands.bar.removed.emit(FOLDERS)
+    window.features.controls.bar.removed.emit(FOLDERS)
     settle(window, qtbot)
     assert window.session.project.controls.folders == ()
 
@@ -235,7 +235,7 @@ def test_another_active_character(shown, qtbot) -> None:
     window.session.parts.adjust("scan", settings=settings)
     settle(window, qtbot)
     assert "Silent" in injected(window)
-    window.control_commands.bar.removed.emit(("character",))
+    window.features.controls.bar.removed.emit(("character",))
     settle(window, qtbot)
     assert "Silent" not in injected(window)
 
@@ -273,7 +273,7 @@ def test_a_text_and_its_switch_are_one_step(shown, qtbot, action: str, field: st
 
 def test_a_text_left_as_it_was_is_no_step(shown) -> None:
     window = shown(ChatControls(notebook="As it is."))
-    window.control_commands.bar.opened.emit(("notebook",))
+    window.features.controls.bar.opened.emit(("notebook",))
     (dialog,) = window.findChildren(ChatTextDialog)
     dialog.accept()
     assert window.session.parts.adjustments.undo_title == ""
@@ -303,7 +303,7 @@ def test_what_the_chats_file_says_in_vain_is_shown(shown, qtbot) -> None:
     chat = replace(CHAT, metadata={"deeplore_pins": [7], "deeplore_context": "era"})
     window = shown(chat=chat)
     assert chips(window)[UNUSABLE] == "2 choices not usable|"
-    window.control_commands.bar.opened.emit(UNUSABLE)
+    window.features.controls.bar.opened.emit(UNUSABLE)
     (dialog,) = (each for each in window.findChildren(QDialog) if each.windowTitle().startswith("In the chat"))
     text = dialog.findChild(QPlainTextEdit).toPlainText()
     assert "deeplore_pins, item 1" in text
@@ -319,14 +319,14 @@ def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
         assert {pin, block} <= set(view.actions())
     head = window.why.copy_button.parentWidget()
     assert {pin, block} <= {each.defaultAction() for each in head.findChildren(type(window.why.copy_button))}
-    menu = window.control_commands.bar.add.menu()
+    menu = window.features.controls.bar.add.menu()
     assert window.commands.actions["controls.context"] in menu.actions()
 
 
 @pytest.mark.dressed
 def test_a_narrow_window_has_a_bar_of_one_line(shown) -> None:
     window = shown(ChatControls(pins=tuple(EntryRule(f"Nobody {number}") for number in range(8))))
-    bar = window.control_commands.bar
+    bar = window.features.controls.bar
     window.resize(1400, 1600)  # so high that the bar may take several lines
     drain()
     wide = bar.height()
@@ -341,7 +341,7 @@ def test_a_narrow_window_has_a_bar_of_one_line(shown) -> None:
 
 def test_without_a_vault_there_is_no_bar(make_window) -> None:
     window = make_window()
-    assert not window.control_commands.bar.isVisible()
+    assert not window.features.controls.bar.isVisible()
     assert not window.commands.actions["controls.context"].isEnabled()
 
 
@@ -364,14 +364,14 @@ def test_a_preset_is_saved_and_applied_as_one_step(shown, qtbot) -> None:
     assert ticked == {ControlsPart.PINS, ControlsPart.CONTEXT}
     dialog.accept()
     settle(window, qtbot)
-    presets = window.control_commands.presets
+    presets = window.features.controls.presets
     assert presets.known.names == ("Storm",)
     document = json.loads((presets.folder.folder / "Storm.json").read_text("utf-8"))
     assert document["context"] == {"era": ["after"]}
     assert "notepad" not in document
     window.session.parts.adjust("away", controls=ChatControls(notepad="other", blocks=(EntryRule("Plain"),)))
     settle(window, qtbot)
-    menu = window.control_commands.bar.presets.menu()
+    menu = window.features.controls.bar.presets.menu()
     next(action for action in menu.actions() if action.text() == "Storm").trigger()
     settle(window, qtbot)
     assert window.session.project.controls == ChatControls(
@@ -399,7 +399,7 @@ def test_replacing_a_preset_is_said_before(shown, qtbot) -> None:
 def test_a_preset_says_what_this_vault_does_not_have(shown, qtbot) -> None:
     window = shown()
     preset = Preset("Far", ChatControls(pins=(EntryRule("Wasp"),)), frozenset({ControlsPart.PINS}))
-    window.control_commands.presets.apply(preset)
+    window.features.controls.presets.apply(preset)
     settle(window, qtbot)
     assert "It pins “Wasp”" in window.bars.texts[0]
     assert ("pins", "Wasp", "") in chips(window)
@@ -410,7 +410,7 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
     window = shown(ChatControls(pins=(EntryRule("Silent"),)))
     save(window, qtbot, "Storm").accept()
     settle(window, qtbot)
-    folder: Path = window.control_commands.presets.folder.folder
+    folder: Path = window.features.controls.presets.folder.folder
     (folder / "bad.json").write_text("{", encoding="utf-8")
     window.run("presets.manage")
     qtbot.waitUntil(lambda: bool(window.findChildren(PresetsDialog)))

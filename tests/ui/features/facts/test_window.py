@@ -22,9 +22,8 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.ui.features.facts import extraction_worker as worker
-from lorestudio.ui.features.facts.pane import MEMORY_ACTIONS, MORE, ROW_MENU, MemoriesPane
+from lorestudio.ui.features.facts.pane import MORE, ROW_MENU, MemoriesPane
 from lorestudio.ui.features.facts.table import SIMILARITY, TEXT
-from lorestudio.ui.shell.actions import ACTIONS, conflicts
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.worlds import make_project
 
@@ -74,11 +73,11 @@ def look(
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
     """Until nothing is under way any more."""
-    memories = window.memories
+    memories = window.features.memories
 
     def rests() -> bool:
         calm = window.session.jobs.idle and not window.session.busy
-        return calm and memories.desk.idle and not memories.work.busy
+        return calm and memories.store.idle and not memories.work.busy
 
     qtbot.waitUntil(rests, timeout=20_000)
 
@@ -90,7 +89,7 @@ def run(window: MainWindow, action: str, qtbot: QtBot) -> None:
 
 
 def pane(window: MainWindow) -> MemoriesPane:
-    return window.memories.pane
+    return window.features.memories.pane
 
 
 def texts(window: MainWindow) -> list[str]:
@@ -253,7 +252,7 @@ def test_stopping_or_another_chat_keeps_what_is_done(
     run(opened, "memories.extract", qtbot)
     press("Ask Mine")
     qtbot.waitUntil(lambda: len(provider.asked) == 2)
-    qtbot.waitUntil(lambda: opened.memories.work.under.passage == "2-3")
+    qtbot.waitUntil(lambda: opened.features.memories.work.under.passage == "2-3")
     assert "passage 2 of 3" in pane(opened).state.text()
     assert pane(opened).passages._state(pane(opened).passages.model.rows[1]) == "Reading…"
     run(opened, "memories.stop", qtbot)
@@ -363,7 +362,7 @@ def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot
 def test_a_memory_tells_where_it_came_from_and_that_its_vector_is_stale(
     drawn: MainWindow, store: Path, qtbot: QtBot
 ) -> None:
-    path = drawn.memories.desk.place.path
+    path = drawn.features.memories.store.place.path
     with FactsSession(FactsSettings(passage=2, supersede_threshold=0.4), store, Again()) as session:
         asyncio.run(session.extract(CHAT, path, session.waiting(CHAT, path, again=True)[:1]))
     run(drawn, "memories.reload", qtbot)
@@ -440,8 +439,7 @@ def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
 # ---- the keyboard ---------------------------------------------------------------------------------------------------
 
 
-def test_actions_have_keys_of_their_own_and_the_menus_know_them() -> None:
-    assert conflicts((*ACTIONS, *MEMORY_ACTIONS)) == []
-    ids = {action.id for action in MEMORY_ACTIONS}
-    assert {name for name in (*ROW_MENU, *MORE) if name} <= ids
-    assert all(action.menu for action in MEMORY_ACTIONS)
+def test_the_menus_know_its_actions(table) -> None:
+    own = [action for action in table if action.id.startswith("memories.")]
+    assert {name for name in (*ROW_MENU, *MORE) if name} <= {action.id for action in own}
+    assert all(action.menu for action in own)

@@ -26,7 +26,7 @@ def window(make_window, vault, tmp_path):
 
 def look(window, filename):
     choose(window, filename)
-    pane = window.vault_commands.links
+    pane = window.features.vault.links
     pane.look()
     settle(window)
     return pane
@@ -117,7 +117,7 @@ def test_a_note_without_any_links_says_so(window) -> None:
 
 def test_nothing_is_looked_at_while_the_pane_is_hidden(window) -> None:
     window.docks["links"].close()
-    pane = window.vault_commands.links
+    pane = window.features.vault.links
     before = pane._number
     choose(window, "Bell.md")
     settle(window)

@@ -383,7 +383,7 @@ def test_the_window_drops_the_copies_of_what_was_given_up(make_window, settle, t
     window.entry.store.keep_now()
     settle(window)
     assert list((tmp_path / "notes").glob("recovery/*/*.json"))
-    window.entry_commands.answer_unsaved("discard")
+    window.features.notes.answer_unsaved("discard", window.close)
     assert not list((tmp_path / "notes").glob("recovery/*/*.json"))
 
 

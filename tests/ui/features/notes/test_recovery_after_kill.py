@@ -32,13 +32,14 @@ window = MainWindow(session, Theme("light"), QSettings(str(notes.parent / "w.ini
 window.keep_notes_safe(notes)
 session.set_project(open_project([vault]))
 window.show()
-window.selection.choose_entry(0)
+window.context.selection.choose_entry(0)
 
 def look():
-    buffer = window.entry.editor.buffer
+    entry = window.features.notes.pane
+    buffer = entry.editor.buffer
     if buffer is not None and not buffer.dirty:
-        window.entry.source.moveCursor(window.entry.source.textCursor().MoveOperation.End)
-        window.entry.source.insertPlainText("precious")
+        entry.source.moveCursor(entry.source.textCursor().MoveOperation.End)
+        entry.source.insertPlainText("precious")
     if list(notes.glob("recovery/*/*.json")):
         print("kept", flush=True)
 

@@ -25,7 +25,7 @@ def window(make_window, vault, tmp_path):
 
 
 def find(window, words):
-    pane = window.vault_commands.search
+    pane = window.features.vault.search
     pane.field.setText(words)
     pane.run()
     settle(window)
@@ -61,7 +61,7 @@ def test_case_and_whole_words_and_expressions(window) -> None:
 
 
 def test_a_bad_expression_is_explained(window) -> None:
-    pane = window.vault_commands.search
+    pane = window.features.vault.search
     pane.regex.setChecked(True)
     find(window, "(")
     assert "not well formed at character" in pane.state.text()
@@ -126,7 +126,7 @@ def test_unsaved_text_is_saved_before_it_is_replaced(window, vault) -> None:
 
 
 def test_groups_of_an_expression_are_put_into_the_replacement(window) -> None:
-    pane = window.vault_commands.search
+    pane = window.features.vault.search
     pane.regex.setChecked(True)
     find(window, r"priority: (?<ten>\d)0")
     pane.more.setChecked(True)
@@ -140,7 +140,7 @@ def test_groups_of_an_expression_are_put_into_the_replacement(window) -> None:
 
 
 def test_a_search_can_be_stopped(window) -> None:
-    pane = window.vault_commands.search
+    pane = window.features.vault.search
     pane.field.setText("fortress")
     pane.run()
     pane.cancel()

@@ -73,9 +73,9 @@ def connections(tmp_path, client) -> Connections:
 def window(make_window, tmp_path):
     project = replace(open_project([vault_at(tmp_path / "vault")]), chat=Chat(messages(), "Wren", "Ada"))
     window = make_window(project, make_simulator=Simulator)
-    window.proposals.make_log = lambda roots: ChangeLog(tmp_path / "data", roots)
-    window.proposals.locks = NoteLocks(tmp_path / "locked.json")
-    window.proposals.records = tmp_path / "records"
+    window.features.proposals.make_log = lambda roots: ChangeLog(tmp_path / "data", roots)
+    window.features.proposals.locks = NoteLocks(tmp_path / "locked.json")
+    window.features.proposals.records = tmp_path / "records"
     return window
 
 
@@ -123,7 +123,7 @@ def entry(window, title: str) -> int:
 
 
 def test_the_stand_in_proposes_at_once_and_nothing_is_written(window, wait, tmp_path) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     assert states(dialog) == {"Bell": "proposed", "Dawnkeep": "proposed", "Crown": "left out"}
     assert "no model" in dialog.status.text()
@@ -134,7 +134,7 @@ def test_the_stand_in_proposes_at_once_and_nothing_is_written(window, wait, tmp_
 
 
 def test_a_left_out_note_says_why(window, wait) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Crown")
     assert "locked" in dialog.detail.empty.text.text()
@@ -145,10 +145,10 @@ def test_a_left_out_note_says_why(window, wait) -> None:
 
 
 def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_path, qtbot) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
-    with qtbot.waitSignal(window.proposals.applied) as told:
+    with qtbot.waitSignal(window.features.proposals.applied) as told:
         dialog.detail.accept.click()
     wait()
     assert told.args[0].title == "Summary of Bell"
@@ -162,7 +162,7 @@ def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_
 
 
 def test_what_the_person_makes_of_it_is_written(window, wait, tmp_path) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
     dialog.detail.field.setPlainText("It rings at dawn:\nnobody knows why.")
@@ -172,7 +172,7 @@ def test_what_the_person_makes_of_it_is_written(window, wait, tmp_path) -> None:
 
 
 def test_an_edit_is_judged_shown_and_not_lost_on_the_way(window, wait, qtbot) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
     dialog.detail.field.setPlainText("x" * 610)
@@ -193,7 +193,7 @@ def test_an_edit_is_judged_shown_and_not_lost_on_the_way(window, wait, qtbot) ->
 
 
 def test_what_is_being_typed_stays_when_something_else_happens(window, wait) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
     dialog.detail.field.setPlainText("Half a sent")
@@ -207,7 +207,7 @@ def test_what_is_being_typed_stays_when_something_else_happens(window, wait) -> 
 
 
 def test_what_is_judged_when_its_dialog_is_gone_is_told_nobody(window, wait) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     work = dialog.work
     work.edit(row_of(dialog, "Bell"), "Mine.")
@@ -219,7 +219,7 @@ def test_what_is_judged_when_its_dialog_is_gone_is_told_nobody(window, wait) -> 
 
 
 def test_closing_asks_before_an_edit_is_lost(window, wait) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
     dialog.detail.field.setPlainText("Mine.")
@@ -234,7 +234,7 @@ def test_closing_asks_before_an_edit_is_lost(window, wait) -> None:
 
 
 def test_skip_and_accept_all(window, wait, tmp_path, qtbot) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
     dialog.activateWindow()
@@ -253,7 +253,7 @@ def test_skip_and_accept_all(window, wait, tmp_path, qtbot) -> None:
 
 
 def test_notes_with_a_summary_on_request(window, wait) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     dialog.again.setChecked(True)
     wait()
@@ -268,7 +268,7 @@ def test_nothing_to_ask_about_is_said(make_window, window, wait, tmp_path) -> No
     vault_at(tmp_path / "other", Skarn=SKARN)
     window.session.set_project(open_project([tmp_path / "other"]))
     wait()
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     assert dialog.work.rows == []
     assert dialog.detail.empty.title.text() == "Every note has a summary"
@@ -276,7 +276,7 @@ def test_nothing_to_ask_about_is_said(make_window, window, wait, tmp_path) -> No
 
 
 def test_a_note_changed_meanwhile_is_left_alone_and_proposed_anew(window, wait, tmp_path) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     changed = BELL + "Louder now.\n"
     (tmp_path / "vault" / "Bell.md").write_text(changed, encoding="utf-8")
@@ -297,14 +297,14 @@ def test_a_note_changed_meanwhile_is_left_alone_and_proposed_anew(window, wait, 
 
 def test_unsaved_text_keeps_a_note_out(window, wait, tmp_path) -> None:
     window.drafts.keep(tmp_path / "vault" / "Bell.md", Draft("mine", "0"))
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     assert states(dialog)["Bell"] == "left out"
     assert "unsaved" in row_of(dialog, "Bell").note
 
 
 def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
     dialog.detail.lock.click()
@@ -315,24 +315,24 @@ def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path) -> No
     window.selection.choose_entry(entry(window, "Bell"))
     drain()
     assert window.commands.actions["entry.lock"].isChecked()
-    assert [path.name for path in window.proposals.locks.list(tmp_path / "vault")] == ["Bell.md"]
+    assert [path.name for path in window.features.proposals.locks.list(tmp_path / "vault")] == ["Bell.md"]
     window.run("entry.lock")
     wait()
     assert not window.commands.actions["entry.lock"].isChecked()
-    assert window.proposals.locks.load() == frozenset()
+    assert window.features.proposals.locks.load() == frozenset()
 
 
 # ---- asking ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_provider_is_asked_only_when_the_cost_was_told(window, wait, client) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     dialog._leave()
     wait()
     window.session.replays.choose(source=LOCAL)
     wait()
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     assert client.asked == []
     assert "2 calls to the provider" in dialog.status.text()
@@ -354,7 +354,7 @@ def test_recorded_answers_cost_nothing_the_next_time(window, wait, client) -> No
     for _ in range(2):
         window.session.replays.choose(source=LOCAL)
         wait()
-        dialog = window.proposals.summaries()
+        dialog = window.features.proposals.summaries()
         wait()
         dialog.begin.click()
         wait()
@@ -365,7 +365,7 @@ def test_recorded_answers_cost_nothing_the_next_time(window, wait, client) -> No
 
 
 def test_changing_the_source_keeps_what_was_proposed(window, wait, client) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
     dialog.skip_current()
@@ -384,7 +384,7 @@ def test_changing_the_source_keeps_what_was_proposed(window, wait, client) -> No
 def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait, client, qtbot) -> None:
     window.session.replays.choose(source=LOCAL)
     wait()
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
 
     async def slowly(request):
@@ -414,7 +414,7 @@ def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
     window.session.replays.choose(source=LOCAL)
     wait()
     client.script = [failed("bad key", 401)]
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     dialog.begin.click()
     wait()
@@ -429,7 +429,7 @@ def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_pa
     window.session.replays.choose(source=LOCAL)
     wait()
     client.script = ["I would say: Dawnkeep."]
-    dialog = window.proposals.keys([entry(window, "Dawnkeep")])
+    dialog = window.features.proposals.keys([entry(window, "Dawnkeep")])
     wait()
     dialog.begin.click()
     wait()
@@ -447,7 +447,7 @@ def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_pa
 def test_a_person_can_type_the_answers(window, wait, qtbot) -> None:
     window.session.replays.choose(source=Source(AnswerKind.TYPED))
     wait()
-    dialog = window.proposals.summaries([entry(window, "Bell")])
+    dialog = window.features.proposals.summaries([entry(window, "Bell")])
     wait()
     assert "You are asked for the answers to 1 request" in dialog.status.text()
     dialog.begin.click()
@@ -468,7 +468,7 @@ def test_a_person_can_type_the_answers(window, wait, qtbot) -> None:
 def test_closing_while_a_person_is_asked_takes_the_question_away(window, wait, qtbot) -> None:
     window.session.replays.choose(source=Source(AnswerKind.TYPED))
     wait()
-    dialog = window.proposals.summaries([entry(window, "Bell")])
+    dialog = window.features.proposals.summaries([entry(window, "Bell")])
     wait()
     dialog.begin.click()
     qtbot.waitUntil(lambda: any(isinstance(item, QuestionDialog) for item in QApplication.topLevelWidgets()))
@@ -500,7 +500,7 @@ def test_keys_show_what_they_find_and_follow_the_editing(window, wait, qtbot) ->
 
 
 def test_another_use_of_the_keys_asks_anew(window, wait) -> None:
-    dialog = window.proposals.keys([entry(window, "Dawnkeep")])
+    dialog = window.features.proposals.keys([entry(window, "Dawnkeep")])
     wait()
     assert "so be precise" in dialog.detail.request.toPlainText()
     dialog.mode.setCurrentIndex(1)
@@ -514,7 +514,7 @@ def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
     wait()
     client.script = [json.dumps({"title": "Old Tam", "keys": ["Tam", "ferry"], "summary": "A.", "content": "He rows."})]
     window.selection.choose_message(4, None)
-    passage = window.proposals.draft()
+    passage = window.features.proposals.draft()
     assert isinstance(passage, PassageDialog)
     assert passage.numbers == (0, 1, 2, 3, 4)
     assert passage.amount.text() == "4 messages, 1 hidden or empty left out"
@@ -543,7 +543,7 @@ def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
 
 
 def test_every_control_has_a_name_and_the_keyboard_reaches_the_buttons(window, wait, qtbot) -> None:
-    dialog = window.proposals.summaries()
+    dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
     named = (dialog.table, dialog.detail.field, dialog.detail.diff.view, dialog.source, dialog.progress)

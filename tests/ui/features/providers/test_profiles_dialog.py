@@ -41,7 +41,7 @@ def open_dialog(make_window, qtbot):
             window.session.connections.save(ProfileFile(profiles))
             window.session.providers.load()
         qtbot.waitUntil(lambda: window.session.jobs.idle)
-        dialog = window.answers.edit_profiles()
+        dialog = window.features.providers.edit_profiles()
         made.append(dialog)
         settle(dialog, qtbot)
         return dialog

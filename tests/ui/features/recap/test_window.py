@@ -22,11 +22,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.overview import RecapState
 from lorestudio.systems.recap.queue import queue_path
-from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.features.recap import queue as queueing
-from lorestudio.ui.features.recap.actions import RECAP_ACTIONS
-from lorestudio.ui.shell.actions import ACTIONS, conflicts
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
 from tests.ui.worlds import make_project
@@ -48,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 def opened(make_window: Callable[..., MainWindow], tmp_path: Path, path: Path, qtbot: QtBot) -> MainWindow:
     """A window on the tale, with the recap pane in sight."""
     window = make_window(make_project(tmp_path / "vault"))
-    window.recap_commands.desk._settings = SETTINGS
+    window.features.recap.recaps._settings = SETTINGS
     return look(window, path, qtbot)
 
 
@@ -57,13 +54,13 @@ def look(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
     settle(window, qtbot)
     window.show_pane("recap")
     settle(window, qtbot)
-    assert window.recap_commands.desk.open is not None
+    assert window.features.recap.recaps.open is not None
     return window
 
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
     """Until nothing is under way any more, in the session and beside the window."""
-    desk, queue = window.recap_commands.desk, window.recap_commands.queue
+    desk, queue = window.features.recap.recaps, window.features.recap.queue
 
     def rests() -> bool:
         return window.session.jobs.idle and not window.session.busy and desk.work.idle and not queue.working
@@ -95,7 +92,7 @@ def said(window: MainWindow) -> str:
 
 
 def rows(window: MainWindow) -> list[Any]:
-    return list(window.recap_commands.pane.messages.model.rows)
+    return list(window.features.recap.pane.messages.model.rows)
 
 
 def test_looking_writes_nothing(opened: MainWindow, path: Path) -> None:
@@ -108,7 +105,7 @@ def test_what_is_due_is_made_and_the_open_chat_goes_on_from_the_file(
     opened: MainWindow, path: Path, qtbot: QtBot
 ) -> None:
     run(opened, "recap.run", qtbot)
-    pane = opened.recap_commands.pane
+    pane = opened.features.recap.pane
     assert [row.state for row in rows(opened)] == [RecapState.INCLUDED] * 11 + [RecapState.NONE]
     assert [row.where for row in pane.scenes.model.rows] == [(0, 3), (4, 7)]
     assert [row.reaches for row in pane.running.model.rows] == [3, 7]
@@ -117,7 +114,7 @@ def test_what_is_due_is_made_and_the_open_chat_goes_on_from_the_file(
     assert project.chat is not None
     assert project.chat.messages[0].extra["auto_recap"] == namespace(path, 0)
     assert [message.is_system for message in project.chat.messages] == [True] * 4 + [False] * 8
-    assert not opened.chat_commands.files.unsaved
+    assert not opened.features.chat.files.unsaved
     assert "up to date" in said(opened)
 
 
@@ -128,10 +125,10 @@ def test_saving_the_chat_after_recaps_asks_nothing_and_keeps_them(opened: MainWi
     assert project is not None
     assert project.chat is not None
     made = editing.append(project.chat, editing.new_message(project.chat, "I sleep.", Voice.YOU, local_now()))
-    opened.chat_commands.change("a message", made)
+    opened.features.chat.change("a message", made)
     settle(opened, qtbot)
     run(opened, "chat.save", qtbot)
-    assert not opened.chat_commands.files.unsaved
+    assert not opened.features.chat.files.unsaved
     assert [namespace(path, index) for index in range(len(TALE))] == before
     assert len(rows(opened)) == len(TALE) + 1
 
@@ -140,7 +137,7 @@ def test_undoing_an_edit_from_before_keeps_the_recaps_made_since(opened: MainWin
     project = opened.session.project
     assert project is not None
     assert project.chat is not None
-    opened.chat_commands.change("edit", editing.edit(project.chat, 11, "Somebody answers.", None))
+    opened.features.chat.change("edit", editing.edit(project.chat, 11, "Somebody answers.", None))
     settle(opened, qtbot)
     run(opened, "chat.save", qtbot)
     run(opened, "recap.run", qtbot)
@@ -156,11 +153,11 @@ def test_undoing_an_edit_from_before_keeps_the_recaps_made_since(opened: MainWin
 def test_a_break_from_the_chat_makes_a_scene_and_goes_away_again(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     opened.chat.choose(5)
     run(opened, "recap.break", qtbot)
-    assert [row.where for row in opened.recap_commands.pane.scenes.model.rows] == [(0, 5)]
+    assert [row.where for row in opened.features.recap.pane.scenes.model.rows] == [(0, 5)]
     assert namespace(path, 5)["scene_break_visible"] is True
     assert "Remove" in opened.commands.actions["recap.break"].text()
     run(opened, "recap.break", qtbot)
-    assert opened.recap_commands.pane.scenes.model.rows == ()
+    assert opened.features.recap.pane.scenes.model.rows == ()
     assert namespace(path, 5)["scene_break_visible"] is False
 
 
@@ -168,9 +165,9 @@ def test_unsaved_messages_are_saved_first_or_nothing_is_done(opened: MainWindow,
     project = opened.session.project
     assert project is not None
     assert project.chat is not None
-    opened.chat_commands.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
+    opened.features.chat.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
     settle(opened, qtbot)
-    assert not opened.recap_commands.pane.notice.isHidden()
+    assert not opened.features.recap.pane.notice.isHidden()
     opened.chat.choose(3)
     opened.run("recap.break")
     press("Cancel")
@@ -181,11 +178,11 @@ def test_unsaved_messages_are_saved_first_or_nothing_is_done(opened: MainWindow,
     settle(opened, qtbot)
     assert records(path)[4]["mes"] == "He turns away."
     assert namespace(path, 3)["scene_break"] is True
-    assert opened.recap_commands.pane.notice.isHidden()
+    assert opened.features.recap.pane.notice.isHidden()
 
 
 def test_a_recap_is_written_excluded_and_kept_hidden(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    page = opened.recap_commands.pane.messages
+    page = opened.features.recap.pane.messages
     page.view.choose(2)
     page.text.lines.setPlainText("A greeting.")
     page.text.keep.click()
@@ -204,7 +201,7 @@ def test_a_recap_is_written_excluded_and_kept_hidden(opened: MainWindow, path: P
 
 
 def test_what_is_being_written_survives_a_change_of_the_chat(opened: MainWindow, qtbot: QtBot) -> None:
-    page = opened.recap_commands.pane.messages
+    page = opened.features.recap.pane.messages
     page.view.choose(2)
     page.text.lines.setPlainText("Half a sent")
     run(opened, "recap.run", qtbot)
@@ -219,7 +216,7 @@ def test_what_is_being_written_survives_a_change_of_the_chat(opened: MainWindow,
 
 def test_versions_of_scenes_and_of_the_running_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
-    pane = opened.recap_commands.pane
+    pane = opened.features.recap.pane
     pane.scenes.view.choose(7)
     assert "Locked" in pane.scenes.words.text()
     assert pane.scenes.text.lines.isReadOnly()
@@ -242,10 +239,10 @@ def test_versions_of_scenes_and_of_the_running_recap(opened: MainWindow, path: P
 
 
 def test_a_scene_recap_gets_another_version_to_choose(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    desk = opened.recap_commands.desk
+    desk = opened.features.recap.recaps
     desk._settings = SETTINGS.model_copy(update={"running_scene_recap_auto_generate": False})
     run(opened, "recap.run", qtbot)
-    page = opened.recap_commands.pane.scenes
+    page = opened.features.recap.pane.scenes
     page.view.choose(3)
     page.text.lines.setPlainText("At the mill.")
     page.text.keep.click()
@@ -266,7 +263,7 @@ def test_a_scene_recap_gets_another_version_to_choose(opened: MainWindow, path: 
 
 
 def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None:
-    desk = opened.recap_commands.desk
+    desk = opened.features.recap.recaps
     desk._settings = SETTINGS.model_copy(
         update={
             "message_recap_context_type": "absolute",
@@ -275,7 +272,7 @@ def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None
         }
     )
     run(opened, "recap.run", qtbot)
-    page = opened.recap_commands.pane.prompt
+    page = opened.features.recap.pane.prompt
     opened.chat.choose(11)
     settle(opened, qtbot)
     assert "reply #11" in page.words.text().lower()
@@ -328,15 +325,15 @@ def test_a_provider_is_asked_once_its_cost_is_agreed_to(
 ) -> None:
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
     assert "1 call to the provider" in box().text()
     assert provider.asked == []
     press("Cancel")
     settle(opened, qtbot)
     assert provider.asked == []
-    assert opened.recap_commands.desk.queue.left == 0
+    assert opened.features.recap.recaps.queue.left == 0
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
     press("Ask Mine")
     settle(opened, qtbot)
     assert namespace(path, 4)["memory"] == "A recap."
@@ -346,13 +343,13 @@ def test_a_failure_says_why_and_what_to_do(opened: MainWindow, path: Path, provi
     provider.error = LlmError(ErrorKind.AUTHENTICATION, "the key was refused")
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
     press("Ask Mine")
     settle(opened, qtbot)
     assert "the key was refused" in said(opened)
     assert "asks for it again" in said(opened)
     assert rows(opened)[4].state is RecapState.FAILED
-    assert opened.recap_commands.pane.queue.model.rows[0].state == "failed"
+    assert opened.features.recap.pane.queue.model.rows[0].state == "failed"
 
 
 def test_an_attempt_that_fails_is_waited_for_and_hurried(
@@ -361,12 +358,12 @@ def test_an_attempt_that_fails_is_waited_for_and_hurried(
     provider.error = LlmError(ErrorKind.SERVER, "the server is down")
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
     press("Ask Mine")
-    desk, page = opened.recap_commands.desk, opened.recap_commands.pane.queue
+    desk, page = opened.features.recap.recaps, opened.features.recap.pane.queue
     qtbot.waitUntil(lambda: desk.queue.retry_at is not None, timeout=10_000)
-    assert "the server is down" in opened.recap_commands.pane.state.text()
-    assert "The next one is in" in opened.recap_commands.pane.state.text()
+    assert "the server is down" in opened.features.recap.pane.state.text()
+    assert "The next one is in" in opened.features.recap.pane.state.text()
     assert page.hurry.isEnabled()
     provider.error = None
     page.hurry.click()
@@ -386,7 +383,7 @@ def test_an_end_in_the_middle_loses_nothing_and_the_next_window_offers_to_go_on(
     provider.wait = True
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
     opened.close()
@@ -405,10 +402,10 @@ def test_an_end_in_the_middle_loses_nothing_and_the_next_window_offers_to_go_on(
 def test_pause_take_out_and_empty(opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot) -> None:
     provider.wait = True
     opened.run("recap.run")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
-    desk, page = opened.recap_commands.desk, opened.recap_commands.pane.queue
+    desk, page = opened.features.recap.recaps, opened.features.recap.pane.queue
     before = desk.queue.left
     opened.run("recap.pause")
     qtbot.waitUntil(lambda: desk.queue.state.paused)
@@ -430,21 +427,21 @@ def test_no_reply_from_the_provider_that_the_queue_is_using(
     opened.settings.setValue("chat/writer", "Mine")
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
     opened.run("reply.get")
     assert "Recap work is asking Mine" in said(opened)
-    assert not opened.chat_commands.replies.busy
-    assert opened.recap_commands.blocks(Source(AnswerKind.PROVIDER, "Other")) == ""
+    assert not opened.features.chat.replies.busy
+    assert opened.features.recap.hinders(Source(AnswerKind.PROVIDER, "Other")) is None
     run(opened, "recap.clear_queue", qtbot)
-    assert opened.recap_commands.blocks(Source(AnswerKind.PROVIDER, "Mine")) == ""
+    assert opened.features.recap.hinders(Source(AnswerKind.PROVIDER, "Mine")) is None
 
 
 def test_going_into_a_table_chooses_nothing(opened: MainWindow, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
     opened.chat.choose(10)
-    pane = opened.recap_commands.pane
+    pane = opened.features.recap.pane
     pane.tabs.setCurrentWidget(pane.scenes)
     pane.scenes.view.setFocus()
     settle(opened, qtbot)
@@ -459,7 +456,7 @@ def test_another_chat_ends_the_work_and_its_queue_stays(
     provider.wait = True
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
     other = write_chat(path.with_name("Second.jsonl"), TALE[:4])
@@ -477,20 +474,20 @@ def test_kept_up_to_date_by_itself_after_saving(opened: MainWindow, path: Path, 
     made = editing.append(
         project.chat, editing.new_message(project.chat, "A bell rings.", Voice.CHARACTER, local_now())
     )
-    opened.chat_commands.change("a message", made)
+    opened.features.chat.change("a message", made)
     settle(opened, qtbot)
     run(opened, "chat.save", qtbot)
     qtbot.waitUntil(lambda: rows(opened)[11].state is RecapState.INCLUDED, timeout=10_000)
     settle(opened, qtbot)
     assert namespace(path, 11)["memory"]
-    assert [row.where for row in opened.recap_commands.pane.scenes.model.rows] == [(0, 3), (4, 7)]
+    assert [row.where for row in opened.features.recap.pane.scenes.model.rows] == [(0, 3), (4, 7)]
 
 
 def test_without_the_wish_nothing_is_made_by_itself(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     project = opened.session.project
     assert project is not None
     assert project.chat is not None
-    opened.chat_commands.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
+    opened.features.chat.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
     settle(opened, qtbot)
     run(opened, "chat.save", qtbot)
     assert all(namespace(path, index) == {} for index in range(len(TALE)))
@@ -503,16 +500,16 @@ def test_by_itself_a_provider_waits_for_the_person(
     project = opened.session.project
     assert project is not None
     assert project.chat is not None
-    opened.chat_commands.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
+    opened.features.chat.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
     made = opened.session.project.chat if opened.session.project is not None else None
     assert made is not None
     more = editing.append(made, editing.new_message(made, "A bell rings.", Voice.CHARACTER, local_now()))
-    opened.chat_commands.change("a message", more)
+    opened.features.chat.change("a message", more)
     settle(opened, qtbot)
     run(opened, "chat.save", qtbot)
     qtbot.waitUntil(lambda: "It begins when you say so" in said(opened), timeout=10_000)
     assert provider.asked == []
-    assert opened.recap_commands.desk.queue.left > 0
+    assert opened.features.recap.recaps.queue.left > 0
 
 
 def test_the_demo_and_chats_without_a_file_say_what_to_do(
@@ -521,10 +518,10 @@ def test_the_demo_and_chats_without_a_file_say_what_to_do(
     window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
     window.show_pane("recap")
     settle(window, qtbot)
-    assert "in no file yet" in window.recap_commands.pane.empty.title.text()
+    assert "in no file yet" in window.features.recap.pane.empty.title.text()
     window.session.reading.open_demo()
     settle(window, qtbot)
-    assert "demo" in window.recap_commands.pane.empty.title.text()
+    assert "demo" in window.features.recap.pane.empty.title.text()
     assert not window.commands.actions["recap.run"].isEnabled()
 
 
@@ -533,9 +530,9 @@ def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBo
     settle(opened, qtbot)
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.answers.question is not None)
-    assert opened.answers.question is not None
-    opened.answers.question.question.reply("I ride to the harbour.")
+    qtbot.waitUntil(lambda: opened.features.providers.question is not None)
+    assert opened.features.providers.question is not None
+    opened.features.providers.question.question.reply("I ride to the harbour.")
     settle(opened, qtbot)
     assert namespace(path, 4)["memory"] == "I ride to the harbour."
 
@@ -548,13 +545,13 @@ def test_without_a_recorded_answer_the_step_fails_at_once_and_says_so(
     opened.chat.choose(4)
     run(opened, "recap.message", qtbot)
     assert "1 step of recap work failed" in said(opened)
-    assert opened.recap_commands.desk.queue.left == 0
+    assert opened.features.recap.recaps.queue.left == 0
     assert rows(opened)[4].error == namespace(path, 4)["error"] != ""
 
 
 def test_everything_in_the_pane_has_a_name_and_can_be_reached(opened: MainWindow, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
-    pane = opened.recap_commands.pane
+    pane = opened.features.recap.pane
     for place in range(pane.tabs.count()):
         pane.tabs.setCurrentIndex(place)
         settle(opened, qtbot)
@@ -567,14 +564,14 @@ def test_everything_in_the_pane_has_a_name_and_can_be_reached(opened: MainWindow
 
 def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
     opened.run("recap.settings")
-    dialog = opened.recap_commands.dialog
+    dialog = opened.features.recap.dialog
     assert dialog is not None
     dialog.search.setText("scenes that stay")
     assert list(dialog.fields) == ["auto_hide_scene_count"]
     dialog.set_value("auto_hide_scene_count", 5)
     dialog.accept()
     settle(opened, qtbot)
-    desk = opened.recap_commands.desk
+    desk = opened.features.recap.recaps
     assert desk.settings.auto_hide_scene_count == 5
     kept = json.loads(desk.settings_path.read_text("utf-8"))
     assert kept["auto_hide_scene_count"] == 5
@@ -584,7 +581,7 @@ def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_settings_that_cannot_be_read_are_told(opened: MainWindow) -> None:
-    desk = opened.recap_commands.desk
+    desk = opened.features.recap.recaps
     desk.settings_path.write_text("{broken", "utf-8")
     desk._settings = None
     assert desk.settings == RecapSettings()
@@ -601,17 +598,13 @@ def test_all_recaps_can_be_taken_out(opened: MainWindow, path: Path, qtbot: QtBo
 
 
 def test_a_chat_that_cannot_be_read_says_so(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    desk = opened.recap_commands.desk
+    desk = opened.features.recap.recaps
     queue_path(path).mkdir()
     desk._close()
     desk.follow()
     settle(opened, qtbot)
-    assert "cannot be read" in opened.recap_commands.pane.empty.title.text()
+    assert "cannot be read" in opened.features.recap.pane.empty.title.text()
     queue_path(path).rmdir()
-    opened.recap_commands.pane.again.emit()
+    opened.features.recap.pane.again.emit()
     settle(opened, qtbot)
     assert len(rows(opened)) == len(TALE)
-
-
-def test_shortcuts_do_not_collide() -> None:
-    assert conflicts((*ACTIONS, *CHAT_ACTIONS, *RECAP_ACTIONS)) == []

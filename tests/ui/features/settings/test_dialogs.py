@@ -81,7 +81,7 @@ def answer(window, text: str) -> None:
 
 def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtbot, tmp_path) -> None:
     window = open_window()
-    status = window.settings_commands.status_button
+    status = window.features.settings.status_button
     assert status.text() == "DeepLore's defaults"
     adjust(window, qtbot, scan_depth=1)
     assert status.text() == "DeepLore's defaults *"
@@ -95,7 +95,7 @@ def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtb
     adjust(window, qtbot, scan_depth=2)
     assert status.text() == "Shallow *"
     assert kept.settings == SettingsProfiles(tmp_path / "settings").find("Shallow").settings
-    window.settings_commands.desk.choose("Shallow")
+    window.features.settings.profiles.choose("Shallow")
     settle(window, qtbot)
     assert window.session.project.settings.scan_depth == 1
     assert window.session.parts.adjustments.undo_title == "settings profile “Shallow”"
@@ -105,7 +105,7 @@ def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> No
     window = open_window()
     store = SettingsProfiles(tmp_path / "settings")
     store.save("Shallow", DeepLoreSettings(scan_depth=1))
-    window.settings_commands.desk.load()
+    window.features.settings.profiles.load()
     settle(window, qtbot)
     window.run("settings.save_profile")
     answer(window, "shallow")
@@ -120,14 +120,14 @@ def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> No
 def test_the_profile_of_a_chat_is_used_again_unless_a_file_is_given(open_window, qtbot, tmp_path, place) -> None:
     SettingsProfiles(tmp_path / "settings").save("Deep", DeepLoreSettings(enabled=True, scan_depth=20))
     window = open_window()
-    window.settings_commands.desk.choose("deep")
+    window.features.settings.profiles.choose("deep")
     settle(window, qtbot)
     again = open_window()
     assert again.session.project.settings.scan_depth == 20
-    assert again.settings_commands.desk.title == "Deep"
+    assert again.features.settings.profiles.title == "Deep"
     given = open_window(place)
     assert given.session.project.settings.scan_depth == 9
-    assert given.settings_commands.desk.title == "settings.json"
+    assert given.features.settings.profiles.title == "settings.json"
 
 
 def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_path) -> None:
@@ -137,7 +137,7 @@ def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_p
     store.folder.joinpath("torn.json").write_text("{", encoding="utf-8")
     window = open_window()
     window.run("settings.profiles")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     assert [dialog.list.item(row).text().split("\n")[0] for row in range(dialog.list.count())] == [
         "Deep", "Tight", "torn",
     ]  # fmt: skip
@@ -156,7 +156,7 @@ def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_p
     dialog.rename.click()
     answer(dialog, "Deeper")
     settle(window, qtbot)
-    assert window.settings_commands.desk.title == "Deeper"
+    assert window.features.settings.profiles.title == "Deeper"
     assert dialog.chosen.name == "Deeper"
     dialog.delete.click()
     box = next(one for one in dialog.findChildren(QMessageBox) if one.isVisible())
@@ -164,7 +164,7 @@ def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_p
     settle(window, qtbot)
     assert [each.name for each in store.all()] == ["Tight", "torn"]
     assert window.session.project.settings.scan_depth == 20
-    assert window.settings_commands.desk.title == "DeepLore's defaults"
+    assert window.features.settings.profiles.title == "DeepLore's defaults"
 
 
 # ---- exports and imports ---------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def test_an_export_shows_first_and_writes_only_what_is_ticked(open_window, qtbot
     window = open_window()
     adjust(window, qtbot, scan_depth=2, max_entries=3, graph_gravity=2.0)
     window.run("settings.export")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     assert "Choose the settings.json" in dialog.preview.toPlainText()
     dialog.place.setText(str(place))
     qtbot.waitUntil(lambda: len(dialog.model.rows) == 3)
@@ -199,7 +199,7 @@ def test_an_export_shows_first_and_writes_only_what_is_ticked(open_window, qtbot
 def test_an_export_of_a_file_that_changed_meanwhile_is_refused(open_window, qtbot, place) -> None:
     window = open_window()
     window.run("settings.export")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     dialog.place.setText(str(place))
     qtbot.waitUntil(dialog.write.isEnabled)
     place.write_text(json.dumps({**SILLYTAVERN, "new": 1}), encoding="utf-8")
@@ -221,7 +221,7 @@ def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_win
     other = place.with_name("other.json")
     other.write_text(json.dumps(SILLYTAVERN).replace('"scanDepth": 9', '"scanDepth": 8'), encoding="utf-8")
     window.run("settings.export")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     dialog.place.setText(str(other))
     qtbot.waitUntil(lambda: len(dialog.model.rows) == 2)
     assert dialog.model.chosen == {"maxEntries"}
@@ -233,14 +233,14 @@ def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_win
     dialog.write.click()
     settle(window, qtbot)
     assert window.session.parts.on_disk.settings.max_entries == 3
-    assert window.settings_commands.status_button.text() == "settings.json"
+    assert window.features.settings.status_button.text() == "settings.json"
 
 
 def test_exports_as_text(open_window, qtbot, tmp_path) -> None:
     window = open_window()
     adjust(window, qtbot, scan_depth=2, ai_search_proxy_url="http://localhost:1")
     window.run("settings.export")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     dialog.choose_target(Target.SNIPPET)
     assert json.loads(dialog.preview.toPlainText()) == {"enabled": True, "scanDepth": 2, "settingsVersion": 3}
     dialog.copy.click()
@@ -262,7 +262,7 @@ def test_an_import_takes_what_is_ticked_and_can_be_undone(open_window, qtbot, pl
     window = open_window()
     adjust(window, qtbot, max_entries=3)
     window.run("settings.import")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     dialog.place.setText(str(place))
     qtbot.waitUntil(lambda: len(dialog.model.rows) == 2)
     dialog.model.choose(["scanDepth"])
@@ -278,7 +278,7 @@ def test_an_import_takes_what_is_ticked_and_can_be_undone(open_window, qtbot, pl
 def test_an_import_from_the_clipboard_and_what_cannot_be_read(open_window, qtbot, tmp_path) -> None:
     window = open_window()
     window.run("settings.import")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     QGuiApplication.clipboard().setText('{"scanDepth": 400}')
     dialog.paste()
     settle(window, qtbot)
@@ -307,7 +307,7 @@ def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtb
     )
     settle(window, qtbot)
     window.run("chat.write_state")
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     settle(window, qtbot)
     assert [row.title for row in dialog.model.rows] == ["Pins", "Author's notebook"]
     dialog.model.choose(["deeplore_pins"])
@@ -322,8 +322,8 @@ def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtb
     }
     window.run("chat.write_state")
     settle(window, qtbot)
-    assert [row.title for row in window.settings_commands.dialog.model.rows] == ["Author's notebook"]
-    window.settings_commands.dialog.close()
+    assert [row.title for row in window.features.settings.dialog.model.rows] == ["Author's notebook"]
+    window.features.settings.dialog.close()
     window.run("chat.save")  # it goes on from the file as it is now, and asks nothing
     settle(window, qtbot)
     saved = json.loads(chat.read_bytes().split(b"\n")[0])["chat_metadata"]
@@ -335,7 +335,7 @@ def test_where_nothing_was_chosen_there_is_nothing_to_write(open_window, qtbot) 
     window = open_window()
     window.run("chat.write_state")
     settle(window, qtbot)
-    dialog = window.settings_commands.dialog
+    dialog = window.features.settings.dialog
     assert not dialog.write.isEnabled()
     assert "nothing to write" in dialog.bar.label.text()
 
@@ -346,7 +346,7 @@ def test_the_demo_is_not_written(make_window, qtbot) -> None:
     window.session.set_project(demo_project())
     window.session.parts.adjust("x", controls=replace(window.session.project.controls, notebook="n"))
     window.run("chat.write_state")
-    assert window.settings_commands.dialog is None
+    assert window.features.settings.dialog is None
     assert "The demo's files stay" in window.bars.texts[0]
     settle(window, qtbot)
 

@@ -16,7 +16,14 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.tree import SETTING, VALUE, SettingsTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
-from lorestudio.ui.widgets.setting_fields import ChoiceField, LineField, NumberField, SwitchField, TextField, make_field
+from lorestudio.ui.widgets.setting_fields import (
+    ChoiceSettingField,
+    LineSettingField,
+    NumberSettingField,
+    SwitchField,
+    TextField,
+    make_field,
+)
 
 
 def named(name: str):
@@ -61,7 +68,7 @@ def injected(window) -> list[str]:
 
 
 def show(window, name: str):
-    pane = window.settings_commands.pane
+    pane = window.features.settings.pane
     pane.view.show_setting(name)
     pane.editor.focus_field()
     return pane
@@ -265,7 +272,7 @@ def test_the_title_says_where_the_settings_came_from(window, qtbot) -> None:
 
 
 def test_searching_opens_what_fits_and_says_when_nothing_does(window) -> None:
-    pane = window.settings_commands.pane
+    pane = window.features.settings.pane
     QTest.keyClicks(pane.view.search, "maxTokens budget")
     assert pane.model.shown == 1
     assert pane.editor.title.text() == "Token budget"
@@ -287,7 +294,7 @@ def test_grouped_by_stage_and_following_a_stage(window) -> None:
 
 
 def test_only_what_was_changed(window, qtbot) -> None:
-    pane = window.settings_commands.pane
+    pane = window.features.settings.pane
     pane.view.changed_only.click()
     assert pane.model.shown == 1  # switched on
     window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
@@ -313,9 +320,9 @@ def test_the_keyboard_goes_from_the_tree_to_the_field_and_back(window) -> None:
 def test_without_a_vault_the_pane_says_what_to_do(make_window) -> None:
     window = make_window()
     window.docks["settings"].show()
-    pane = window.settings_commands.pane
+    pane = window.features.settings.pane
     assert pane.empty.isVisibleTo(pane)
-    assert not window.settings_commands.status_button.isVisible()
+    assert not window.features.settings.status_button.isVisible()
 
 
 def test_the_model_is_a_well_formed_tree(theme, qtmodeltester) -> None:
@@ -332,12 +339,12 @@ def test_the_model_is_a_well_formed_tree(theme, qtmodeltester) -> None:
 
 
 def test_every_setting_has_the_field_of_its_type_and_shows_its_default(qtbot, theme) -> None:
-    kinds = {bool: SwitchField, int: NumberField, float: NumberField, str: LineField}
+    kinds = {bool: SwitchField, int: NumberSettingField, float: NumberSettingField, str: LineSettingField}
     parent = QWidget()
     qtbot.addWidget(parent)
     for each in declarations():
         field = make_field(each, parent)
-        wanted = ChoiceField if each.choices else TextField if each.long else kinds[each.type]
+        wanted = ChoiceSettingField if each.choices else TextField if each.long else kinds[each.type]
         assert type(field) is wanted, each.name
         moved = []
         field.moved.connect(moved.append)

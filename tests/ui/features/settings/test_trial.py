@@ -109,12 +109,12 @@ def test_saving_makes_it_the_run(window, qtbot) -> None:
 
 
 def bench_titles(window) -> set[str]:
-    result = window.control_commands.bench.result
+    result = window.features.bench.pane.result
     return set() if result is None else {row.title for row in result.injected}
 
 
 def test_the_bench_asks_the_chosen_system(window, qtbot) -> None:
-    pane = window.control_commands.bench
+    pane = window.features.bench.pane
     window.show_pane("bench")
     pane.text.setPlainText("A spire.")
     qtbot.waitUntil(lambda: bench_titles(window) == {"Tower"})
@@ -132,7 +132,7 @@ def test_the_bench_asks_the_chosen_system(window, qtbot) -> None:
 
 def opened_dialog(window):
     window.run("system.settings")
-    dialog = window.systems.dialog
+    dialog = window.features.systems.dialog
     assert dialog is not None
     dialog.choose("depth")
     return dialog
@@ -160,7 +160,7 @@ def test_moving_a_setting_shows_at_once_what_it_would_do(window, qtbot) -> None:
 
 
 def test_a_setting_of_a_system_that_is_not_chosen_is_not_tried_out(window, qtbot) -> None:
-    dialog = window.systems.open_settings("hybrid")
+    dialog = window.features.systems.open_settings("hybrid")
     dialog.set_value("limit", 1)
     assert "The chat runs with World Info" in dialog.outcome.text()
     dialog.reject()
@@ -170,7 +170,7 @@ def test_a_setting_of_a_system_that_is_not_chosen_is_not_tried_out(window, qtbot
 def test_a_setting_that_cannot_be_used_says_so_where_it_is_set(window, qtbot, tmp_path) -> None:
     window.run("system.context-window")
     settle(window, qtbot)
-    dialog = window.systems.open_settings("context-window")
+    dialog = window.features.systems.open_settings("context-window")
     dialog.set_value("word_list", str(tmp_path / "none.txt"))
     qtbot.waitUntil(lambda: "cannot be read" in dialog.outcome.text())
     dialog.reject()
@@ -182,7 +182,7 @@ def test_settings_of_a_system_are_taken_back_and_done_again(window, qtbot) -> No
     dialog.set_value("depth", 3)
     dialog.accept()
     settle(window, qtbot)
-    session, file = window.session, window.systems.files.path("world-info")
+    session, file = window.session, window.features.systems.files.path("world-info")
     assert session.parts.adjustments.undo_title == "Scan depth: 3 messages"
     assert injected(window) == ["Gate", "Tower"]
     assert json.loads(file.read_text())["world_info_depth"] == 3
@@ -198,8 +198,8 @@ def test_settings_of_a_system_are_taken_back_and_done_again(window, qtbot) -> No
 
 
 def test_compare_tells_which_setting_of_the_system_did_it(window, qtbot) -> None:
-    pane = window.timeline_commands.compare
-    window.systems.configure("world-info", WorldInfoSettings(depth=3))
+    pane = window.features.timeline.compare
+    window.features.systems.configure("world-info", WorldInfoSettings(depth=3))
     settle(window, qtbot)
     window.run("compare.former")
     qtbot.waitUntil(lambda: pane.compared is not None and pane.compared.causes is not None)
@@ -214,7 +214,7 @@ def test_compare_tells_which_setting_of_the_system_did_it(window, qtbot) -> None
 
 
 def test_a_turn_of_the_system_is_saved_as_a_scenario(window, qtbot, tmp_path) -> None:
-    dialog = window.view_commands.save_scenario()
+    dialog = window.features.reports.save_scenario()
     settle(window, qtbot)
     assert "every decision was the same" in dialog.remark.text()
     dialog.write(tmp_path / "turn.json")
@@ -225,7 +225,7 @@ def test_a_turn_of_the_system_is_saved_as_a_scenario(window, qtbot, tmp_path) ->
 def test_fact_memory_has_no_scenario_and_says_so(window, qtbot) -> None:
     window.run("system.facts")
     settle(window, qtbot)
-    dialog = window.view_commands.save_scenario()
+    dialog = window.features.reports.save_scenario()
     settle(window, qtbot)
     said = [label.text() for label in dialog.findChildren(QLabel)]
     assert any("no room for" in text for text in said)

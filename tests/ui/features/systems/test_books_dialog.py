@@ -43,8 +43,8 @@ def lorebook(path: Path, **more: Any) -> Path:
 
 def opened(window: MainWindow) -> BooksDialog:
     window.run("worldinfo.books")
-    assert window.systems.books is not None
-    return window.systems.books
+    assert window.features.systems.books is not None
+    return window.features.systems.books
 
 
 def rows(dialog: BooksDialog) -> list[list[str]]:
@@ -79,8 +79,8 @@ def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot
     assert [text for text in told if text.startswith("World Info")] == [
         "World Info: Eldoria: 1 entry has the field “odd”, which the scan does not know: it changes nothing."
     ]
-    assert real.systems.files.path("world-info").exists()
-    real.systems.configure("world-info", settings.model_copy(update={"depth": 9}))
+    assert real.features.systems.files.path("world-info").exists()
+    real.features.systems.configure("world-info", settings.model_copy(update={"depth": 9}))
     settled(qtbot, real)
     assert sum(notice.text.startswith("World Info") for notice in notices) == 1  # said once
 
@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_used_is_said_and_can_be_removed(real: MainWindow,
     assert "broken.json cannot be used" in dialog.state.text()
     assert not dialog.apply.isEnabled()
     dialog.accept()
-    assert real.systems.books is dialog  # nothing was taken over
+    assert real.features.systems.books is dialog  # nothing was taken over
     dialog.remove()
     assert rows(dialog) == []
     assert "No lorebook is listed" in dialog.about.toPlainText()
@@ -105,12 +105,12 @@ def test_a_file_that_cannot_be_used_is_said_and_can_be_removed(real: MainWindow,
 
 def test_what_was_set_comes_back_and_the_settings_have_a_door(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     file = lorebook(tmp_path / "Eldoria.json")
-    real.systems.configure("world-info", WorldInfoSettings(persona_books=str(file), character_strategy=2))
-    settings_dialog = real.systems.open_settings("world-info")
+    real.features.systems.configure("world-info", WorldInfoSettings(persona_books=str(file), character_strategy=2))
+    settings_dialog = real.features.systems.open_settings("world-info")
     settings_dialog.set_value("depth", 7)
-    real.systems._leave_for_books()
+    real.features.systems._leave_for_books()
     settled(qtbot, real)
-    dialog = real.systems.books
+    dialog = real.features.systems.books
     assert dialog is not None
     assert rows(dialog) == [["Eldoria", "Persona", "1", ""]]
     assert dialog.strategy.currentData() == 2
@@ -126,7 +126,7 @@ def test_another_card_is_another_run_of_world_info(real: MainWindow, qtbot: QtBo
             {"keys": ["x"], "constant": True, "content": "Inside.", "comment": "Inside", "enabled": True},
         ]},
     }}  # fmt: skip
-    real.systems.configure("world-info", WorldInfoSettings(source=BOOKS))
+    real.features.systems.configure("world-info", WorldInfoSettings(source=BOOKS))
     real.run("system.world-info")
     settled(qtbot, real)
     assert not any(trace.injections for trace in real.session.runs.traces.values())

@@ -105,8 +105,8 @@ def test_what_asks_deeplore_says_that_another_system_is_chosen(real: MainWindow,
     real.run("system.hybrid")
     settled(qtbot, real)
     real.selection.choose_entry(BELL)
-    assert real.why_not.search.obstacle == ""  # the system itself is asked what would help
-    assert "Hybrid retrieval" in real.settings_commands.pane.trial.waiting
+    assert real.features.why_not.search.obstacle == ""  # the system itself is asked what would help
+    assert "Hybrid retrieval" in real.features.settings.pane.trial.waiting
     assert real.session.runs.simulator(Generation(5)) is None
 
 
@@ -115,14 +115,14 @@ def test_settings_are_changed_in_a_dialog_kept_and_replayed(real: MainWindow, qt
     settled(qtbot, real)
     before = real.session.runs.trace(Generation(7))
     real.run("system.settings")
-    dialog = real.systems.dialog
+    dialog = real.features.systems.dialog
     assert dialog is not None
     dialog.choose("depth")
     dialog.editor.moved.emit(dialog.editor.declaration, 0)
     assert "1 setting differs" in dialog._told.text()
     dialog.accept()
     settled(qtbot, real)
-    file = real.systems.files.path("world-info")
+    file = real.features.systems.files.path("world-info")
     assert json.loads(file.read_text()) == {"world_info_depth": 0}
     assert real.session.choice.settings == WorldInfoSettings(depth=0)
     assert real.session.runs.trace(Generation(7)) is not before
@@ -133,7 +133,7 @@ def test_settings_are_changed_in_a_dialog_kept_and_replayed(real: MainWindow, qt
 
 
 def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
-    dialog = real.systems.open_settings("recap")
+    dialog = real.features.systems.open_settings("recap")
     shown = lambda: [name for name, item in dialog._items.items() if not item.isHidden()]  # noqa: E731
     assert len(shown()) == len(RecapSettings.model_fields)
     dialog.search.setText("no setting says this")
@@ -154,7 +154,7 @@ def test_settings_come_back_at_the_next_start(
 ) -> None:
     project = make_project(tmp_path / "vault")
     first = make_window(project, make_simulator=Simulator)
-    first.systems.configure("hybrid", HybridSettings(limit=1))
+    first.features.systems.configure("hybrid", HybridSettings(limit=1))
     first.run("system.hybrid")
     settled(qtbot, first)
     first.close()
@@ -174,7 +174,7 @@ def test_a_file_that_cannot_be_read_is_said(make_window: Callable[..., MainWindo
 
 
 def test_a_setting_that_cannot_be_used_is_said_and_the_window_goes_on(real: MainWindow, qtbot: QtBot) -> None:
-    real.systems.configure("hybrid", HybridSettings(embedder="nobody"))
+    real.features.systems.configure("hybrid", HybridSettings(embedder="nobody"))
     settled(qtbot, real)
     real.run("system.hybrid")
     settled(qtbot, real)
@@ -214,7 +214,7 @@ def test_the_timeline_names_what_only_the_runs_know(real: MainWindow, qtbot: QtB
     real.run("system.recap")
     settled(qtbot, real)
     real.show_pane("timeline")
-    timeline = real.timeline_commands.timeline
+    timeline = real.features.timeline.timeline
     qtbot.waitUntil(lambda: any("Welcome, traveller" in title for title in timeline.content.titles))
 
 

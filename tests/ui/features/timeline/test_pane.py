@@ -22,7 +22,7 @@ from lorestudio.studio.prompt.setup import Persona
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline_grid import RowOrder
 from lorestudio.trace.journey import fates
-from lorestudio.ui.features.timeline.actions import TimelineCommands
+from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.timeline.drawing import picture
 from lorestudio.ui.features.timeline.heat_map import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent
@@ -75,8 +75,8 @@ def settle(window: MainWindow, qtbot: QtBot) -> None:
     QApplication.processEvents()
 
 
-def commands(window: MainWindow) -> TimelineCommands:
-    return window.timeline_commands
+def commands(window: MainWindow) -> TimelineFeature:
+    return window.features.timeline
 
 
 def pane_of(window: MainWindow) -> TimelinePane:

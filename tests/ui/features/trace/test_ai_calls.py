@@ -26,7 +26,7 @@ from lorestudio.trace.model import (
     Verdict,
 )
 from lorestudio.ui.state.ai_calls import (
-    Choice,
+    ChosenItem,
     call_facts,
     choices,
     dropped_categories,
@@ -114,19 +114,19 @@ def test_what_a_reply_was_matched_to() -> None:
     )
     found = choices(make_trace(), replace(selection(), ai=AiRecord(items=items)))
     assert found == (
-        Choice("dawnkeep", (("Dawnkeep", DAWNKEEP),), "exact title", "high", "", "named again below", "neutral"),
-        Choice(
+        ChosenItem("dawnkeep", (("Dawnkeep", DAWNKEEP),), "exact title", "high", "", "named again below", "neutral"),
+        ChosenItem(
             "Skarns", (("Skarn", SKARN),), "similar title, 89 % alike", "medium", "It circles.",
             "chosen", "good",
         ),
-        Choice(
+        ChosenItem(
             "Crown", (("Crown (vault)", CROWN), ("Skarn", 99)), "exact title", "medium", "It circles.",
             "not confident enough", "warning",
         ),
-        Choice(
+        ChosenItem(
             "Bells", (), "not found; nearest is “Bell” (50 % alike)", "low", "", "passed over", "error"
         ),
-        Choice("7", (), "names no entry", "", "", "passed over", "error"),
+        ChosenItem("7", (), "names no entry", "", "", "passed over", "error"),
     )  # fmt: skip
 
 

@@ -477,8 +477,8 @@ def test_the_window_goes_on_while_a_model_is_asked(real, tmp_path, qtbot, client
 
 
 def question(window, qtbot) -> QuestionDialog:
-    qtbot.waitUntil(lambda: window.answers.question is not None)
-    return window.answers.question
+    qtbot.waitUntil(lambda: window.features.providers.question is not None)
+    return window.features.providers.question
 
 
 def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
@@ -495,11 +495,11 @@ def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
     assert "No valid JSON" in dialog.problem.text()
     dialog.reply.setPlainText('["Dawnkeep"]')
     dialog.give.click()
-    assert window.answers.question is None
+    assert window.features.providers.question is None
     while window.session.busy:
-        qtbot.waitUntil(lambda: window.answers.question is not None or not window.session.busy)
-        if window.answers.question is not None:
-            window.answers.question.reject()
+        qtbot.waitUntil(lambda: window.features.providers.question is not None or not window.session.busy)
+        if window.features.providers.question is not None:
+            window.features.providers.question.reject()
             drain()
     idle(window, qtbot)
     calls = [call for trace in window.session.runs.traces.values() for call in trace.ai_calls]
@@ -516,7 +516,7 @@ def test_stopping_takes_the_question_away(real, tmp_path, qtbot) -> None:
     assert "Reply #2" in dialog.findChild(QLabel).text()
     window.run("replay.cancel")
     idle(window, qtbot)
-    assert window.answers.question is None
+    assert window.features.providers.question is None
     assert not [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QuestionDialog)]
 
 
@@ -541,7 +541,7 @@ def test_a_fixed_switch_is_run_and_named_in_the_trace(real, tmp_path, qtbot) -> 
     assert window.trace.switches.isVisible()
     assert "manifest: the header counts only what is always included" in window.trace.switches.text()
     assert window.chat.modes.switches.accessibleName() == "Behaviour switches: 1 switch fixed"
-    dialog = window.answers.edit_behaviour()
+    dialog = window.features.providers.edit_behaviour()
     assert dialog.fixed == ("header_count",)
     dialog.set_all(fixed=True)
     assert len(dialog.fixed) == len(dialog._groups)

@@ -28,7 +28,7 @@ def test_a_run_without_memories_leads_to_the_memories(
     assert remarks.isVisibleTo(window)
     assert "Have facts drawn out of it first" in remarks.label.text()
     next(button for button in remarks.findChildren(QPushButton) if button.text() == "Open Memories").click()
-    assert window.memories.pane.isVisibleTo(window)
+    assert window.features.memories.pane.isVisibleTo(window)
     window.run("system.deeplore")
     qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
     QApplication.processEvents()

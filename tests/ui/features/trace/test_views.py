@@ -310,7 +310,7 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
 
 
 def test_a_report_is_shown_before_it_is_saved(window, tmp_path) -> None:
-    dialog = window.view_commands.save_report()
+    dialog = window.features.reports.save_report()
     settle(window)
     assert dialog.data.startswith(b"<!DOCTYPE html>")
     assert dialog.text.toPlainText() == dialog.data.decode()
@@ -331,7 +331,7 @@ def test_a_report_is_shown_before_it_is_saved(window, tmp_path) -> None:
 
 
 def test_a_report_that_cannot_be_written_stays_open(window, tmp_path) -> None:
-    dialog = window.view_commands.save_report(redacted=True)
+    dialog = window.features.reports.save_report(redacted=True)
     settle(window)
     dialog.write(tmp_path)
     settle(window)
@@ -357,7 +357,7 @@ def test_a_scenario_is_saved_and_repeats(make_window, tmp_path) -> None:
     chat.write_text("Wren: Light the lamp!\n\nOttoline: Done.\n", encoding="utf-8")
     window = make_window(open_project([vault], chat), make_simulator=Simulator)
     settle(window)
-    dialog = window.view_commands.save_scenario()
+    dialog = window.features.reports.save_scenario()
     settle(window)
     assert "every decision was the same" in dialog.remark.text()
     path: Path = tmp_path / "turn.json"
@@ -371,6 +371,6 @@ def test_a_scenario_is_saved_and_repeats(make_window, tmp_path) -> None:
 
 def test_without_a_finished_run_there_is_no_scenario(make_window, tmp_path) -> None:
     window = make_window(demo_project(), replay=False)
-    assert window.view_commands.save_report() is None
-    assert window.view_commands.save_scenario() is None
+    assert window.features.reports.save_report() is None
+    assert window.features.reports.save_scenario() is None
     assert any("finished run" in text for text in window.bars.texts)

@@ -279,7 +279,7 @@ def test_a_draft_without_the_lorebook_tag_is_not_switched_on(window, vault) -> N
 
 def batch(window, *names):
     window.vault.show_table(True)
-    paths = (window.vault_commands.work.folders[0] / name for name in names)
+    paths = (window.features.vault.work.folders[0] / name for name in names)
     rows = [window.vault.table_model.place_of(note_key(window.session.note_at(path))) for path in paths]
     window.vault.table.select_places(rows, rows[0])
     settle(window)
@@ -421,7 +421,7 @@ def test_what_was_done_can_be_undone_by_the_next_window(make_window, window, vau
     window.close()
     other = make_window(file="other.ini")
     open_vault(other, vault, tmp_path / "kept")
-    assert other.vault_commands.work.undo_title == "Switch Bell off"
+    assert other.features.vault.work.undo_title == "Switch Bell off"
     undo(other)
     assert contents(vault) == NOTES
 
@@ -508,16 +508,16 @@ def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
     assert found is not None
     expected = sum(finding.filename == "items/Crown.md" for finding in found.findings)
     model = window.vault.table_model
-    row = model.place_of(note_key(window.session.note_at(window.vault_commands.work.folders[0] / "items/Crown.md")))
+    row = model.place_of(note_key(window.session.note_at(window.features.vault.work.folders[0] / "items/Crown.md")))
     assert expected > 0
     assert model.index(row, model.column_of("problems")).data() == str(expected)
 
 
 def test_that_links_are_read_is_said_only_while_they_are(window) -> None:
-    window.vault_commands.work.reading.emit("Reading the links of the vault…")
+    window.features.vault.work.reading.emit("Reading the links of the vault…")
     assert window.status.currentMessage() == "Reading the links of the vault…"
-    window.vault_commands.work.reading.emit("")
+    window.features.vault.work.reading.emit("")
     assert window.status.currentMessage() == ""
     window.status.flash("Saved.")
-    window.vault_commands.work.reading.emit("")
+    window.features.vault.work.reading.emit("")
     assert window.status.currentMessage() == "Saved."

@@ -52,7 +52,7 @@ def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, 
     window.selection.choose_entry(left_out(window, "cw_no_room"))
     window.run("trace.why_not")
     settled(qtbot, window)
-    page = window.why_not.page
+    page = window.features.why_not.page
     assert "bring" in page.summary.text()
     row = next(row for row in page.rows if "total_token_budget" in row.answer.change.settings)
     wanted = row.answer.change.settings["total_token_budget"]
@@ -61,7 +61,7 @@ def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, 
     known = window.session.choices.systems["context-window"]
     assert isinstance(known, ContextWindowSettings)
     assert known.total_token_budget == wanted
-    assert window.why_not.search.goes_in
+    assert window.features.why_not.search.goes_in
     assert "goes in now" in window.why.told.label.text()
     undo = next(button for button in window.why.told.findChildren(QPushButton) if button.text() == "Undo")
     undo.click()
@@ -69,7 +69,7 @@ def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, 
     known = window.session.choices.systems["context-window"]
     assert isinstance(known, ContextWindowSettings)
     assert known.total_token_budget == 200
-    assert not window.why_not.search.goes_in
+    assert not window.features.why_not.search.goes_in
 
 
 def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbot: QtBot) -> None:
@@ -81,8 +81,8 @@ def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbo
     trace = window.session.runs.trace(window.selection.generation)
     assert trace is not None
     assert window.session.runs.journeys(trace).fate(0).reason == "fm_no_memory"
-    assert "Choose a system that looks at notes" in window.why_not.page.summary.text()
-    assert not window.why_not.page.rows
+    assert "Choose a system that looks at notes" in window.features.why_not.page.summary.text()
+    assert not window.features.why_not.page.rows
 
 
 def test_why_later_stages_cannot_be_asked(window: MainWindow, qtbot: QtBot) -> None:

@@ -32,7 +32,7 @@ def open_demo(make_window, tmp_path):
         project = open_project([vault], builtin.chat_path, builtin.settings_path, builtin.seed)
         chat = replace(project.chat, messages=project.chat.messages[:messages])
         made = make_window(make_simulator=Simulator)
-        made.vault_commands.keep_in(tmp_path / "kept")
+        made.features.vault.keep_in(tmp_path / "kept")
         made.session.set_project(replace(project, settings=builtin.settings, chat=chat))
         settle(made)
         return made
@@ -57,11 +57,11 @@ def look_at(window, message, title) -> int:
 def find(window):
     window.run("trace.why_not")
     settle(window)
-    return window.why_not.search.found
+    return window.features.why_not.search.found
 
 
 def apply(window, code) -> None:
-    row = next(row for row in window.why_not.page.rows if row.answer.change.code == code)
+    row = next(row for row in window.features.why_not.page.rows if row.answer.change.code == code)
     QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
     settle(window)
 
@@ -109,7 +109,7 @@ def test_a_setting_that_helps_is_found_applied_and_taken_back(window) -> None:
 
     found = find(window)
     assert found.complete
-    assert "3 changes bring “Court of Weather” in" in window.why_not.page.summary.text()
+    assert "3 changes bring “Court of Weather” in" in window.features.why_not.page.summary.text()
     apply(window, "token_budget")
 
     assert "Court of Weather" in injected(window, 11)
@@ -127,8 +127,8 @@ def test_applying_leaves_the_keyboard_with_the_answer(window) -> None:
     look_at(window, 11, "Court of Weather")
     found = find(window)
     place = next(place for place, each in enumerate(found.answers) if each.change.code == "token_budget")
-    window.why_not.page.rows[place].button.setFocus()
-    QTest.keyClick(window.why_not.page.rows[place].button, Qt.Key.Key_Space)
+    window.features.why_not.page.rows[place].button.setFocus()
+    QTest.keyClick(window.features.why_not.page.rows[place].button, Qt.Key.Key_Space)
     settle(window)
     assert "Court of Weather" in injected(window, 11)
     assert QApplication.focusWidget() is window.why.browser
@@ -144,7 +144,7 @@ def test_a_note_that_helps_is_written_through_the_change_log(window, tmp_path) -
 
     assert b"priority: 39" in path.read_bytes()
     assert "Court of Weather" in injected(window, 11)
-    assert window.vault_commands.work.undo_title.startswith("Give “Court of Weather” a higher priority")
+    assert window.features.vault.work.undo_title.startswith("Give “Court of Weather” a higher priority")
     assert "goes in now" in window.why.told.label.text()
     window.run("vault.undo")
     settle(window)
@@ -166,13 +166,13 @@ def test_a_choice_for_the_chat_is_applied_as_one_step(open_demo) -> None:
 def test_a_change_that_is_not_enough_is_a_first_step(window) -> None:
     look_at(window, 8, "Storm Glass")
     find(window)
-    page = window.why_not.page
+    page = window.features.why_not.page
     button = next(each for each in page.first_steps if "Remove the refine keys" in each.accessibleName())
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     settle(window)
 
     assert "does not go in" in window.why.told.label.text()
-    assert window.why_not.search.found.fate.reason == "behind_cut"
+    assert window.features.why_not.search.found.fate.reason == "behind_cut"
     apply(window, "priority")
     assert "Storm Glass" in injected(window, 8)
 
@@ -204,7 +204,7 @@ def test_a_note_that_is_no_entry_says_what_makes_it_one(open_demo) -> None:
 def test_the_answers_are_read_aloud_and_reached_with_the_keyboard(window) -> None:
     look_at(window, 11, "Court of Weather")
     find(window)
-    rows = window.why_not.page.rows
+    rows = window.features.why_not.page.rows
     assert rows[0].button.hasFocus()
     assert rows[0].button.accessibleName() == f"Apply: {rows[0].answer.change.title}"
     assert "Wreck of the Patient Margaret" in rows[0].button.accessibleDescription()
@@ -217,25 +217,25 @@ def test_another_entry_ends_the_search_and_each_keeps_its_answers(window) -> Non
     window.run("trace.why_not")
     other = next(each.id for each in window.session.project.index.entries if each.title == "Ysolde Marrack")
     window.selection.choose_entry(other)
-    assert not window.why_not.search.running
+    assert not window.features.why_not.search.running
     settle(window)
-    assert window.why_not.search.found is None
+    assert window.features.why_not.search.found is None
     assert find(window).title == "Ysolde Marrack"
     window.selection.choose_entry(first)
     settle(window)
     assert find(window).title == "Court of Weather"
     window.selection.choose_entry(other)
-    assert window.why_not.search.found.complete
+    assert window.features.why_not.search.found.complete
 
 
 def test_a_search_can_be_stopped(window) -> None:
     look_at(window, 8, "The Stair")
     window.run("trace.why_not")
-    window.why_not.search.stop()
+    window.features.why_not.search.stop()
     settle(window)
-    found = window.why_not.search.found
+    found = window.features.why_not.search.found
     assert found is None or not found.complete
-    assert not window.why_not.page.progress.isVisible()
+    assert not window.features.why_not.page.progress.isVisible()
 
 
 def test_without_a_run_the_page_says_what_to_do(make_window, tmp_path) -> None:
@@ -248,4 +248,4 @@ def test_without_a_run_the_page_says_what_to_do(make_window, tmp_path) -> None:
     made.chat.choose(8)
     made.selection.choose_entry(0)
     made.run("trace.why_not")
-    assert "Run this reply first" in made.why_not.page.summary.text()
+    assert "Run this reply first" in made.features.why_not.page.summary.text()

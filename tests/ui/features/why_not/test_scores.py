@@ -30,7 +30,7 @@ def hybrid(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot)
     """The small project, run with hybrid retrieval that takes only the most similar entry."""
     entries = tuple(replace(entry, content_hash=entry.title) for entry in ENTRIES)
     window = make_window(make_project(tmp_path / "vault", entries=entries), make_simulator=Simulator)
-    window.systems.configure("hybrid", HybridSettings(limit=1, semantic_threshold=-1.0))
+    window.features.systems.configure("hybrid", HybridSettings(limit=1, semantic_threshold=-1.0))
     window.run("system.hybrid")
     qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
     drain()

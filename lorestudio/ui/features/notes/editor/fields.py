@@ -380,7 +380,7 @@ FIRES_SPEC: Final = FieldSpec("", "fires", FieldKind.CHOICE, "When the entry goe
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class FieldContext:
     """What the form has to know besides the note: settings, reading rules and the vault's names."""
 
     settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
@@ -391,7 +391,7 @@ class Context:
 class FieldMaker:
     """Makes the fields of one form."""
 
-    def __init__(self, theme: Theme, context: Context, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, context: FieldContext, parent: QWidget) -> None:
         self._theme, self._context, self._parent = theme, context, parent
 
     def make(self, key: str, spec: FieldSpec, raw_reason: str = "", raw: str = "") -> Field:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.ui.features.notes.editor import schema as reading
-from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, Context, FieldMaker, ListField, RawField
+from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, FieldContext, FieldMaker, ListField, RawField
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRow, Mend, Remark, mended, remarks_on
 from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldSpec, Fires, TagNames, specs
 from lorestudio.ui.shell.theme import Theme
@@ -54,7 +54,7 @@ class PropertyForm(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._context = Context()
+        self._context = FieldContext()
         self._specs: dict[str, FieldSpec] = {}
         self._note: NoteDocument | None = None
         self._parsed: Entry | LeftOutNote | None = None
@@ -103,7 +103,7 @@ class PropertyForm(QWidget):
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
-    def set_context(self, context: Context) -> None:
+    def set_context(self, context: FieldContext) -> None:
         """Other settings, fields or titles."""
         self._context = context
         self._maker = FieldMaker(self._theme, context, self._page)

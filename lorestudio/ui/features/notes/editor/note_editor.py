@@ -26,7 +26,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.ui.features.notes.editor.body import LINK, BodyEdit
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.completion import LinkCompleter
-from lorestudio.ui.features.notes.editor.fields import Context
+from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import shorten, tr
@@ -274,7 +274,7 @@ class NoteEditor(QWidget):
     def __init__(self, theme: Theme, parse: Parse, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._parse = theme, parse
-        self._context = Context()
+        self._context = FieldContext()
         self._buffer: NoteBuffer | None = None
         self._highlighters: dict[int, MarkdownHighlighter] = {}
         self._source = False
@@ -340,7 +340,7 @@ class NoteEditor(QWidget):
         return self._buffer
 
     @property
-    def context(self) -> Context:
+    def context(self) -> FieldContext:
         """Settings, fields and titles in use."""
         return self._context
 
@@ -354,7 +354,7 @@ class NoteEditor(QWidget):
         self.form.show_note(NoteDocument(""), None, {}, read_only=True)
         self.body.show_nothing()
 
-    def set_context(self, context: Context) -> None:
+    def set_context(self, context: FieldContext) -> None:
         """Other settings, fields or titles."""
         self._context = context
         self.form.set_context(context)

@@ -14,7 +14,7 @@ from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.completion import TitleBook
-from lorestudio.ui.features.notes.editor.fields import Context
+from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.vault.entries import ParseRules, parse_note
 from tests.ui.conftest import drain
@@ -43,7 +43,7 @@ def make_editor(qtbot: QtBot, theme: Theme) -> Iterator[Callable[[str], NoteEdit
         editor = NoteEditor(theme, parse)
         made.append(editor)
         book = TitleBook(VaultIndex(ENTRIES, LEFT_OUT), ALIASES)
-        editor.set_context(Context(DeepLoreSettings(), RULES, book))
+        editor.set_context(FieldContext(DeepLoreSettings(), RULES, book))
         editor.resize(600, 700)
         editor.show()
         qtbot.waitExposed(editor)

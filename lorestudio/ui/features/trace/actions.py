@@ -1,0 +1,141 @@
+"""What can be done with the trace of a reply: its rows and stages, its funnel, its prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Final
+
+from PySide6.QtWidgets import QWidget
+
+from lorestudio.ui.features.chat.pane import ChatPane
+from lorestudio.ui.features.trace.pane import TracePane
+from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.words import tr
+
+QUIET_STAGES: Final = "trace/quiet_stages"
+"""Where the window's settings keep whether quiet stages are shown."""
+
+
+class TraceFeature(Feature):
+    """Owns the pane. Other features add to `openers`: each says what opens the chosen row where it is no entry."""
+
+    view_keys: ClassVar = {
+        "in the funnel's flow": (
+            ("From stage to stage", "Up  Down  Home  End"),
+            ("Through the ribbons of a stage", "Left  Right"),
+            ("List the entries of the ribbon", "Return"),
+        ),
+        "in the prompt": (
+            ("Show all of a part", "X  Space"),
+            ("Go to the message of a part", "Return"),
+        ),
+    }
+
+    def __init__(self, context: Context, chat: ChatPane) -> None:
+        super().__init__(context)
+        self._chat = chat
+        self.pane = TracePane(context.theme, context.session, context.selection)
+        self.panes = (self.pane,)
+        self.openers: list[Callable[[], Callable[[], object] | None]] = []
+        self.pane.flow.saving.connect(self._save)
+        self.pane.prompt.copied.connect(context.flash)
+        self.pane.prompt.message_chosen.connect(self.go_to_message)
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        now, pane, has_trace = self.context, self.pane, self.context.has_trace
+        flow, prompt = pane.flow, pane.prompt
+        return (
+            Action(
+                "copy.row", "Copy row as Markdown", "Edit", 205, pane.copy_row, ("Ctrl+C",), Where.TRACE,
+                lambda: has_trace() and now.has_row(),
+            ),
+            Action(
+                "copy.report", "Copy the run as Markdown", "Trace", 5, self._copy_report, when=has_trace, icon="copy"
+            ),
+            Action(
+                "trace.ai", "What the model was asked", "Trace", 15, self._show_ai, ("A",), Where.RUNS, has_trace, "ai"
+            ),
+            Action(
+                "trace.entry", "Open the chosen entry", "Trace", 16, self._open_row, ("E",), Where.RUNS,
+                lambda: now.has_entry() or self._opener() is not None,
+            ),
+            Action("trace.filter", "Filter rows", "Trace", 25, pane.open_search, ("F",), Where.TRACE, has_trace),
+            Action("trace.show_all", "Show all rows of the journey", "Trace", 35, pane.show_all_rows, when=has_trace),
+            Action(
+                "trace.all_stages", "Show quiet stages", "Trace", 36, self._toggle_stages, ("Q",), Where.TRACE,
+                tip="Give stages that decided nothing a column and a step too", ticked=lambda: pane.model.all_stages,
+            ),
+            Action("flow.measure", "Funnel in entries or tokens", "Trace", 100, flow.toggle_measure, when=has_trace),
+            Action("flow.table", "Funnel as a table", "Trace", 105, flow.toggle_table, when=has_trace, icon="table"),
+            Action(
+                "flow.save_csv", "Save the funnel's table…", "Trace/Save the funnel", 110, partial(flow.save, "csv"),
+                when=has_trace,
+            ),
+            Action(
+                "flow.save_svg", "Save the funnel as SVG…", "Trace/Save the funnel", 111, partial(flow.save, "svg"),
+                when=has_trace,
+            ),
+            Action(
+                "flow.save_png", "Save the funnel as PNG…", "Trace/Save the funnel", 112, partial(flow.save, "png"),
+                when=has_trace,
+            ),
+            Action(
+                "prompt.copy_text", "Copy the prompt as text", "Trace", 120,
+                partial(self._with_prompt, prompt.copy_text), when=has_trace,
+            ),
+            Action(
+                "prompt.copy_markdown", "Copy the prompt as Markdown", "Trace", 125,
+                partial(self._with_prompt, prompt.copy_markdown), when=has_trace,
+            ),
+        )  # fmt: skip
+
+    def places(self) -> Mapping[Where, Sequence[QWidget]]:
+        """The pane."""
+        return {Where.TRACE: (self.pane,), Where.RUNS: (self.pane,)}
+
+    def begin(self) -> None:
+        """Quiet stages are shown where they were when the window was last closed."""
+        self.pane.wanted.connect(self.context.run)
+        if str(self.context.settings.value(QUIET_STAGES, "")) == "shown":
+            self.pane.set_all_stages(True)
+
+    def go_to_message(self, message: int) -> None:
+        """Scroll the chat to a message; the run that is looked at stays."""
+        self.context.uncover("chat")
+        view = self._chat.view
+        view.scrollTo(self._chat.model.index(message), view.ScrollHint.PositionAtCenter)
+        self._chat.flash(message)
+
+    def _copy_report(self) -> None:
+        self.pane.copy_report()
+        self.context.flash(tr("The report was copied."))
+
+    def _show_ai(self) -> None:
+        self.context.uncover("trace")
+        self.pane.show_ai()
+
+    def _opener(self) -> Callable[[], object] | None:
+        return next(filter(None, (opener() for opener in self.openers)), None)
+
+    def _open_row(self) -> None:
+        (self._opener() or partial(self.context.show, "entry"))()
+
+    def _toggle_stages(self) -> None:
+        self.pane.set_all_stages(not self.pane.model.all_stages)
+        self.context.settings.setValue(QUIET_STAGES, "shown" if self.pane.model.all_stages else "hidden")
+
+    def _with_prompt(self, copy: Callable[[], None]) -> None:
+        """The prompt is put together when its tab is first shown."""
+        self.pane.show_prompt()
+        if self.pane.prompt.prompt is None:
+            self.context.flash(tr("The prompt is being put together; copy it once it is shown."))
+        copy()
+
+    def _save(self, path: object, data: bytes) -> None:
+        """Write a picture or a table."""
+        if isinstance(path, Path):
+            self.context.save_file(path, data)

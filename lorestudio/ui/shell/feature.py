@@ -1,0 +1,197 @@
+"""What the window is made of: features, each with its panes and actions, and what a feature has of its window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from PySide6.QtCore import QObject, QSettings, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.bars import StatusLine, at_next_turn
+from lorestudio.ui.shell.layout import PaneLayout
+from lorestudio.ui.shell.menus import Commands
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.state.drafts import Drafts, LivePreview
+from lorestudio.ui.state.selection import History, KeptPlace, Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.bars import BarStack
+from lorestudio.ui.widgets.pane import Pane
+
+Leave = Callable[[], None]
+"""What happens once nothing that is not saved would be lost by it."""
+
+
+class Context(QObject):
+    """What is open, what is looked at, and the few things that a feature asks its window for.
+
+    `window` is the parent of dialogs, nothing more. `keep_chat` asks what becomes of an unsaved chat before it is left,
+    and returns whether it asked; the feature that saves chats sets it. `closed` follows the end of the window, when
+    nothing of it runs any more.
+    """
+
+    closed = Signal()
+
+    def __init__(self, window: QMainWindow, session: Session, theme: Theme, settings: QSettings) -> None:
+        super().__init__(window)
+        self.window: QWidget = window
+        self.session, self.theme, self.settings = session, theme, settings
+        self.selection = Selection(self)
+        self.history = History(self.selection, self)
+        self.place = KeptPlace(session, self.selection, self)
+        self.drafts = Drafts(self)
+        self.preview = LivePreview(
+            self.drafts,
+            session.jobs,
+            lambda: session.project,
+            lambda: session.runs.previewer(self.selection.generation),
+            self,
+        )
+        self.layout = PaneLayout(window, settings)
+        self.commands = Commands(window, self.run, theme)
+        self.bars = BarStack(theme, self.commands.title, window)
+        self.status = StatusLine(session, window)
+        self.keep_chat: Callable[[Leave], bool] = lambda _leave: False
+        self._soon = at_next_turn(self, self.update_actions)
+
+    # ---- asking -----------------------------------------------------------------------------------------------------
+
+    def say(self, notice: Notice) -> None:
+        """Show a message above the panes."""
+        self.bars.add(notice)
+
+    def flash(self, text: str) -> None:
+        """Say something that need not stay."""
+        self.status.flash(text)
+
+    def show(self, name: str) -> None:
+        """Bring a pane to the front and give it the keyboard."""
+        self.uncover(name)
+        self.layout.docks[name].pane.focus_target().setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def uncover(self, name: str) -> None:
+        """Bring a pane to the front, and leave the keyboard where it is."""
+        self.layout.docks[name].show()
+        self.layout.docks[name].raise_()
+
+    def current_pane(self) -> Pane | None:
+        """The pane that has the keyboard."""
+        widget = QApplication.focusWidget()
+        while widget is not None and not isinstance(widget, Pane):
+            widget = widget.parentWidget()
+        return widget
+
+    def action(self, name: str) -> QAction:
+        """What Qt knows of an action, for buttons and menus."""
+        return self.commands.actions[name]
+
+    def run(self, name: str) -> None:
+        """Do what an action says, once what becomes of an unsaved chat is decided where it leaves that."""
+        if not (self.commands.table[name].leaves_chat and self.keep_chat(partial(self._do, name))):
+            self._do(name)
+
+    def save_file(self, path: Path, data: bytes) -> None:
+        """Write a file in a job, and say what came of it."""
+        self.session.jobs.start(
+            tr("Saving {name}", name=path.name),
+            lambda _report: write_bytes(path, data),
+            done=lambda _none: self.flash(tr("{name} was saved.", name=path.name)),
+            failed=lambda error: self.say(Notice(sentence_of(error), "error", key="export")),
+        )
+
+    def actions_changed(self) -> None:
+        """What can be done may be something else: look once everything that happens now has happened."""
+        self._soon.start()
+
+    def update_actions(self) -> None:
+        """Enable what makes sense now, and tick what is on."""
+        self.commands.update()
+
+    def _do(self, name: str) -> None:
+        self.commands.table[name].do()
+        self.update_actions()
+
+    # ---- when an action makes sense ---------------------------------------------------------------------------------
+
+    def has_project(self) -> bool:
+        """A vault is open."""
+        return self.session.project is not None
+
+    def has_chat(self) -> bool:
+        """A chat is open."""
+        return self.session.project is not None and self.session.project.chat is not None
+
+    def idle(self) -> bool:
+        """Neither is a vault read nor a chat replayed."""
+        return not self.session.busy
+
+    def project_idle(self) -> bool:
+        """A vault is open, and nothing is under way."""
+        return self.has_project() and self.idle()
+
+    def chat_idle(self) -> bool:
+        """A chat is open, and nothing is under way."""
+        return self.has_chat() and self.idle()
+
+    def has_message(self) -> bool:
+        """A reply is looked at."""
+        return self.selection.generation is not None
+
+    def message_idle(self) -> bool:
+        """A reply is looked at, and nothing is under way."""
+        return self.has_message() and self.idle()
+
+    def has_trace(self) -> bool:
+        """The reply that is looked at was run."""
+        return self.session.runs.trace(self.selection.generation) is not None
+
+    def has_row(self) -> bool:
+        """Something that a run chose from is looked at: an entry, or what another system knows."""
+        return self.selection.entry is not None
+
+    def has_entry(self) -> bool:
+        """An entry of the vault is looked at."""
+        return self.session.entry(self.selection.entry) is not None
+
+
+class Feature(QObject):
+    """One subject of the window: its panes, its actions, and what connects them.
+
+    When it is made, the window has its session, selection and theme, but no docks and no actions yet; `begin` follows
+    once it has. `places` are the widgets where its shortcuts work, `view_keys` those that a view answers itself: by
+    the place where they work, titles with their keys.
+    """
+
+    view_keys: ClassVar[Mapping[str, Sequence[tuple[str, str]]]] = {}
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.context = context
+        self.panes: tuple[Pane, ...] = ()
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done with it."""
+        return ()
+
+    def places(self) -> Mapping[Where, Sequence[QWidget]]:
+        """Where shortcuts work that do not work everywhere."""
+        return {}
+
+    def begin(self) -> None:
+        """The window has its docks and actions now."""
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep what must survive the window in this folder from now on."""
+
+    def ask_before_closing(self, close: Leave) -> bool:
+        """Ask what becomes of what is not saved before the window is closed; False where there is nothing to ask."""
+        return False
+
+    def stop(self) -> None:
+        """The window closes: nothing of the feature may run afterwards."""

@@ -1,0 +1,212 @@
+"""What can be done with the window itself: finding an action or a pane, workspaces, themes, undo, shortcuts, help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox, QMenu, QToolButton
+
+from lorestudio.ui.shell.actions import Action, Where, about
+from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.layout import WORKSPACES, Workspace
+from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, with_shortcuts
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.picker import Choice, Picker
+
+_THEMES = {"system": "Like the system", "light": "Light", "dark": "Dark"}
+
+
+class WindowFeature(Feature):
+    """Has no pane. `buttons` stand at the end of the window's first line."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._workspace, self._palette, self._switch = (QToolButton(context.window) for _ in range(3))
+        self.buttons = (self._workspace, self._palette, self._switch)
+        for button, name in ((self._workspace, tr("Workspace")), (self._palette, tr("Command palette"))):
+            button.setProperty("kind", "text")  # before it is shown, because the style asks for it once
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.setAccessibleName(name)
+        self._shortcuts = ShortcutStore(context.settings)
+        self._table: tuple[Action, ...] = ()
+        self.dialog: ShortcutsDialog | None = None
+        """The dialog with the shortcuts that was opened last."""
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        context, layout, steps = self.context, self.context.layout, self.context.session.parts.adjustments
+        window = context.window
+        return (
+            Action("app.quit", "Quit", "File", 200, window.close, ("Ctrl+Q",)),
+            Action(
+                "adjust.undo", "Undo setting or chat change", "Edit", 10, context.session.parts.undo, ("Ctrl+Z",),
+                Where.RUNS, lambda: bool(steps.undo_title), "undo",
+                "Take the last change of settings, chat or choices for the chat back",
+                text=lambda: about(tr("Undo setting or chat change"), steps.undo_title),
+            ),
+            Action(
+                "adjust.redo", "Redo setting or chat change", "Edit", 15, context.session.parts.redo, ("Ctrl+Shift+Z",),
+                Where.RUNS, lambda: bool(steps.redo_title), "redo", "Do again what was taken back last",
+                text=lambda: about(tr("Redo setting or chat change"), steps.redo_title),
+            ),
+            Action(
+                "go.command", "Command palette…", "Edit", 30, self._open_palette, ("Ctrl+P", "Ctrl+Shift+P"),
+                icon="search",
+            ),
+            Action("find.pane", "Find in this pane", "Edit", 100, self._find, ("Ctrl+F",), when=context.has_project),
+            *(
+                Action(
+                    f"view.theme.{choice}", _THEMES[choice], "View/Theme", 10 + place,
+                    partial(self.choose_theme, choice), icon="contrast" if choice == "system" else "",
+                    ticked=partial(lambda choice: context.theme.choice == choice, choice),
+                )
+                for place, choice in enumerate(_THEMES)
+            ),
+            Action("view.next_pane", "Next pane", "View", 100, partial(self._cycle, 1), ("F6",)),
+            Action("view.previous_pane", "Previous pane", "View", 105, partial(self._cycle, -1), ("Shift+F6",)),
+            Action(
+                "view.full_screen", "Full screen", "View", 110, self._toggle_full_screen, ("F11",),
+                ticked=window.isFullScreen,
+            ),
+            Action("view.reset", "Reset layout", "View", 200, self._reset),
+            *(
+                Action(
+                    f"workspace.{workspace.name}", workspace.title, "View/Workspace", 210 + place,
+                    partial(self._enter, workspace), (f"Ctrl+Alt+{place}",), tip=workspace.tip,
+                    ticked=partial(lambda workspace: workspace is layout.current, workspace),
+                )
+                for place, workspace in enumerate(WORKSPACES, start=1)
+            ),
+            Action(
+                "help.shortcuts", "Keyboard shortcuts", "Help", 0, self._show_shortcuts, ("F1", "?"), icon="question"
+            ),
+            Action("help.remap", "Change keyboard shortcuts…", "Help", 5, self._change_shortcuts),
+            Action("help.details", "Details of the last problem", "Help", 10, self._show_details),
+            Action("help.about", "About lorestudio", "Help", 100, partial(dialogs.show_about, window)),
+        )  # fmt: skip
+
+    def begin(self) -> None:
+        """The actions are there: give the buttons theirs, and the actions the person's own shortcuts."""
+        context = self.context
+        self._workspace.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self._workspace)
+        menu.setToolTipsVisible(True)
+        context.commands.fill(menu, [f"workspace.{workspace.name}" for workspace in WORKSPACES])
+        self._workspace.setMenu(menu)
+        self._palette.setText(tr("Go to entry or command   Ctrl+P"))
+        self._palette.clicked.connect(partial(context.run, "go.command"))
+        self._switch.setAccessibleName(tr("Switch between light and dark"))
+        self._switch.setToolTip(tr("Switch between light and dark"))
+        self._switch.clicked.connect(self._flip_theme)
+        context.theme.changed.connect(self._paint)
+        self._paint()
+        self._name_workspace()
+        self._table = tuple(context.commands.table.values())
+        context.commands.rebind(with_shortcuts(self._table, self._shortcuts.load(self._table)))
+
+    def choose_theme(self, choice: str) -> None:
+        """Take another theme and remember it."""
+        self.context.settings.setValue("theme", choice)
+        self.context.theme.choose(choice)
+        self.context.update_actions()
+
+    # ---- finding ----------------------------------------------------------------------------------------------------
+
+    def _open_palette(self) -> None:
+        context = self.context
+        items = [
+            Choice(
+                action.title.rstrip("…"),
+                action.menu.replace("/", " › "),
+                context.action(action.id).shortcut().toString(),
+                action.id,
+                context.action(action.id).isEnabled(),
+            )
+            for action in context.commands.table.values()
+            if action.id != "go.command"
+        ]
+        picker = Picker(
+            context.theme, tr("Command palette"), tr("Type a few letters of a command"), items, context.window
+        )
+        picker.picked.connect(lambda key: context.run(str(key)))
+        picker.open_over(context.window)
+
+    def _find(self) -> None:
+        pane = self.context.current_pane()
+        if pane is None or not pane.open_search():
+            self.context.show("vault")
+            self.context.layout.docks["vault"].pane.open_search()
+
+    # ---- panes ------------------------------------------------------------------------------------------------------
+
+    def _cycle(self, steps: int) -> None:
+        """Give the keyboard to the next pane that is not closed."""
+        shown = [dock.pane for dock in self.context.layout.docks.values() if not dock.isHidden()]
+        current = self.context.current_pane()
+        if shown:
+            place = shown.index(current) if current in shown else (-1 if steps > 0 else 0)
+            self.context.show(shown[(place + steps) % len(shown)].name)
+
+    def _enter(self, workspace: Workspace) -> None:
+        if workspace is not self.context.layout.current and self.context.has_project():
+            self.context.layout.enter(workspace)
+            self._name_workspace()
+
+    def _reset(self) -> None:
+        layout, pane = self.context.layout, self.context.current_pane()
+        layout.reset()
+        if pane is not None and not layout.docks[pane.name].isHidden():
+            pane.focus_target().setFocus()
+        else:
+            layout.focus_first()
+
+    def _name_workspace(self) -> None:
+        current = self.context.layout.current
+        self._workspace.setText(tr(current.title))
+        self._workspace.setToolTip(tr("Workspace: {what}", what=tr(current.tip)))
+
+    # ---- looks ------------------------------------------------------------------------------------------------------
+
+    def _toggle_full_screen(self) -> None:
+        window = self.context.window
+        window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _flip_theme(self) -> None:
+        self.choose_theme("light" if self.context.theme.palette.dark else "dark")
+
+    def _paint(self) -> None:
+        for button, icon in ((self._workspace, "columns"), (self._palette, "search"), (self._switch, "contrast")):
+            button.setIcon(self.context.theme.icon(icon))
+
+    # ---- help -------------------------------------------------------------------------------------------------------
+
+    def _show_details(self) -> None:
+        text = self.context.bars.details() or tr("There was no problem so far.")
+        dialogs.show_text(self.context.window, tr("Details"), text)
+
+    def _show_shortcuts(self) -> None:
+        """Show all shortcuts, with a way to change them."""
+        dialog = dialogs.show_shortcuts(self.context.window, self.context.commands.shortcut_groups())
+        for buttons in dialog.findChildren(QDialogButtonBox):
+            change = buttons.addButton(tr("Change shortcuts…"), QDialogButtonBox.ButtonRole.ActionRole)
+            change.setAutoDefault(False)
+            change.clicked.connect(dialog.accept)
+            change.clicked.connect(partial(self.context.run, "help.remap"))
+
+    def _change_shortcuts(self) -> None:
+        """Show the actions with their shortcuts to change."""
+        if self.dialog is not None:
+            self.dialog.close()
+            self.dialog.deleteLater()
+        self.dialog = ShortcutsDialog(
+            self.context.theme, self._table, self._shortcuts.load(self._table), self.context.window
+        )
+        self.dialog.changed.connect(self._shortcuts_changed)
+        self.dialog.open()
+
+    def _shortcuts_changed(self, chosen: dict[str, tuple[str, ...]]) -> None:
+        self._shortcuts.save(chosen)
+        self.context.commands.rebind(with_shortcuts(self._table, chosen))

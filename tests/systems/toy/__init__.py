@@ -1,0 +1,1 @@
+"""A retrieval system as anybody may add one: notes whose titles were said, the most urgent first."""

@@ -1,0 +1,164 @@
+"""Every action of the window, as people know it: name, place in the menus, keys, and when it can be used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.state import ChatControls
+from tests.ui.conftest import drain
+from tests.ui.vaults import settle
+from tests.ui.worlds import CROWN, make_project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lorestudio.ui.shell.main_window import MainWindow
+
+EXPECTED = json.loads(Path(__file__).with_name("action_table.json").read_text(encoding="utf-8"))
+
+
+def actions_of(window: MainWindow) -> dict[str, list[Any]]:
+    """Title, tip, whether it has a tick and an icon, where its keys work, and the keys."""
+    return {
+        name: [
+            action.text(), action.toolTip(), action.isCheckable(), not action.icon().isNull(),
+            action.shortcutContext().name,
+            *(key.toString(QKeySequence.SequenceFormat.PortableText) for key in action.shortcuts()),
+        ]
+        for name, action in sorted(window.commands.actions.items())
+    }  # fmt: skip
+
+
+def lines_of(menu: QMenu) -> list[Any]:
+    """Ids, "-" for a line that is seen, and submenus under their titles."""
+    found: list[Any] = []
+    for action in menu.actions():
+        below = action.menu()
+        if action.isSeparator():
+            if found and found[-1] != "-":
+                found.append("-")
+        elif isinstance(below, QMenu):
+            found.append({action.text(): lines_of(below)})
+        else:
+            found.append(action.objectName())
+    return found
+
+
+def menus_of(window: MainWindow) -> dict[str, list[Any]]:
+    bar = window.findChild(QMenuBar).actions()
+    return {action.text(): lines_of(below) for action in bar if isinstance(below := action.menu(), QMenu)}
+
+
+def usable(window: MainWindow) -> list[str]:
+    window.update_actions()
+    return sorted(name for name, action in window.commands.actions.items() if action.isEnabled())
+
+
+def ticked(window: MainWindow) -> list[str]:
+    window.update_actions()
+    return sorted(name for name, action in window.commands.actions.items() if action.isChecked())
+
+
+# ---- situations -----------------------------------------------------------------------------------------------------
+
+
+def _nothing(_window: MainWindow, _folder: Path) -> None:
+    """No project is open."""
+
+
+def _no_chat(window: MainWindow, folder: Path) -> None:
+    window.session.set_project(make_project(folder / "vault", chat=False))
+
+
+def _replayed(window: MainWindow, folder: Path) -> None:
+    window.session.set_project(make_project(folder / "vault"))
+
+
+def _entry_chosen(window: MainWindow, folder: Path) -> None:
+    _replayed(window, folder)
+    settle(window)
+    window.chat.show_generation(Generation(2, 0))
+    window.selection.choose_entry(CROWN)
+
+
+def _notes_kept(window: MainWindow, folder: Path) -> None:
+    window.keep_notes_safe(folder / "notes")
+    _entry_chosen(window, folder)
+
+
+def _adjusted(window: MainWindow, folder: Path) -> None:
+    _replayed(window, folder)
+    settle(window)
+    window.session.parts.adjust("a character", controls=ChatControls(character="Ilse"))
+    settle(window)
+    window.run("compare.mark")
+
+
+def _taken_back(window: MainWindow, folder: Path) -> None:
+    _adjusted(window, folder)
+    window.session.parts.undo()
+
+
+def _unsaved(window: MainWindow, folder: Path) -> None:
+    _entry_chosen(window, folder)
+    settle(window)
+    window.entry.source.insertPlainText("Otherwise.\n")
+
+
+def _reading(window: MainWindow, folder: Path) -> None:
+    _replayed(window, folder)
+    settle(window)
+    window.session.set_activity("Reading…")
+
+
+def _another_system(window: MainWindow, folder: Path) -> None:
+    _replayed(window, folder)
+    settle(window)
+    window.run("system.world-info")
+
+
+SITUATIONS: dict[str, Callable[[MainWindow, Path], None]] = {
+    "nothing": _nothing,
+    "no chat": _no_chat,
+    "replayed": _replayed,
+    "entry chosen": _entry_chosen,
+    "notes kept": _notes_kept,
+    "adjusted and marked": _adjusted,
+    "taken back": _taken_back,
+    "unsaved": _unsaved,
+    "reading": _reading,
+    "another system": _another_system,
+}
+
+
+def come_to(situation: str, window: MainWindow, folder: Path) -> None:
+    SITUATIONS[situation](window, folder)
+    if situation == "reading":
+        drain()
+    else:
+        settle(window)
+
+
+def test_every_action_is_called_and_reached_as_ever(make_window) -> None:
+    assert actions_of(make_window()) == EXPECTED["actions"]
+
+
+def test_the_menus_stand_as_ever(make_window) -> None:
+    assert menus_of(make_window()) == EXPECTED["menus"]
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_what_can_be_done_depends_on_the_situation(situation: str, make_window, tmp_path: Path) -> None:
+    window = make_window()
+    come_to(situation, window, tmp_path)
+    known = EXPECTED["situations"][situation]
+    assert (usable(window), ticked(window)) == (known["usable"], known["ticked"])
+    if situation == "reading":
+        window.session.set_activity("")
