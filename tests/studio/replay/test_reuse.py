@@ -211,7 +211,7 @@ class Failing:
     waits = False
 
     async def answer(self, _request: object) -> Any:
-        raise LlmError(ErrorKind.NETWORK, "no line", who="failing")
+        raise LlmError(ErrorKind.CONNECTION, "no line", who="failing")
 
 
 def test_a_failed_question_is_asked_again() -> None:

@@ -16,7 +16,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import read_records, scenario_bytes
 from lorestudio.llm.embedding import HashEmbedder
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
@@ -67,8 +67,8 @@ def project(tmp_path: Path) -> Project:
     return open_project([vault], chat, seed=11)
 
 
-def replayed(project: Project, answers: object = None, model: str = "") -> Simulator:
-    simulator = answered(project, answers, model=model)  # type: ignore[arg-type]
+def replayed(project: Project, answers: AnswerSource | None = None, model: str = "") -> Simulator:
+    simulator = answered(project, answers, model=model)
     asyncio.run(simulator.replay())
     return simulator
 
