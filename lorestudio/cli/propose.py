@@ -18,7 +18,6 @@ from lorestudio.cli.output import FAILED, clear_messages, git_diff, print_json, 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks, default_locks
 from lorestudio.studio.project.answering import AnswerKind, Source
@@ -28,6 +27,7 @@ from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.making import Ended, Maker, default_records, proposals_cost, record_of
 from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.systems.asking import Asking
 from lorestudio.vault.data_folder import default_folder
 
 

@@ -17,7 +17,6 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import AnswerKind, Connections, Source
@@ -26,6 +25,7 @@ from lorestudio.studio.proposals.judging import Judge, SearchableChat, harmless,
 from lorestudio.studio.proposals.making import PAUSE_S, Ended, Maker, proposal_answers, proposals_cost, record_of
 from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.systems.asking import Asking
 from lorestudio.vault.front_matter import parse, split
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, Saying, messages, project_at, titles
 

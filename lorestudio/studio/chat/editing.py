@@ -16,8 +16,8 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
+from lorestudio.exchange.chats import notepad
 from lorestudio.exchange.chats.records import METADATA, message_record
-from lorestudio.systems.deeplore import notepad
 
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",

@@ -1,6 +1,6 @@
 """From an answer, or from what a person typed, to a proposal: what the note would say, and what speaks against it.
 
-Keys are counted in the messages of the open chat by the engine's own matcher; a draft becomes the text of a new note
+Keys are counted in the messages of the open chat as the main system finds them; a draft becomes the text of a new note
 and the file it goes to (rules: deeplore-tools 2.1).
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import LeftOutNote
 from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -36,8 +36,8 @@ from lorestudio.studio.proposals.reading import (
     read_keys,
     read_summary,
 )
-from lorestudio.systems.deeplore.index import DeepLoreIndex
-from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.key_search import KeySearch
+from lorestudio.systems.registry import MAIN
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import safe_name
@@ -51,18 +51,16 @@ class SearchableChat:
     """The searched lines of a chat: each message alone, as a scan reads it (rules: deeplore 3.3)."""
 
     lines: tuple[tuple[int, str], ...] = ()
+    search: KeySearch = field(default_factory=KeySearch)
     case_sensitive: bool = False
-    whole_words: bool = False
 
     @classmethod
     def of(cls, chat: Chat | None, settings: DeepLoreSettings) -> SearchableChat:
         """The chat as it would be searched; hidden, system, narrator and tool messages are left out."""
-        lines = []
-        for number, message in enumerate(chat.messages if chat is not None else ()):
-            window = ScanWindow([message], 1, case_sensitive=settings.case_sensitive)
-            if window.lines:
-                lines.append((number, window.text))
-        return cls(tuple(lines), settings.case_sensitive, settings.match_whole_words)
+        search = MAIN.key_search(settings)
+        messages = enumerate(chat.messages if chat is not None else ())
+        lines = tuple((number, line) for number, message in messages if (line := search.line(message)))
+        return cls(lines, search, settings.case_sensitive)
 
     def found(self, keys: Sequence[str]) -> tuple[tuple[int, ...], ...]:
         """For each key the indices of the messages that it is found in."""
@@ -70,18 +68,14 @@ class SearchableChat:
 
     def occur(self, keys: Sequence[str], text: str) -> tuple[bool, ...]:
         """For each key whether it is found in `text`, by the same rules."""
-        window = ScanWindow([Message("", text)], 1, case_sensitive=self.case_sensitive)
-        return tuple(bool(hits) for hits in self._found(keys, [(0, window.text)]))
+        return tuple(bool(hits) for hits in self._found(keys, [(0, self.search.line(Message("", text)))]))
 
     def _found(self, keys: Sequence[str], lines: Iterable[tuple[int, str]]) -> tuple[tuple[int, ...], ...]:
-        entries = tuple(Entry(place, "", "", key, keys=(key,)) for place, key in enumerate(keys))
-        matcher = DeepLoreIndex(VaultIndex(entries)).matcher(
-            case_sensitive=self.case_sensitive, whole_words=self.whole_words
-        )
+        found_in = self.search.finder(keys)
         places: list[list[int]] = [[] for _ in keys]
         for number, text in lines:
-            for entry in matcher.hit_entries(matcher.find(text)):
-                places[entry].append(number)
+            for key in found_in(text):
+                places[key].append(number)
         return tuple(map(tuple, places))
 
 

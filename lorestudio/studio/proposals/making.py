@@ -17,11 +17,11 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource
-from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.project.answering import Asked, Connections, Source, load_recorded, make_answers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.model import Proposal, ProposalTask
+from lorestudio.systems.asking import Asking
 from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.files import safe_name
 

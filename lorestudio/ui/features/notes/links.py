@@ -17,9 +17,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSt
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.studio.graph.recursion_links import Wake, WakeFinder
 from lorestudio.studio.notes.replacing import plan_links
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.systems.key_search import Wake, WakeFinder
+from lorestudio.systems.registry import MAIN
 from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
@@ -314,7 +315,7 @@ class LinksPane(Pane):
         known = self._finder
 
         def work(_report: object) -> tuple[WakeFinder, tuple[PlaceRow, ...]]:
-            finder = known if known is not None and known.vault is index else WakeFinder(index, settings)
+            finder = known if known is not None and known.vault is index else MAIN.key_search(settings).wakes(index)
             return finder, wake_rows(finder, entry, folders, token)
 
         def done(result: tuple[WakeFinder, tuple[PlaceRow, ...]]) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.notes.note_locks import NoteLocks
@@ -22,6 +21,7 @@ from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.making import Ended, Maker, proposal_answers, proposals_cost
 from lorestudio.studio.proposals.model import Material, Proposal, ProposalKind, ProposalPlan, ProposalTask, Value
 from lorestudio.studio.proposals.planning import Guard
+from lorestudio.systems.asking import Asking
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
