@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.ai_selection import RESULT_WORDS, match_words
+from lorestudio.trace.ai_selection import RESULT_WORDS, match_words, selection_of
 from lorestudio.trace.explain import explain
 from lorestudio.trace.model import ItemResult, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.wording import number_words, plural, quoted
-
-BM25_STAGE: Final = "BM25"
-AI_STAGE: Final = "AI selection"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ def _matches(trace: Trace, entry: int) -> Node | None:
     found = []
     for record in trace.stages:
         for verdict in record.verdicts:
-            if verdict.entry == entry and record.phase is Phase.MATCH and record.name != BM25_STAGE:
+            if verdict.entry == entry and record.phase is Phase.MATCH and record.name != trace.words.score_stage:
                 source = verdict.details.get("source_id")
                 found.append(
                     Node(
@@ -110,7 +107,7 @@ def _matches(trace: Trace, entry: int) -> Node | None:
 
 
 def _bm25(trace: Trace, entry: int, figures: Bm25Figures | None) -> Node | None:
-    record = trace.stage(BM25_STAGE)
+    record = trace.stage(trace.words.score_stage)
     if record is None or record.status is not StageStatus.RAN:
         return None
     recorded = _recorded_score(record, entry)
@@ -182,10 +179,10 @@ def _kept_terms(verdict: Verdict) -> tuple[Node, ...]:
 
 
 def _confidence(trace: Trace, entry: int) -> Node | None:
-    record = trace.stage(AI_STAGE)
+    record = selection_of(trace)
     if record is None or record.ai is None:
         return None
-    offered = trace.stage("manifest")
+    offered = trace.stage(trace.words.offer_stage)
     was_offered = offered is not None and entry in _ids(offered.details.get("offered"))
     for place, item in enumerate(record.ai.items, 1):
         if entry in item.entries and item.result is not ItemResult.REPEATED:
@@ -196,7 +193,7 @@ def _confidence(trace: Trace, entry: int) -> Node | None:
             if item.reason:
                 details.append(Node("the AI's reason", item.reason))
             verdict = _of_entry(record, entry)
-            if verdict is not None and verdict.reason == "below_confidence":
+            if verdict is not None and verdict.reason in trace.words.unsure:
                 details.append(Node("least confidence", str(verdict.details.get("threshold", ""))))
             return Node("AI confidence", item.confidence or "none given", RESULT_WORDS[item.result], tuple(details))
     if was_offered:

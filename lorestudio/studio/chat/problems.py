@@ -95,7 +95,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
         if trace.skip_reason:
             continue
         runs += 1
-        whole = trace.stage("whole vault")
+        whole = trace.stage(trace.words.whole_stage)
         offered = whole is not None and whole.status is StageStatus.RAN
         for entry, fate in fates(trace).items():
             ref = trace.entries.get(entry)

@@ -15,7 +15,7 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, overload
 
@@ -24,6 +24,7 @@ from lorestudio.domain.entry import EMPTY
 from lorestudio.systems.base import Counting, Decided, State, Tally
 from lorestudio.trace.model import Trace
 from lorestudio.trace.timeline import fired_in
+from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 UNPACKED: Final = 600
 """So many generations stay as they are: about 60 MB for a vault of a thousand notes."""
@@ -61,7 +62,7 @@ class Cell:
 
     def __init__(self, finished: Finished) -> None:
         self.finished: Finished | None = finished
-        self.packed = b""  # until it is packed for the first time
+        self.packed = _NOT_PACKED
         self.gist = gist_of(finished.trace)
 
 
@@ -85,7 +86,7 @@ class Shelf:
         with self._lock:
             finished = cell.finished
             if finished is None:
-                finished = cell.finished = _unpacked(cell.packed)
+                finished = cell.finished = cell.packed.opened()
             self._touch(cell)
             return finished
 
@@ -95,7 +96,7 @@ class Shelf:
         while len(self._order) > self._unpacked:
             oldest, _ = self._order.popitem(last=False)
             if oldest.finished is not None:
-                oldest.packed = oldest.packed or _packed(oldest.finished)
+                oldest.packed = oldest.packed if oldest.packed.data else _Pack.of(oldest.finished)
                 oldest.finished = None
 
 
@@ -223,20 +224,39 @@ def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Map
     return _mapping, (dict(mapping),)
 
 
-_TABLE: Final = {**copyreg.dispatch_table, MappingProxyType: _reduced}
+def _plain() -> Vocabulary[Trace]:
+    return PLAIN
 
 
-def _packed(finished: Finished) -> bytes:
-    buffer = io.BytesIO()
-    pickler = pickle.Pickler(buffer, protocol=5)
-    pickler.dispatch_table = _TABLE
-    pickler.dump(finished)
-    return zlib.compress(buffer.getbuffer(), _QUICK)
+def _without_words(_words: Vocabulary[Trace]) -> tuple[Callable[[], Vocabulary[Trace]], tuple[()]]:
+    """A pack has plain words in place of a trace's own, which thousands of traces share."""
+    return _plain, ()
 
 
-def _unpacked(packed: bytes) -> Finished:
-    finished: Finished = pickle.loads(zlib.decompress(packed))  # noqa: S301  # packed in this process, see `_packed`
-    return finished
+_TABLE: Final = {**copyreg.dispatch_table, MappingProxyType: _reduced, Vocabulary: _without_words}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pack:
+    """A packed generation, and the words of its trace."""
+
+    data: bytes
+    words: Vocabulary[Trace]
+
+    @classmethod
+    def of(cls, finished: Finished) -> _Pack:
+        buffer = io.BytesIO()
+        pickler = pickle.Pickler(buffer, protocol=5)
+        pickler.dispatch_table = _TABLE
+        pickler.dump(finished)
+        return cls(zlib.compress(buffer.getbuffer(), _QUICK), finished.trace.words)
+
+    def opened(self) -> Finished:
+        finished: Finished = pickle.loads(zlib.decompress(self.data))  # noqa: S301  # packed in this process, see `of`
+        return replace(finished, trace=replace(finished.trace, words=self.words))
+
+
+_NOT_PACKED: Final = _Pack(b"", PLAIN)
 
 
 class TraceBook(Mapping[Generation, Trace]):
