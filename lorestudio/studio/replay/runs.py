@@ -233,7 +233,7 @@ def _without_words(_words: Vocabulary[Trace]) -> tuple[Callable[[], Vocabulary[T
     return _plain, ()
 
 
-_TABLE: Final = {**copyreg.dispatch_table, MappingProxyType: _reduced, Vocabulary: _without_words}
+_TABLE: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced, Vocabulary: _without_words}
 
 
 @dataclass(frozen=True, slots=True)
