@@ -11,7 +11,7 @@ from rich.text import Text
 
 from lorestudio.cli.output import figure, fold, listing, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
-from lorestudio.studio.project.doctor import Finding
+from lorestudio.studio.project.doctor import CheckResult
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.ai_selection import ai_lines, ai_totals, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
@@ -184,7 +184,7 @@ def _notes(call: AiCall) -> tuple[str, ...]:
     return tuple(str(note) for note in notes) if isinstance(notes, list | tuple) else ()
 
 
-def findings_table(findings: Sequence[Finding]) -> Table:
+def findings_table(findings: Sequence[CheckResult]) -> Table:
     """What the doctor found."""
     shown = listing()
     for finding in findings:

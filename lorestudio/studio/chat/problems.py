@@ -55,7 +55,7 @@ def chat_problems(
 
     `texts` are for the line numbers.
     """
-    lines = _Lines(texts or {})
+    lines = _KeyLines(texts or {})
     found = list(_careers_told(index, traces, lines))
     if chat is not None:
         found += _keys_told(index, settings, chat, lines)
@@ -63,7 +63,7 @@ def chat_problems(
     return (*found, *_unmet_told(unmet))
 
 
-class _Lines:
+class _KeyLines:
     """Where keys stand in notes."""
 
     def __init__(self, texts: Mapping[NoteKey, str]) -> None:
@@ -115,7 +115,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
     return careers, runs
 
 
-def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _Lines) -> Iterator[Finding]:
+def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _KeyLines) -> Iterator[Finding]:
     careers, runs = _careers(traces)
     if not runs:
         return
@@ -145,7 +145,7 @@ def _times(amount: int, noun: str) -> str:
 # ---- keys ------------------------------------------------------------------------------------------------------------
 
 
-def _keys_told(index: VaultIndex, settings: DeepLoreSettings, chat: Chat, lines: _Lines) -> Iterator[Finding]:
+def _keys_told(index: VaultIndex, settings: DeepLoreSettings, chat: Chat, lines: _KeyLines) -> Iterator[Finding]:
     messages = [message for message in chat.messages if message.scannable]
     owners = [
         (entry, key)

@@ -24,8 +24,8 @@ from lorestudio.studio.proposals.model import (
     Material,
     Proposal,
     ProposalKind,
+    ProposalRemark,
     ProposalTask,
-    Remark,
     Value,
 )
 from lorestudio.studio.proposals.reading import (
@@ -176,7 +176,7 @@ class Judge:
             keys = read_keys(reply)
             made = self._about(task, task.about, keys.keys, keys.problem, keys.remarks)
             made = replace(made, reasoning=keys.reasoning)
-        remarks = (*made.remarks, *(Remark(note) for note in reply.notes))
+        remarks = (*made.remarks, *(ProposalRemark(note) for note in reply.notes))
         return replace(made, remarks=remarks, reply=reply.raw or reply.text, answered_by=reply.source)
 
     def failed(self, task: ProposalTask, problem: str) -> Proposal:
@@ -201,7 +201,7 @@ class Judge:
         )
 
     def _about(
-        self, task: ProposalTask, material: Material, after: Value, problem: str, remarks: tuple[Remark, ...]
+        self, task: ProposalTask, material: Material, after: Value, problem: str, remarks: tuple[ProposalRemark, ...]
     ) -> Proposal:
         before: Value = material.entry.summary if task.kind is ProposalKind.SUMMARY else material.entry.keys
         counts: tuple[KeyCount, ...] = ()
@@ -212,7 +212,7 @@ class Judge:
                 remarks = (*remarks, *self._about_keys(material, before, after))
         elif isinstance(after, str) and length(after) > SUMMARY_LENGTH:
             text = f"It has {length(after):,} characters; up to {SUMMARY_LENGTH} are read by the model that selects."
-            remarks = (*remarks, Remark(text))
+            remarks = (*remarks, ProposalRemark(text))
         if not problem:
             problem = _SAME if before == after else _why_not(material.text, task.kind.field, after)
         title = material.entry.title
@@ -221,7 +221,9 @@ class Judge:
             problem=problem, remarks=remarks, counts=counts, searched=searched,
         )  # fmt: skip
 
-    def _about_keys(self, material: Material, before: Sequence[str], after: Sequence[str]) -> tuple[Remark, ...]:
+    def _about_keys(
+        self, material: Material, before: Sequence[str], after: Sequence[str]
+    ) -> tuple[ProposalRemark, ...]:
         """What should be known before these keys take the place of those."""
         entry = material.entry
         known = "\n".join((entry.title, *material.aliases, *before, entry.content))
@@ -230,16 +232,18 @@ class Judge:
         remarks = []
         if len(strange) * 2 > len(after):
             text = f"{_of(len(strange), len(after))} occur neither in the note nor in the chat: {', '.join(strange)}. "
-            remarks.append(Remark(text + "They may be in another language than the conversation.", serious=True))
+            remarks.append(
+                ProposalRemark(text + "They may be in another language than the conversation.", serious=True)
+            )
         alike = (lambda key: key) if self.chat.case_sensitive else fold
         kept = set(map(alike, after))
         gone = [key for key in before if alike(key) not in kept]
         for key, messages in zip(gone, self.chat.found(gone), strict=True):
             if messages:
                 many = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
-                remarks.append(Remark(f"“{key}” would go; it is found in {many} of this chat.", serious=True))
+                remarks.append(ProposalRemark(f"“{key}” would go; it is found in {many} of this chat.", serious=True))
         remarks += [
-            Remark(f"Of “{key[:20]}…” only the first {LONGEST_KEY} characters are searched.")
+            ProposalRemark(f"Of “{key[:20]}…” only the first {LONGEST_KEY} characters are searched.")
             for key in after
             if length(key) > LONGEST_KEY
         ]
@@ -257,7 +261,9 @@ class Judge:
         except ValueError as error:
             return _blank(task, passage, f"The draft cannot be written as a note: {error}")
         made = self._note(task, passage, text)
-        remarks = draft.remarks if draft.keys else (*draft.remarks, Remark("The draft has no keys.", serious=True))
+        remarks = (
+            draft.remarks if draft.keys else (*draft.remarks, ProposalRemark("The draft has no keys.", serious=True))
+        )
         return replace(made, remarks=(*remarks, *made.remarks))
 
     def _note(self, task: ProposalTask, passage: DraftPassage, text: str) -> Proposal:
@@ -274,10 +280,12 @@ class Judge:
             problem = f"There is a note called “{same}” already. Give the draft another title, or skip it."
         elif isinstance(parsed, LeftOutNote):
             problem = f"DeepLore would not read this note as an entry: {parsed.message}"
-        remarks = [Remark(f"{warning.field}: {warning.message}") for warning in getattr(parsed, "warnings", ())]
+        remarks = [ProposalRemark(f"{warning.field}: {warning.message}") for warning in getattr(parsed, "warnings", ())]
         other = self._known_as(title) if same is None else ""
         if other:
-            remarks.append(Remark(f"“{title}” is a key of “{other}” already. It may be the same thing.", serious=True))
+            remarks.append(
+                ProposalRemark(f"“{title}” is a key of “{other}” already. It may be the same thing.", serious=True)
+            )
         return Proposal(task.kind, path, title, "", text, None, task, problem=problem, remarks=tuple(remarks))
 
     def _known_as(self, name: str) -> str:

@@ -40,7 +40,7 @@ from lorestudio.systems.deeplore.counts import COUNTS, counted
 from lorestudio.systems.deeplore.differences import own_differences
 from lorestudio.systems.deeplore.ideas.bring_in import options
 from lorestudio.systems.deeplore.ideas.keep_out import keep_out_options
-from lorestudio.systems.deeplore.ideas.situation import Situation
+from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.key_places import key_places, would_match
@@ -180,7 +180,7 @@ class DeepLoreSystem(System):
     def options(self, situation: ideas.Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What can concern the stage that stopped the entry, or what brought it in."""
         stands_in = self.answers.name == Unanswered.STAND_IN
-        known = Situation.of(situation, self.inputs_of(moment, state), stand_in=stands_in)
+        known = DeepLoreSituation.of(situation, self.inputs_of(moment, state), stand_in=stands_in)
         return keep_out_options(known) if known.keeps_out else options(known)
 
     def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002

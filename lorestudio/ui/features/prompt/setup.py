@@ -41,8 +41,8 @@ from shiboken6 import isValid
 from lorestudio.domain.patterns import PatternError
 from lorestudio.exchange.character_card import CharacterCard, load_card
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
-from lorestudio.exchange.group_file import Group, load_group
-from lorestudio.exchange.regex_scripts import Placement, RegexScript, RegexScripts, compiled, load_scripts
+from lorestudio.exchange.group_file import GroupChat, load_group
+from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace, compiled, load_scripts
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import (
     MAIN_PROMPT,
@@ -64,9 +64,9 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 
 _PLACES: Final = {
-    Placement.USER_INPUT: "your words",
-    Placement.AI_OUTPUT: "the characters' words",
-    Placement.WORLD_INFO: "SillyTavern's World Info",
+    ScriptPlace.USER_INPUT: "your words",
+    ScriptPlace.AI_OUTPUT: "the characters' words",
+    ScriptPlace.WORLD_INFO: "SillyTavern's World Info",
 }
 
 
@@ -211,7 +211,7 @@ class PromptSetupDialog(QDialog):
             self._set(replace(self._current(), card=content, card_path=path))
         elif isinstance(content, ChatPreset):
             self._set(with_preset(self._current(), content, path))
-        elif isinstance(content, Group):
+        elif isinstance(content, GroupChat):
             self._set(with_group(self._current(), content, path, self._chat))
         elif isinstance(content, RegexScripts):
             now = self._current()
@@ -387,7 +387,7 @@ def _named(name: str, path: Path | None) -> str:
     return f"{name} ({path.name})" if path is not None else name
 
 
-def _group_words(group: Group) -> str:
+def _group_words(group: GroupChat) -> str:
     members = count(len(group.members), "member", "members")
     return tr("{name}: {members}, {cards}", name=group.name, members=members,
               cards=tr("cards joined") if group.joined else tr("the card of whoever speaks"))  # fmt: skip
