@@ -162,7 +162,8 @@ _WHY = {
     Misread.DATE: "DeepLore has no dates; it reads a text.",
     Misread.QUOTES: "DeepLore takes one quote off each end and resolves no escapes in a value of its own.",
     Misread.SEVERAL_LINES: "DeepLore reads only the first line of a value.",
-    Misread.BLOCK_SCALAR: "DeepLore knows only | and > with nothing behind them, and keeps the indentation of the lines.",
+    Misread.BLOCK_SCALAR: "DeepLore knows only | and > with nothing behind them, and keeps the indentation "
+    "of the lines.",
     Misread.ANCHOR: "DeepLore has no anchors, aliases and tags; it reads them as text.",
     Misread.NESTED: "DeepLore passes over what is nested.",
     Misread.DUPLICATE: "The property is written more than once: DeepLore takes the last one, YAML refuses the note.",
