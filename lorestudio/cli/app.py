@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -65,9 +65,9 @@ from lorestudio.cli.runs import runs
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, gaps_table, graph_tables, replay_summary, replay_table
 from lorestudio.cli.window import has_display, save_picture, show_window, window_problem, writable_folder
+from lorestudio.domain.chat import Chat
 from lorestudio.domain.resources import VERSION
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
 from lorestudio.studio.graph.analysis import gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph
 from lorestudio.studio.project.answering import AnswerKind, live_cost, load_recorded, note_cost
@@ -80,13 +80,10 @@ from lorestudio.studio.replay.run_store import default_folder
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.studio.tryout.preview import Previewer
-from lorestudio.systems.registry import MAIN
+from lorestudio.systems.registry import MAIN, system_of
 from lorestudio.trace.ai_selection import ai_totals
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
-
-_WRITTEN: Final = frozenset({NotesOutcome.STORED, NotesOutcome.NOTHING})
-"""How the scribe may end for the command to have done what was asked."""
 
 app = typer.Typer(
     name="lorestudio",
@@ -101,8 +98,8 @@ app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
 app.command()(explain)
-app.add_typer(recap, name="recap")
-app.add_typer(facts, name="facts")
+app.add_typer(recap)
+app.add_typer(facts)
 app.command()(history)
 app.command()(lint)
 app.command()(compare)
@@ -284,13 +281,14 @@ def scribe(
         folder = _note_folder(project) if save else None
         asked = answering(answers, project)
         agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)
-        tools = SessionNotes(NotesDesk(ChatNotes.of(project)), asked.source, project.settings, project.behaviour)
-        result = asyncio.run(tools.summarize(focus, vault=folder))
-        for record in result.records:
-            if record.notes:
-                typer.echo(record.notes)
-            say(record.text)
-        if any(record.outcome not in _WRITTEN for record in result.records):
+        system = system_of(project.scene(asked.source))
+        note = asyncio.run(system.write_note(project.chat or Chat(), project.controls, focus, folder))
+        if note is None:
+            raise InputError("--answers", f"{system.title} writes no notes about chats.")
+        if note.text:
+            typer.echo(note.text)
+        say(note.said)
+        if not note.fine:
             raise typer.Exit(FAILED)
 
 

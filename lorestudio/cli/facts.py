@@ -160,6 +160,7 @@ def _counters(data: Mapping[str, Json]) -> str:
 
 
 facts = typer.Typer(
+    name="facts",
     help="Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -14,7 +14,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import NewName, plan_rename
-from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
+from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.links.references import Excerpt
@@ -38,13 +38,13 @@ def search_notes(
     case: Annotated[bool, typer.Option("--case", help="Capital letters matter.")] = False,
     word: Annotated[bool, typer.Option("--word", help="Whole words only.")] = False,
     where: Annotated[
-        list[Where] | None, typer.Option("--where", help="Look only in this part. May be repeated.")
+        list[SearchPlace] | None, typer.Option("--where", help="Look only in this part. May be repeated.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search titles, properties and bodies of all notes. Ends with 1 where nothing is found."""
     with clear_messages():
-        options = SearchOptions(case, word, regex, frozenset(where or Where))
+        options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
         parsed = parse_query(query, options)
         found = search(read_vault_notes(vault), parsed)
         if as_json:

@@ -18,16 +18,16 @@ from lorestudio.cli.output import FAILED, clear_messages, git_diff, print_json, 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks, default_locks
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.proposals.accepting import change_of, write_accepted
 from lorestudio.studio.proposals.judging import Judge
-from lorestudio.studio.proposals.making import Ended, Maker, default_records, proposals_cost, record_of
+from lorestudio.studio.proposals.making import Maker, ProposalsEnded, default_records, proposals_cost, record_of
 from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.systems.asking import Asking
 from lorestudio.vault.data_folder import default_folder
 
 
@@ -139,7 +139,7 @@ _RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _WantedProposals:
     """What the options say is to become of the proposals."""
 
     apply: bool
@@ -170,7 +170,7 @@ def summaries(
             project,
             answers,
             lambda guard, model: plan_summaries(project, chosen, guard, model=model, again=again),
-            _Wanted(apply, accept_all, yes, as_json),
+            _WantedProposals(apply, accept_all, yes, as_json),
         )
 
 
@@ -198,7 +198,7 @@ def keys(
             project,
             answers,
             lambda guard, model: plan_keys(project, chosen, guard, mode=mode, model=model),
-            _Wanted(apply, accept_all, yes, as_json),
+            _WantedProposals(apply, accept_all, yes, as_json),
         )
 
 
@@ -224,7 +224,7 @@ def draft(
             project,
             answers,
             lambda _guard, model: plan_draft(project, numbers, focus, model=model),
-            _Wanted(apply, accept_all, yes, as_json),
+            _WantedProposals(apply, accept_all, yes, as_json),
         )
 
 
@@ -257,7 +257,9 @@ def locks(
         typer.echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
 
 
-def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], ProposalPlan], wanted: _Wanted) -> None:
+def _run(
+    project: Project, answers: str, make_plan: Callable[[Guard, str], ProposalPlan], wanted: _WantedProposals
+) -> None:
     """Plan for a model, tell the cost, ask, show, and write what is accepted."""
     guard, records = Guard(NoteLocks(default_locks()).load()), default_records()
     asked = answering(answers, project, record_of(project, records))
@@ -294,7 +296,9 @@ def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], Propo
 _HAVE_ALL: Final = " Notes that have a summary are asked about with --again."
 
 
-def _ask(project: Project, asked: Answering, plan: ProposalPlan, *, quiet: bool) -> tuple[list[Proposal], Ended]:
+def _ask(
+    project: Project, asked: Answering, plan: ProposalPlan, *, quiet: bool
+) -> tuple[list[Proposal], ProposalsEnded]:
     """Ask with a progress bar on the error stream. After Ctrl+C what was answered is on record already."""
     made: list[Proposal] = []
     maker = Maker(Asking(asked.source, merged=project.settings.ai_force_user_role), Judge.of(project))
@@ -308,7 +312,7 @@ def _ask(project: Project, asked: Answering, plan: ProposalPlan, *, quiet: bool)
         return made, asyncio.run(maker.run(plan.tasks, take))
 
 
-def _accepted(project: Project, made: Sequence[Proposal], wanted: _Wanted) -> list[Proposal]:
+def _accepted(project: Project, made: Sequence[Proposal], wanted: _WantedProposals) -> list[Proposal]:
     """The proposals that the person accepts: each is asked about, or all that nothing speaks against."""
     good = [proposal for proposal in made if proposal.acceptable]
     if wanted.accept_all:

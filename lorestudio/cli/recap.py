@@ -150,6 +150,7 @@ def _when(ms: float) -> str:
 
 
 recap = typer.Typer(
+    name="recap",
     help="Recaps of a chat's messages and scenes, and the running recap that goes into its prompt.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -14,8 +14,8 @@ from rich.progress import Progress as ProgressBar
 from lorestudio.cli.output import STOPPED, progress_bar, say, say_all
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.replay.ranges import MessageRange, Pace, Part, time_left_words
-from lorestudio.studio.replay.run_store import Keeper, forget, is_kept
+from lorestudio.studio.replay.ranges import MessageRange, Pace, RangePart, time_left_words
+from lorestudio.studio.replay.run_store import RunStore, forget, is_stored
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 
@@ -71,7 +71,7 @@ def replay_chat(
     return Replayed(tuple(simulator.traces[generation] for generation in done), stopped)
 
 
-def _advance(bar: ProgressBar, simulator: Simulator, part: Part) -> Callable[[Progress], None]:
+def _advance(bar: ProgressBar, simulator: Simulator, part: RangePart) -> Callable[[Progress], None]:
     begun = len(simulator.traces)
     task = bar.add_task("Replaying", total=part.stop, completed=begun, left="")
     pace = Pace()
@@ -85,7 +85,7 @@ def _advance(bar: ProgressBar, simulator: Simulator, part: Part) -> Callable[[Pr
     return advance
 
 
-def _say_beginning(simulator: Simulator, part: Part, wanted: MessageRange | None) -> None:
+def _say_beginning(simulator: Simulator, part: RangePart, wanted: MessageRange | None) -> None:
     done = len(simulator.traces)
     if done:
         say(f"going on from a replay that was stopped: {done} of {len(simulator.generations)} generations are done.")
@@ -97,12 +97,12 @@ def _say_beginning(simulator: Simulator, part: Part, wanted: MessageRange | None
 
 def _restore(simulator: Simulator, keep_in: Path | None) -> None:
     """Take up what a stopped replay has kept; a question that failed then is put again."""
-    if keep_in is None or not is_kept(keep_in, simulator):
+    if keep_in is None or not is_stored(keep_in, simulator):
         return
     try:
-        with Keeper(keep_in) as keeper:
-            keeper.restore(simulator)
-            say_all(keeper.problems)
+        with RunStore(keep_in) as store:
+            store.restore(simulator)
+            say_all(store.problems)
     except OSError as error:
         say(f"what was kept of earlier replays cannot be read: {error}")
         return
@@ -112,7 +112,7 @@ def _restore(simulator: Simulator, keep_in: Path | None) -> None:
     simulator.rewind(next((place for place, one in enumerate(failed) if one), len(done)))
 
 
-def _stopped(simulator: Simulator, part: Part, keep_in: Path | None) -> str:
+def _stopped(simulator: Simulator, part: RangePart, keep_in: Path | None) -> str:
     """Keep what was done; returns how to go on."""
     done = len(simulator.traces)
     last = f", the last one at message #{simulator.generations[done - 1].message}" if done else ""
@@ -120,8 +120,8 @@ def _stopped(simulator: Simulator, part: Part, keep_in: Path | None) -> str:
     if keep_in is None or not done:
         return told
     try:
-        with Keeper(keep_in) as keeper:
-            keeper.keep(simulator)
+        with RunStore(keep_in) as store:
+            store.keep(simulator)
     except OSError as error:
         return f"{told} They could not be kept: {error}"
     return f"{told} They are kept: run the same command again to go on from there."

@@ -24,7 +24,7 @@ from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_jso
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.replay.run_store import Keeper, default_folder
+from lorestudio.studio.replay.run_store import RunStore, default_folder
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.model import Trace
@@ -67,9 +67,9 @@ def with_kept(simulator: Simulator) -> Simulator:
     folder = default_folder()
     if (folder / "traces.sqlite").exists():
         try:
-            with Keeper(folder) as keeper:
-                keeper.restore(simulator)
-                say_all(keeper.problems)
+            with RunStore(folder) as store:
+                store.restore(simulator)
+                say_all(store.problems)
         except OSError as error:
             say(f"what was kept of earlier runs cannot be read: {error}")
     return simulator
@@ -79,17 +79,17 @@ def _kept(simulator: Simulator, message: int | None, swipe: int | None, system: 
     folder, project = default_folder(), simulator.project
     if not (folder / "traces.sqlite").exists():
         return ()
-    with Keeper(folder) as keeper:
+    with RunStore(folder) as store:
         if message is None:
-            found = keeper.latest(project, system)
+            found = store.latest(project, system)
         else:
             wanted = [each for each in simulator.generations if each.message == message]
             if not wanted:
                 raise InputError("--message", f"#{message} is no reply of the chat's.")
             if swipe is not None:
                 wanted = [Generation(message, swipe)]
-            found = tuple(trace for each in wanted for trace in keeper.history(project, each, system))
-        say_all(keeper.problems)
+            found = tuple(trace for each in wanted for trace in store.history(project, each, system))
+        say_all(store.problems)
     return found
 
 
@@ -113,8 +113,8 @@ def _nothing(project: Project, system: str) -> str:
     folder = default_folder()
     others: dict[str, int] = {}
     if (folder / "traces.sqlite").exists():
-        with Keeper(folder) as keeper:
-            others = keeper.counts(project)
+        with RunStore(folder) as store:
+            others = store.counts(project)
     if not others:
         return "Nothing is kept of this chat's runs. The window keeps them when it replays the chat."
     names = ", ".join(f"{name} ({count})" for name, count in others.items())

@@ -11,12 +11,11 @@ from rich.text import Text
 
 from lorestudio.cli.output import figure, fold, listing, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
-from lorestudio.studio.project.doctor import Finding
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.doctor import CheckResult
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.ai_selection import ai_lines, ai_totals, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
-from lorestudio.trace.model import AiCall, Outcome, Phase, Trace
+from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import Tone
 
@@ -137,10 +136,11 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
     Nor is what a model did not choose from the whole vault: that is nearly all of it, every time.
     """
     journeys = Journeys(trace)
-    whole_vault = trace.mode == Mode.AI_ONLY
+    whole = trace.stage(trace.words.whole_stage)
+    whole_vault = whole is not None and whole.status is StageStatus.RAN
     for entry in journeys.rows:
         fate = journeys.fate(entry)
-        if whole_vault and fate.reason == "ai_not_selected":
+        if whole_vault and fate.reason in trace.words.not_chosen:
             continue
         if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD):
             yield fate
@@ -184,7 +184,7 @@ def _notes(call: AiCall) -> tuple[str, ...]:
     return tuple(str(note) for note in notes) if isinstance(notes, list | tuple) else ()
 
 
-def findings_table(findings: Sequence[Finding]) -> Table:
+def findings_table(findings: Sequence[CheckResult]) -> Table:
     """What the doctor found."""
     shown = listing()
     for finding in findings:

@@ -40,7 +40,7 @@ class GenerationMode(IntEnum):
     JOIN_WITH_MUTED = 2
 
 
-class Activation(IntEnum):
+class SpeakingOrder(IntEnum):
     """How SillyTavern decides who speaks."""
 
     NATURAL = 0
@@ -60,7 +60,7 @@ class GroupFields(BaseModel):
     generation_mode: Annotated[GenerationMode, unless_null(0)] = GenerationMode.SWAP
     generation_mode_join_prefix: Text = ""
     generation_mode_join_suffix: Text = ""
-    activation_strategy: Annotated[Activation, unless_null(0)] = Activation.NATURAL
+    activation_strategy: Annotated[SpeakingOrder, unless_null(0)] = SpeakingOrder.NATURAL
     allow_self_responses: Flag = False
     chat_id: Text = ""
     chat_metadata: Annotated[dict[str, Any], unless_null({})] = {}
@@ -82,7 +82,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupChat:
     """A group with the cards of its members, in its order."""
 
     fields: GroupFields = field(repr=False)
@@ -116,7 +116,7 @@ class Group:
         return past if isinstance(past, Mapping) else {}
 
 
-def load_group(path: Path, cards: Path | None = None) -> Group:
+def load_group(path: Path, cards: Path | None = None) -> GroupChat:
     """The group in a file with its members' cards, out of `cards` or of SillyTavern's folder for them.
 
     A card that cannot be read leaves a remark. Waits for the disk. Raises InputError naming the field that is wrong.
@@ -135,7 +135,7 @@ def load_group(path: Path, cards: Path | None = None) -> Group:
         except InputError as error:
             remarks.append(f"The group's member {avatar} has its name only: {error}")
         members.append(Member(avatar, avatar in muted, card))
-    return Group(fields, tuple(members), (*remarks, *_doubtful(members)))
+    return GroupChat(fields, tuple(members), (*remarks, *_doubtful(members)))
 
 
 def _read(data: bytes, source: Path) -> tuple[GroupFields, list[str]]:

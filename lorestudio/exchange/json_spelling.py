@@ -84,7 +84,7 @@ def set_members(text: str, path: Sequence[str], values: Mapping[str, Json]) -> s
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SpellingPart:
     """A value and the place of its text; of a member also its key and where the key's quote stands."""
 
     value: Json
@@ -94,13 +94,13 @@ class _Part:
     place: int = 0
 
 
-def _whole(text: str) -> _Part:
+def _whole(text: str) -> _SpellingPart:
     """The value of a text. Raises ValueError where it is no JSON."""
     start = _skip(text, 0)
-    return _Part(parse_json(text), start, len(text.rstrip(" \t\n\r")))
+    return _SpellingPart(parse_json(text), start, len(text.rstrip(" \t\n\r")))
 
 
-def _parts(text: str, outer: _Part) -> Iterator[_Part]:
+def _parts(text: str, outer: _SpellingPart) -> Iterator[_SpellingPart]:
     """The members of an object, or the items of a list."""
     keyed, key = isinstance(outer.value, dict), ""
     at = _skip(text, outer.start + 1)
@@ -110,7 +110,7 @@ def _parts(text: str, outer: _Part) -> Iterator[_Part]:
             key, at = DECODER.raw_decode(text, at)
             at = _skip(text, _skip(text, at) + 1)
         value, end = DECODER.raw_decode(text, at)
-        yield _Part(value, at, end, key, place)
+        yield _SpellingPart(value, at, end, key, place)
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
@@ -128,16 +128,16 @@ class _Object:
     text: str
     start: int
     end: int
-    members: tuple[_Part, ...]
+    members: tuple[_SpellingPart, ...]
 
     @classmethod
-    def at(cls, text: str, part: _Part) -> _Object:
+    def at(cls, text: str, part: _SpellingPart) -> _Object:
         """The object that a value is. Raises ValueError where it is none."""
         if text[part.start] != "{":
             raise ValueError("the text holds no object")
         return cls(text, part.start, part.end, tuple(_parts(text, part)))
 
-    def find(self, key: str) -> _Part | None:
+    def find(self, key: str) -> _SpellingPart | None:
         """The member of that name; of several the last, which is the one that counts."""
         return next((member for member in reversed(self.members) if member.key == key), None)
 
@@ -192,7 +192,7 @@ class _Writer:
         self._text = text
         self._loose = loose
 
-    def write(self, part: _Part, wanted: Json) -> str:
+    def write(self, part: _SpellingPart, wanted: Json) -> str:
         if same_value(part.value, wanted):
             return self._text[part.start : part.end]
         if isinstance(part.value, dict) and isinstance(wanted, Mapping):
@@ -201,7 +201,7 @@ class _Writer:
             return self._list(part, wanted)
         return spell_record(wanted, loose=self._loose)
 
-    def _object(self, part: _Part, wanted: Mapping[str, Json]) -> str:
+    def _object(self, part: _SpellingPart, wanted: Mapping[str, Json]) -> str:
         members = list(_parts(self._text, part))
         last = {member.key: place for place, member in enumerate(members)}
         pieces: list[tuple[str | None, str]] = []
@@ -219,7 +219,7 @@ class _Writer:
             pieces.append((None, spell_record(added, loose=self._loose)[1:-1]))
         return self._within(part, members, pieces, end)
 
-    def _list(self, part: _Part, wanted: Sequence[Json]) -> str:
+    def _list(self, part: _SpellingPart, wanted: Sequence[Json]) -> str:
         items = list(_parts(self._text, part))
         most = min(len(items), len(wanted))
         first = next((at for at in range(most) if not same_value(items[at].value, wanted[at])), most)
@@ -234,7 +234,9 @@ class _Writer:
         pieces = [*kept[:first], *middle, *kept[len(items) - rest :]]
         return self._within(part, items, pieces, ends[-1])
 
-    def _within(self, part: _Part, inner: Sequence[_Part], pieces: Sequence[tuple[str | None, str]], end: int) -> str:
+    def _within(
+        self, part: _SpellingPart, inner: Sequence[_SpellingPart], pieces: Sequence[tuple[str | None, str]], end: int
+    ) -> str:
         """The pieces between the brackets, each behind the gap that was before it, or the usual one."""
         usual = ", " if self._loose else ","
         written = "".join((gap or usual if at else "") + piece for at, (gap, piece) in enumerate(pieces))

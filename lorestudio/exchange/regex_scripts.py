@@ -27,7 +27,7 @@ _FLAGS: Final = frozenset("gmixXsuUAJ")
 _WRITTEN: Final = regex.compile(rf"(/?)({DOT}+)\1([a-z]*)", regex.IGNORECASE)
 
 
-class Placement(IntEnum):
+class ScriptPlace(IntEnum):
     """Whose texts a script changes."""
 
     DISPLAY = 0
@@ -41,9 +41,9 @@ class Placement(IntEnum):
     REASONING = 6
 
 
-_EVERYWHERE: Final = frozenset(Placement) - {Placement.DISPLAY, Placement.SEND_AS}
-_IN_PROMPTS: Final = frozenset({Placement.USER_INPUT, Placement.AI_OUTPUT, Placement.WORLD_INFO})
-_NOT_HERE: Final = {Placement.SLASH_COMMAND: "slash commands", Placement.REASONING: "reasoning"}
+_EVERYWHERE: Final = frozenset(ScriptPlace) - {ScriptPlace.DISPLAY, ScriptPlace.SEND_AS}
+_IN_PROMPTS: Final = frozenset({ScriptPlace.USER_INPUT, ScriptPlace.AI_OUTPUT, ScriptPlace.WORLD_INFO})
+_NOT_HERE: Final = {ScriptPlace.SLASH_COMMAND: "slash commands", ScriptPlace.REASONING: "reasoning"}
 
 
 def _depth(value: object) -> object:
@@ -190,11 +190,11 @@ def compiled(find: str) -> Pattern:
 def _script(fields: _Fields, at: int) -> RegexScript:
     placement = set(fields.placement)
     markdown, prompt = fields.markdownOnly, fields.promptOnly
-    if Placement.DISPLAY in placement:
-        placement = placement - {Placement.DISPLAY} or set(_EVERYWHERE)
+    if ScriptPlace.DISPLAY in placement:
+        placement = placement - {ScriptPlace.DISPLAY} or set(_EVERYWHERE)
         markdown = prompt = True
-    if Placement.SEND_AS in placement:
-        placement = placement - {Placement.SEND_AS} or {int(Placement.SLASH_COMMAND)}
+    if ScriptPlace.SEND_AS in placement:
+        placement = placement - {ScriptPlace.SEND_AS} or {int(ScriptPlace.SLASH_COMMAND)}
     return RegexScript(
         fields.scriptName.strip() or f"script {at + 1}",
         fields.findRegex,

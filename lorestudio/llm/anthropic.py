@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Answer, Habits, Piece, read_answer, read_usage
+from lorestudio.llm.dialect import Habits, ReadAnswer, StreamPiece, read_answer, read_usage
 from lorestudio.llm.messages import ChatRequest
 
 API_VERSION: Final = "2023-06-01"
@@ -68,30 +68,30 @@ class AnthropicMessages:
             body["tool_choice"] = {"type": "tool", "name": name}
         return body
 
-    def piece(self, event: Mapping[str, Json]) -> Piece:
+    def piece(self, event: Mapping[str, Json]) -> StreamPiece:
         """Text or a fragment of the tool's input, the counts at both ends, and the closing event."""
         match event:
             case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": str(text)}}:
-                return Piece(text)
+                return StreamPiece(text)
             case {"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": str(text)}}:
-                return Piece(text)
+                return StreamPiece(text)
             case {"type": "message_start", "message": {"usage": counts}}:
                 usage = read_usage({"usage": counts})
-                return Piece(input_tokens=usage.input, output_tokens=usage.output)
+                return StreamPiece(input_tokens=usage.input, output_tokens=usage.output)
             case {"type": "message_delta"}:
                 delta = event.get("delta")
                 reason = delta.get("stop_reason") if isinstance(delta, Mapping) else None
                 output = read_usage(event).output if "usage" in event else None
-                return Piece(output_tokens=output, finish=reason if isinstance(reason, str) else "")
+                return StreamPiece(output_tokens=output, finish=reason if isinstance(reason, str) else "")
             case {"type": "message_stop"}:
-                return Piece(last=True)
-        return Piece()
+                return StreamPiece(last=True)
+        return StreamPiece()
 
     def learn(self, refusal: str, habits: Habits) -> Habits | None:
         """Do without the tool when the refusal speaks of tools."""
         return replace(habits, schema=False) if habits.schema and _TOOLS.search(refusal) else None
 
-    def answer(self, body: Json) -> Answer:
+    def answer(self, body: Json) -> ReadAnswer:
         """The tool's input or the first block of text."""
         return read_answer(body)
 

@@ -8,41 +8,41 @@ from typing import Final, Protocol
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
-from lorestudio.llm.messages import ChatRequest, Usage
+from lorestudio.llm.messages import ChatRequest, TokenUsage
 
 _INPUT: Final = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_eval_count")
 _OUTPUT: Final = ("output_tokens", "completion_tokens", "candidatesTokenCount", "eval_count")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReadAnswer:
     """A reply's text, the parsed value where the provider gave one, the tokens, and why it ended."""
 
     text: str
     value: Json = None
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     finish: str = ""
 
 
-def read_answer(body: Json) -> Answer:
+def read_answer(body: Json) -> ReadAnswer:
     """The answer in a provider's reply; an object of no known shape is its own JSON text."""
     if isinstance(body, str):
-        return Answer(body)
+        return ReadAnswer(body)
     if not isinstance(body, Mapping):
-        return Answer(spell(body), value=body)
+        return ReadAnswer(spell(body), value=body)
     usage = read_usage(body)
     finish = _finish(body)
     for block in _items(body.get("content")):
         if block.get("type") == "tool_use" and "input" in block:
-            return Answer(spell(block["input"]), block["input"], usage, finish)
+            return ReadAnswer(spell(block["input"]), block["input"], usage, finish)
     text = _text(body)
-    return Answer(spell(body) if text is None else text, None, usage, finish)
+    return ReadAnswer(spell(body) if text is None else text, None, usage, finish)
 
 
-def read_usage(body: Mapping[str, Json]) -> Usage:
+def read_usage(body: Mapping[str, Json]) -> TokenUsage:
     """Tokens as reported under any of the known names; 0 where nothing is reported."""
     reported = next((part for name in ("usage", "usageMetadata") if isinstance(part := body.get(name), Mapping)), body)
-    return Usage(_count(reported, _INPUT), _count(reported, _OUTPUT))
+    return TokenUsage(_count(reported, _INPUT), _count(reported, _OUTPUT))
 
 
 def read_problem(body: Json) -> tuple[str, int | None] | None:
@@ -186,7 +186,7 @@ class Habits:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StreamPiece:
     """One event of a streamed reply: a piece of text, and what else it says; None and "" where it says nothing."""
 
     text: str = ""
@@ -215,7 +215,7 @@ class Dialect(Protocol):
         """The JSON body."""
         ...
 
-    def piece(self, event: Mapping[str, Json]) -> Piece:
+    def piece(self, event: Mapping[str, Json]) -> StreamPiece:
         """What one event of a stream says."""
         ...
 
@@ -223,7 +223,7 @@ class Dialect(Protocol):
         """Other habits that a refused request should be tried with, None where there is nothing to change."""
         ...
 
-    def answer(self, body: Json) -> Answer:
+    def answer(self, body: Json) -> ReadAnswer:
         """The answer in a whole reply."""
         ...
 
@@ -233,14 +233,14 @@ class Gathering:
     """A streamed reply so far."""
 
     text: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     finish: str = ""
     complete: bool = False
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: StreamPiece) -> None:
         """Take in one event."""
         self.text += piece.text
-        self.usage = Usage(
+        self.usage = TokenUsage(
             self.usage.input if piece.input_tokens is None else piece.input_tokens,
             self.usage.output if piece.output_tokens is None else piece.output_tokens,
         )

@@ -27,7 +27,7 @@ from httpx_sse import EventSource, ServerSentEvent
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.llm.anthropic import AnthropicMessages
-from lorestudio.llm.dialect import Answer, Dialect, Gathering, Habits, problem_text, read_problem
+from lorestudio.llm.dialect import Dialect, Gathering, Habits, ReadAnswer, problem_text, read_problem
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
@@ -167,7 +167,7 @@ class HttpChatClient:
             failure = timed_out(exchange.timeout_ms, self.who)
         except LlmError as error:
             failure = error
-        except _TooLargeError:
+        except _ReplyTooLargeError:
             megabytes = self.max_bytes / 1024 / 1024
             failure = self._invalid(f"the reply is larger than {megabytes:g} MiB")
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
@@ -216,7 +216,7 @@ class HttpChatClient:
         if problem:
             raise failed(*problem, who=self.who)
 
-    def reply(self, answer: Answer, exchange: _Exchange, habits: Habits, raw: str) -> ChatReply:
+    def reply(self, answer: ReadAnswer, exchange: _Exchange, habits: Habits, raw: str) -> ChatReply:
         """The reply with its notes."""
         reply = ChatReply(
             hide_known(answer.text, exchange.secrets),
@@ -263,7 +263,7 @@ class HttpChatClient:
         """A client for one exchange. A local server is not asked through the system's proxy."""
         connect = min(CONNECT_S, exchange.timeout_ms / 1000)
         url = httpx.URL(self.dialect.address(self.profile.url))
-        transport = _Shared(self._transport) if self._transport else None
+        transport = _SharedTransport(self._transport) if self._transport else None
         if transport or url.scheme == "http":
             trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody; reading the certificates takes long
         else:
@@ -410,7 +410,7 @@ class HttpReplyStream:
             gathered = self._gathered
             if not gathered.complete:
                 raise self._client.broken_off(len(gathered.text))
-            answer = Answer(gathered.text, None, gathered.usage, gathered.finish)
+            answer = ReadAnswer(gathered.text, None, gathered.usage, gathered.finish)
             reply = self._client.reply(answer, self._exchange, self._habits, raw="\n".join(self._raw))
         self._reply = self._client.timed(reply, self._exchange, self._started)
 
@@ -443,7 +443,7 @@ def client_for(
     return HttpChatClient(profile, _DIALECTS[profile.api](), keys, transport=transport)
 
 
-class _TooLargeError(Exception):
+class _ReplyTooLargeError(Exception):
     """More bytes than allowed."""
 
 
@@ -458,14 +458,14 @@ class _Capped(httpx.AsyncByteStream):
         async for chunk in self._stream:
             self._left -= len(chunk)
             if self._left < 0:
-                raise _TooLargeError
+                raise _ReplyTooLargeError
             yield chunk
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-class _Shared(httpx.AsyncBaseTransport):
+class _SharedTransport(httpx.AsyncBaseTransport):
     """A transport that its owner closes."""
 
     def __init__(self, transport: httpx.AsyncBaseTransport) -> None:

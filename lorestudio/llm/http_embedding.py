@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Answer, Habits
+from lorestudio.llm.dialect import Habits, ReadAnswer
 from lorestudio.llm.embedding import Vector, embeddings_address
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http_client import HttpChatClient
@@ -50,9 +50,9 @@ class _Embeddings(OpenAiCompatible):
             body["model"] = model
         return body
 
-    def answer(self, body: Json) -> Answer:
+    def answer(self, body: Json) -> ReadAnswer:
         """The body itself."""
-        return Answer("", body)
+        return ReadAnswer("", body)
 
     def learn(self, _refusal: str, _habits: Habits) -> Habits | None:
         """There is nothing that could be left out of such a request."""

@@ -68,7 +68,7 @@ class ChatMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens that a provider reports; 0 where it reports none (rules: deeplore-tools 1.6.5)."""
 
     input: int = 0
@@ -153,7 +153,7 @@ class ChatReply:
     """
 
     text: str = field(default="", repr=False)
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     source: str = ""
     duration_ms: float = 0.0
     raw: str = field(default="", repr=False)

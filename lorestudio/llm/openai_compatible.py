@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Answer, Habits, Piece, read_answer, read_usage
+from lorestudio.llm.dialect import Habits, ReadAnswer, StreamPiece, read_answer, read_usage
 from lorestudio.llm.messages import ChatRequest
 
 _VERSION = re.compile(r"v\d+\w*")
@@ -60,7 +60,7 @@ class OpenAiCompatible:
             body["response_format"] = {"type": "json_object"}
         return body
 
-    def piece(self, event: Mapping[str, Json]) -> Piece:
+    def piece(self, event: Mapping[str, Json]) -> StreamPiece:
         """The text of the first choice; the closing event with the tokens has no choices."""
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -72,9 +72,9 @@ class OpenAiCompatible:
             reason = choice.get("finish_reason")
             finish = reason if isinstance(reason, str) else ""
         if not isinstance(event.get("usage"), Mapping):
-            return Piece(text, finish=finish)
+            return StreamPiece(text, finish=finish)
         usage = read_usage(event)
-        return Piece(text, usage.input, usage.output, finish)
+        return StreamPiece(text, usage.input, usage.output, finish)
 
     def learn(self, refusal: str, habits: Habits) -> Habits | None:
         """Do without what the refusal names."""
@@ -86,7 +86,7 @@ class OpenAiCompatible:
             return replace(habits, schema=False)
         return None
 
-    def answer(self, body: Json) -> Answer:
+    def answer(self, body: Json) -> ReadAnswer:
         """Any known shape, since gateways pass foreign ones through."""
         return read_answer(body)
 

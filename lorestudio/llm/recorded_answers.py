@@ -18,7 +18,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 
 FORMAT_VERSION: Final = 1
 
@@ -241,10 +241,10 @@ def _text(item: Mapping[str, Json], name: str, default: str | None = None) -> st
     raise ValueError(f'the field "{name}" is no text')
 
 
-def _usage(value: Json) -> Usage:
+def _usage(value: Json) -> TokenUsage:
     match value:
         case None:
-            return Usage()
+            return TokenUsage()
         case [int(given), int(taken)]:
-            return Usage(given, taken)
+            return TokenUsage(given, taken)
     raise ValueError('the field "usage" is no pair of numbers')

@@ -66,7 +66,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RankedItem:
     """An item that shares words with the conversation; `words` by falling weight."""
 
     item: Item
@@ -131,7 +131,7 @@ def select_categories(request: ChatRequest) -> Json:
     return [item.name for item in items if item.name in chosen]
 
 
-def rank(items: Sequence[Item], said: Mapping[str, float]) -> list[Choice]:
+def rank(items: Sequence[Item], said: Mapping[str, float]) -> list[RankedItem]:
     """The items that share a word with the conversation, the best first, equal ones in their own order.
 
     A word counts by its weight on both sides and by its rarity, log(1 + items / items with it); the sum is divided by
@@ -145,11 +145,11 @@ def rank(items: Sequence[Item], said: Mapping[str, float]) -> list[Choice]:
         if shared:
             length = math.sqrt(math.fsum((weight * rarity[word]) ** 2 for word, weight in item.weights.items()))
             words = tuple(sorted(shared, key=lambda word: (-shared[word], word)))
-            choices.append(Choice(item, math.fsum(shared.values()) / math.sqrt(length), words))
+            choices.append(RankedItem(item, math.fsum(shared.values()) / math.sqrt(length), words))
     return sorted(choices, key=lambda choice: -choice.score)
 
 
-def confidence(choice: Choice, best: float) -> str:
+def confidence(choice: RankedItem, best: float) -> str:
     """By the share of the best score; `high` is only for an entry of whose title a word was said."""
     if choice.score >= HIGH_SHARE * best and not choice.item.title_words.isdisjoint(choice.words):
         return "high"

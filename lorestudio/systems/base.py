@@ -32,6 +32,7 @@ from lorestudio.settings.sections import assigned, read_section
 from lorestudio.systems.changes import Option
 from lorestudio.systems.differences import DifferenceKind, InputDifference, words_of
 from lorestudio.systems.ideas import Situation, declared_options
+from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import KeyPlace, WouldMatch, places_told
 from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
@@ -252,6 +253,18 @@ class Offline:
     turn_to: Callable[[Trace], None] = lambda _trace: None
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenNote:
+    """A note of what has happened in a chat, "" where there is none; `said` tells the person what was done.
+
+    `fine` is False where what was asked for was not done.
+    """
+
+    text: str = field(repr=False)
+    said: str
+    fine: bool
+
+
 class System(ABC):
     """A retrieval system, ready to decide: immutable, the same inputs give the same result."""
 
@@ -366,6 +379,19 @@ class System(ABC):
         """The same where these are the messages of the chat's file; what it remembers of the chat stays."""
         return self
 
+    async def write_note(
+        self,
+        chat: Chat,  # noqa: ARG002
+        controls: ChatControls,  # noqa: ARG002
+        focus: str = "",  # noqa: ARG002
+        vault: Path | None = None,  # noqa: ARG002
+    ) -> WrittenNote | None:
+        """Have a model write a note of what has happened in a chat; None where it writes none.
+
+        `focus` is what to pay attention to, `vault` the folder where the note is put, if one is named.
+        """
+        return None
+
     # ---- what it says about a generation that it decided on `moment`, beginning from `state` ------------------------
 
     def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:  # noqa: ARG002
@@ -406,7 +432,8 @@ class SystemKind:
     said, "" where it is not. `passed_over` are pairs of what made an entry a candidate and what settled it, of entries
     that are told by their number because so many end so. `filters` are the reasons by which a chat's choices keep
     entries out. `budget` names the setting that limits its tokens, which counts alone once the settings `budget_alone`
-    have these values; `no_budget` says why there is none. `reads_file` takes settings out of another program's file,
+    have these values; `no_budget` says why there is none. `key_search` tells how its settings
+    find keys. `reads_file` takes settings out of another program's file,
     None where it is none of that program's.
     """
 
@@ -430,6 +457,7 @@ class SystemKind:
     budget: str = ""
     budget_alone: Mapping[str, Value] = field(default_factory=dict, repr=False)
     no_budget: str = ""
+    key_search: Callable[[Any], KeySearch] = field(default=lambda _settings: KeySearch(), repr=False)
     reads_file: Callable[[Path], Section | None] = field(default=lambda _path: None, repr=False)
 
     def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:

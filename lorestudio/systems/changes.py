@@ -18,7 +18,7 @@ _NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
 SettingsT = TypeVar("SettingsT", bound=Section)
 
 
-class Part(StrEnum):
+class RunPart(StrEnum):
     """The part of a project that a change is made in."""
 
     NOTE = "note"
@@ -68,11 +68,11 @@ class Change:
     settings: Mapping[str, Value] = field(default_factory=lambda: _NOTHING)
 
     @property
-    def part(self) -> Part:
+    def part(self) -> RunPart:
         """Where the change is made."""
         if self.note is not None:
-            return Part.NOTE
-        return Part.CHAT if self.controls is not None else Part.SETTINGS
+            return RunPart.NOTE
+        return RunPart.CHAT if self.controls is not None else RunPart.SETTINGS
 
     def set_in(self, settings: SettingsT) -> SettingsT:
         """The settings with the change."""

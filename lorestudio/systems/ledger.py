@@ -31,7 +31,7 @@ class Stage(Protocol[Run_contra, Inputs_contra]):
         ...
 
 
-class Candidate(Protocol):
+class Choosable(Protocol):
     """What may go into the prompt: an entry, or whatever else a system chooses among, by its number in the trace."""
 
     @property
@@ -57,7 +57,7 @@ class Named(Protocol):
 class Ledger:
     """Collects a stage's verdicts and closes them into a record."""
 
-    def __init__(self, stage: Named, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, stage: Named, candidates: Sequence[Choosable]) -> None:
         self._stage = stage
         self._entered = tuple(entry.id for entry in candidates)
         self._verdicts: list[Verdict] = []
@@ -67,32 +67,32 @@ class Ledger:
         """How many verdicts there are so far."""
         return len(self._verdicts)
 
-    def add(self, entry: Candidate, reason: str, /, **details: Json) -> None:
+    def add(self, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry became a candidate."""
         self._note(entry, Outcome.ADDED, reason, details)
 
-    def keep(self, entry: Candidate, reason: str, /, **details: Json) -> None:
+    def keep(self, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry stayed, and that is worth a word."""
         self._note(entry, Outcome.KEPT, reason, details)
 
-    def change(self, entry: Candidate, reason: str, /, **details: Json) -> None:
+    def change(self, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry stayed, but something about it is different from here on."""
         self._note(entry, Outcome.CHANGED, reason, details)
 
-    def remove(self, entry: Candidate, reason: str, /, **details: Json) -> None:
+    def remove(self, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry is no candidate any more."""
         self._note(entry, Outcome.REMOVED, reason, details)
 
-    def refuse(self, entry: Candidate, reason: str, /, **details: Json) -> None:
+    def refuse(self, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry was looked at and not let in."""
         self._note(entry, Outcome.REFUSED, reason, details)
 
-    def _note(self, entry: Candidate, outcome: Outcome, reason: str, details: Mapping[str, Json]) -> None:
+    def _note(self, entry: Choosable, outcome: Outcome, reason: str, details: Mapping[str, Json]) -> None:
         self._verdicts.append(Verdict(entry.id, outcome, reason, details or EMPTY))
 
     def close(
         self,
-        candidates: Iterable[Candidate],
+        candidates: Iterable[Choosable],
         note: str = "",
         default_reason: str = "",
         details: Mapping[str, Json] = EMPTY,
@@ -115,7 +115,7 @@ class Ledger:
 
 
 def skipped(
-    stage: Named, candidates: Sequence[Candidate], note: str, details: Mapping[str, Json] = EMPTY
+    stage: Named, candidates: Sequence[Choosable], note: str, details: Mapping[str, Json] = EMPTY
 ) -> StageRecord:
     """The record of a stage that had nothing to do; `note` is the reason code."""
     ids = tuple(entry.id for entry in candidates)

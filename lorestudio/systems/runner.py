@@ -12,7 +12,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.systems.base import Moment
 from lorestudio.systems.holding import Holding
-from lorestudio.systems.ledger import Candidate, Ledger, Stage, skipped
+from lorestudio.systems.ledger import Choosable, Ledger, Stage, skipped
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
@@ -87,7 +87,7 @@ async def _contained(stage: Stage[RunT, InputsT], run: RunT, inputs: InputsT) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FunctionStage:
     """A stage made of a function that knows its run."""
 
     name: str
@@ -118,22 +118,24 @@ class Run:
         """Make the candidates these again, which they were before a stage that failed."""
         self.candidates[:] = candidates
 
-    def step(self, name: str, phase: Phase, work: Callable[[Ledger], StageRecord | Awaitable[StageRecord]]) -> Step:
+    def step(
+        self, name: str, phase: Phase, work: Callable[[Ledger], StageRecord | Awaitable[StageRecord]]
+    ) -> FunctionStage:
         """A stage; its work is given the ledger and closes it."""
 
         async def decide() -> StageRecord:
             record = work(Ledger(step, self.candidates))
             return record if isinstance(record, StageRecord) else await record
 
-        step = Step(name, phase, decide)
+        step = FunctionStage(name, phase, decide)
         return step
 
-    def drop(self, ledger: Ledger, entry: Candidate, reason: str, /, **details: Json) -> None:
+    def drop(self, ledger: Ledger, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry is no candidate any more."""
         self.candidates.remove(entry)
         ledger.remove(entry, reason, **details)
 
-    async def through(self, steps: Sequence[Step]) -> tuple[StageRecord, ...]:
+    async def through(self, steps: Sequence[FunctionStage]) -> tuple[StageRecord, ...]:
         """The records of all steps, in order (see `run_stages`)."""
         return await run_stages(steps, self, None, self.moment)
 

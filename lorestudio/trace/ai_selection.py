@@ -20,7 +20,7 @@ from lorestudio.trace.model import (
     TitleMatch,
     Trace,
 )
-from lorestudio.trace.vocabulary import Tone
+from lorestudio.trace.vocabulary import NoChoice, Tone
 from lorestudio.trace.wording import fill, joined, number_words, one_line, plural, quoted
 
 RESULT_WORDS: Final[Mapping[ItemResult, str]] = {
@@ -89,11 +89,16 @@ def _row(breaker: Breaker) -> str:
     return "after " + plural(breaker.failures, "# failure|# failures in a row")
 
 
-SELECTION: Final = "AI selection"
-MANIFEST: Final = "manifest"
-PREFILTER: Final = "category prefilter"
+_SEARCH: Final = "search"
+_PREFILTER: Final = "prefilter"
+"""The kinds of requests that choose entries, and categories of them before."""
 
 _INSTEAD: Final = "[; instead: {fallback!w}]"
+
+
+def selection_of(trace: Trace) -> StageRecord | None:
+    """The stage in which a model chooses entries, None where the run has none."""
+    return trace.stage(trace.words.asks.get(_SEARCH, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +115,9 @@ def ai_lines(trace: Trace) -> tuple[AiLine, ...]:
     `AI: 6 of 14 chosen (offline stand-in)`, `AI: 5 of 9 chosen, from the cache: ...`, `AI failed: ...; instead: ...`.
     Further lines name titles that were only similar, and the circuit breaker where it is or was not simply closed.
     """
-    lines = [_prefilter(trace, record) for record in (trace.stage(PREFILTER),) if record is not None]
-    record = trace.stage(SELECTION)
+    before = trace.stage(trace.words.asks.get(_PREFILTER, ""))
+    lines = [] if before is None else [_prefilter(trace, before)]
+    record = selection_of(trace)
     if record is not None:
         lines += [_selection(trace, record), _similar(record), _breaker(trace, record)]
     return tuple(line for line in lines if line is not None)
@@ -123,7 +129,7 @@ def _prefilter(trace: Trace, record: StageRecord) -> AiLine | None:
         return AiLine(f"Category prefilter failed: {one_line(record.error)}", Tone.ERROR)
     if record.status is StageStatus.RAN:
         return AiLine(f"Category prefilter: {len(record.left):,} of {len(record.entered):,} go on")
-    asked = any(call.kind == "prefilter" for call in trace.ai_calls)
+    asked = any(call.kind == _PREFILTER for call in trace.ai_calls)
     why = _text(record.details, "why")
     return AiLine(f"Category prefilter not used: {one_line(why)}", Tone.WARNING) if asked else None
 
@@ -133,16 +139,17 @@ def _selection(trace: Trace, record: StageRecord) -> AiLine:
     instead = fill(_INSTEAD, details) or ""
     if record.status is StageStatus.FAILED:
         return AiLine(f"AI selection failed: {one_line(record.error)}", Tone.ERROR)
-    if record.note == "nothing_to_offer":
+    no_choice = trace.words.no_choice.get(record.note)
+    if no_choice is NoChoice.NOT_OFFERED:
         return AiLine("AI not asked: there was nothing to offer")
-    if record.note == "ai_error":
+    if no_choice is NoChoice.FAILED:
         return AiLine(f"AI failed: {one_line(_text(details, 'error')).rstrip('.')}{instead}", Tone.ERROR)
     who = _who(trace, details)
-    if record.note == "ai_empty" and not who:
+    if no_choice is NoChoice.EMPTY and not who:
         return AiLine(f"AI not asked: {_text(details, 'why')}{instead}")
-    if record.note == "ai_empty":
+    if no_choice is NoChoice.EMPTY:
         return AiLine(f"AI chose nothing{who}{instead}", Tone.WARNING)
-    manifest = trace.stage(MANIFEST)
+    manifest = trace.stage(trace.words.offer_stage)
     offered = _items(manifest.details.get("offered")) if manifest is not None else ()
     line = f"AI: {len(_items(details.get('results'))):,} of {len(offered):,} chosen{who}"
     unknown = [quoted(str(title)) for title in _items(details.get("unknown_titles"))]
@@ -170,7 +177,7 @@ def _who(trace: Trace, details: Mapping[str, Json]) -> str:
     """Who answered: the cache, or the source of the last question that has an answer; nothing where nobody did."""
     if details.get("cached") is True:
         return f", from the cache: {_text(details, 'why')}"
-    answered = [call for call in trace.ai_calls if call.kind == "search" and not call.error]
+    answered = [call for call in trace.ai_calls if call.kind == _SEARCH and not call.error]
     return f" ({answered[-1].source})" if answered else ""
 
 
@@ -211,20 +218,21 @@ class AiTotals:
 def ai_totals(traces: Iterable[Trace]) -> AiTotals:
     """The numbers of these runs together."""
     records = []
+    outcomes: Counter[NoChoice | None] = Counter()
     calls: list[AiCall] = []
     for trace in traces:
-        record = trace.stage(SELECTION)
+        record = selection_of(trace)
         if record is not None:
             records.append(record)
+            outcomes[trace.words.no_choice.get(record.note)] += 1
         calls += trace.ai_calls
-    notes = Counter(record.note for record in records)
     live = [call.details for call in calls if call.details.get("live") is True]
     return AiTotals(
         runs=len(records),
         answered=dict(Counter(call.source for call in calls if not call.error).most_common()),
         cached=sum(record.details.get("cached") is True for record in records),
-        failed=notes["ai_error"],
-        empty=notes["ai_empty"],
+        failed=outcomes[NoChoice.FAILED],
+        empty=outcomes[NoChoice.EMPTY],
         sent=sum(_count(details, "input_tokens") for details in live),
         received=sum(_count(details, "output_tokens") for details in live),
     )

@@ -19,7 +19,7 @@ from lorestudio.trace.text import escaped
 from lorestudio.trace.wording import number_words, plural
 
 
-class Role(StrEnum):
+class MessageRole(StrEnum):
     """Who speaks a message, as chat completion has it."""
 
     SYSTEM = "system"
@@ -43,7 +43,7 @@ class Origin(StrEnum):
     NOTE = "note"
 
 
-class Section(StrEnum):
+class PromptSection(StrEnum):
     """The place of a message in the prompt, in this order where no preset has another one.
 
     `PRESET` is a further prompt of the preset, `PREFILL` the beginning of the reply (see
@@ -115,10 +115,10 @@ class AssembledMessage:
     `name` is the speaker's where the role alone does not say it (example messages); `tokens` are those of the text.
     """
 
-    role: Role
+    role: MessageRole
     text: str
     parts: tuple[AssembledPart, ...]
-    section: Section
+    section: PromptSection
     tokens: int
     name: str = ""
     depth: float | None = None

@@ -16,7 +16,7 @@ from lorestudio.trace.wording import fill, number_words, plural
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class BudgetOrigin:
     """One group: its word, the letter drawn where there is no room for a word, and its fill."""
 
     word: str
@@ -24,28 +24,28 @@ class Origin:
     fill: str
 
 
-ALWAYS: Final = Origin("constant", "C", "blue")
-KEYWORD: Final = Origin("keyword", "K", "green")
-RECURSION: Final = Origin("recursion", "R", "orange")
-FUZZY: Final = Origin("fuzzy", "F", "yellow")
-CASCADE: Final = Origin("cascade", "L", "grey")
-PINNED: Final = Origin("pinned", "P", "ink")
-AI: Final = Origin("AI", "A", "sky")
-SIMILAR: Final = Origin("similar", "S", "purple")
-OTHER: Final = Origin("other", "O", "vermilion")
+ALWAYS: Final = BudgetOrigin("constant", "C", "blue")
+KEYWORD: Final = BudgetOrigin("keyword", "K", "green")
+RECURSION: Final = BudgetOrigin("recursion", "R", "orange")
+FUZZY: Final = BudgetOrigin("fuzzy", "F", "yellow")
+CASCADE: Final = BudgetOrigin("cascade", "L", "grey")
+PINNED: Final = BudgetOrigin("pinned", "P", "ink")
+AI: Final = BudgetOrigin("AI", "A", "sky")
+SIMILAR: Final = BudgetOrigin("similar", "S", "purple")
+OTHER: Final = BudgetOrigin("other", "O", "vermilion")
 
 ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, OTHER)
 
 _BY_WORD: Final = {origin.word: origin for origin in ORIGINS}
 
 
-def origins(trace: Trace) -> dict[int, Origin]:
+def origins(trace: Trace) -> dict[int, BudgetOrigin]:
     """The origin of every entry that was a candidate: the reason that brought it in first.
 
     A model's choice counts above the match that made the entry eligible; that every entry is eligible (AI-only mode) or
     that something goes in for want of a choice counts below everything else.
     """
-    found: dict[int, Origin] = {}
+    found: dict[int, BudgetOrigin] = {}
     by_reason = {code: _BY_WORD[word] for word, codes in trace.words.origins.items() for code in codes}
     for record in trace.stages:
         for verdict in record.verdicts:
@@ -72,7 +72,7 @@ class Segment:
     entry: int
     title: str
     tokens: int
-    origin: Origin
+    origin: BudgetOrigin
     cut: bool = False
     outlet: bool = False
     truncated_from: int | None = None
@@ -158,7 +158,7 @@ def budget_view(trace: Trace) -> BudgetView:
     )
 
 
-def _taken(injection: Injection, origin: Origin) -> Segment:
+def _taken(injection: Injection, origin: BudgetOrigin) -> Segment:
     return Segment(
         injection.entry,
         injection.title,

@@ -119,7 +119,7 @@ def injection_changes(before: Mapping[Key, Injection], after: Mapping[Key, Injec
 
 def compare(before: Trace, after: Trace) -> TraceDiff:
     """The changes from one run to the other."""
-    old, new = _Side(before), _Side(after)
+    old, new = _DiffSide(before), _DiffSide(after)
 
     def change(key: Key) -> EntryChange:
         known = after.entries[new.ids[key]] if key in new.ids else before.entries[old.ids[key]]
@@ -142,7 +142,7 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
     )
 
 
-class _Side:
+class _DiffSide:
     """One of the runs, asked by vault and file name."""
 
     def __init__(self, trace: Trace) -> None:
@@ -151,7 +151,7 @@ class _Side:
         self.injected = injections_by_key(trace)
         self._journeys = Journeys(trace)
 
-    def fate(self, key: Key, other: _Side) -> Fate:
+    def fate(self, key: Key, other: _DiffSide) -> Fate:
         """How this run ended for the entry. Of the same vault the other run's number is this one's too."""
         number = self.ids.get(key)
         if number is None:

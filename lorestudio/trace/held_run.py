@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.trace.ai_selection import selection_of
 from lorestudio.trace.explain import known_details
 from lorestudio.trace.journey import CellState, Journeys
 from lorestudio.trace.model import Phase, StageStatus, Trace, Verdict
@@ -98,10 +99,10 @@ def would_also(held: Trace) -> WouldAlso:
             if stopped_by or (record.phase in {Phase.LOAD, Phase.MATCH}):
                 continue
             begun = True
-        if record.status is StageStatus.SKIPPED or record.name == "bookkeeping":
+        if record.status is StageStatus.SKIPPED or record.name in held.words.tidies:
             continue
         if record.name in not_asked:
-            if record.name == "AI selection":
+            if record is selection_of(held):
                 cells.append(WouldCell(record.name, record.phase, WouldState.NOT_ASKED, None, _NOT_ASKED))
             continue
         cell = journey[record.name]

@@ -104,7 +104,7 @@ class CellState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class JourneyCell:
     """One entry in one stage; `verdict` is None where the stage gave no reason."""
 
     stage: str
@@ -170,9 +170,9 @@ class _StageView:
         self.stopped = frozenset() if self.skipped else (self.entered | frozenset(removed)) - self.left
         """Who was a candidate and left here."""
 
-    def cell(self, entry: int, *, gone: bool) -> Cell:
+    def cell(self, entry: int, *, gone: bool) -> JourneyCell:
         """The entry's cell; `gone` says that it had left the run before."""
-        return Cell(self.record.name, self._state(entry, gone=gone), self.verdicts.get(entry))
+        return JourneyCell(self.record.name, self._state(entry, gone=gone), self.verdicts.get(entry))
 
     def _state(self, entry: int, *, gone: bool) -> CellState:
         if self.skipped:
@@ -205,9 +205,9 @@ class Journeys:
         self.trace = trace
         self._views = tuple(_StageView(record) for record in trace.stages)
 
-    def cells(self, entry: int) -> tuple[Cell, ...]:
+    def cells(self, entry: int) -> tuple[JourneyCell, ...]:
         """The entry's cell in every stage, in the order of the stages."""
-        cells: list[Cell] = []
+        cells: list[JourneyCell] = []
         gone = False
         for view in self._views:
             cell = view.cell(entry, gone=gone)
@@ -295,12 +295,12 @@ class Journeys:
         return Fate(entry, state, "", None, "went_in", {"tokens": tokens})
 
 
-def journey(trace: Trace, entry: int) -> tuple[Cell, ...]:
+def journey(trace: Trace, entry: int) -> tuple[JourneyCell, ...]:
     """The entry's cell in every stage, in the order of the stages."""
     return Journeys(trace).cells(entry)
 
 
-def explain_cell(trace: Trace, entry_id: int, cell: Cell) -> Explanation | None:
+def explain_cell(trace: Trace, entry_id: int, cell: JourneyCell) -> Explanation | None:
     """A cell in words: its verdict, else what the stage says of all entries that it did not take in, else why the
     stage was skipped; None where there is nothing to say.
     """

@@ -30,7 +30,7 @@ from lorestudio.trace.prompt_order import prompt_order
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PromptPiece:
     """A text of the prompt that comes from one place.
 
     `key` is the entry's, None for a message and for what a run injects without an entry (notebook, frames). `tag` is
@@ -70,9 +70,9 @@ class ChatPieces:
         return self._sums[stop] - self._sums[start]
 
 
-def _message(place: int, message: Message, counter: TokenCounter) -> Piece:
+def _message(place: int, message: Message, counter: TokenCounter) -> PromptPiece:
     text = f"{message.name}: {message.text}" if message.name else message.text
-    return Piece(text, counter.count(text), f"#{place}")
+    return PromptPiece(text, counter.count(text), f"#{place}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Stretch:
         return self.chat.tokens(self.start, self.stop)
 
 
-PromptPieces: TypeAlias = tuple[Piece | Stretch, ...]
+PromptPieces: TypeAlias = tuple[PromptPiece | Stretch, ...]
 """A prompt in the order in which the model gets it."""
 
 
@@ -99,7 +99,7 @@ def prompt_pieces(trace: Trace, chat: ChatPieces) -> PromptPieces:
     What the host does not place is no part of it (see `prompt_order`).
     """
     order = prompt_order(block for block in trace.prompt if block.text.strip())
-    made: list[Piece | Stretch] = []
+    made: list[PromptPiece | Stretch] = []
     for block in (*order.before, *order.after):
         made += _block_pieces(trace, block, chat.counter)
     count, done = chat.before(trace.turn.message), 0
@@ -114,7 +114,7 @@ def prompt_pieces(trace: Trace, chat: ChatPieces) -> PromptPieces:
     return tuple(made)
 
 
-def _block_pieces(trace: Trace, block: PromptBlock, counter: TokenCounter) -> Iterator[Piece]:
+def _block_pieces(trace: Trace, block: PromptBlock, counter: TokenCounter) -> Iterator[PromptPiece]:
     """The parts of a block; what stands between two of them belongs to the one after it."""
     depth = block.depth if block.position == Position.IN_CHAT else None
     start = 0
@@ -123,10 +123,10 @@ def _block_pieces(trace: Trace, block: PromptBlock, counter: TokenCounter) -> It
         text = block.text[start : part.end]
         start = part.end
         title, key = (ref.title, (ref.vault, ref.filename)) if ref is not None else (block.tag, None)
-        yield Piece(text, counter.count(text), title, key, block.tag, depth)
+        yield PromptPiece(text, counter.count(text), title, key, block.tag, depth)
     if start < len(block.text):
         text = block.text[start:]
-        yield Piece(text, counter.count(text), block.tag, None, block.tag, depth)
+        yield PromptPiece(text, counter.count(text), block.tag, None, block.tag, depth)
 
 
 class CauseKind(StrEnum):
@@ -147,8 +147,8 @@ class CauseKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """A difference between two prompts. `key` is None where no entry is behind it; the rest is as in `Piece`."""
+class CacheMiss:
+    """A difference between two prompts. `key` is None where no entry is behind it; the rest is as in `PromptPiece`."""
 
     kind: CauseKind
     title: str
@@ -173,8 +173,8 @@ class CacheTurn:
     kept: int
     new: int
     by_lore: int
-    cause: Cause | None = None
-    changes: tuple[Cause, ...] = ()
+    cause: CacheMiss | None = None
+    changes: tuple[CacheMiss, ...] = ()
 
     @property
     def missed(self) -> int:
@@ -194,7 +194,7 @@ def cache_turn(before: PromptPieces, after: PromptPieces, counter: TokenCounter)
     cause = _cause(old, new, lore_before, lore_after)
     missed = total - kept
     if cause is not None and cause.kind is CauseKind.CHAT and _gone(cause.title, known, told):
-        cause = Cause(CauseKind.ROOM, cause.title)
+        cause = CacheMiss(CauseKind.ROOM, cause.title)
     nobody = cause is None or cause.kind in {CauseKind.CHAT, CauseKind.ROOM}
     by_lore = 0 if nobody else max(0, missed - fresh)
     return CacheTurn(total, kept, missed - by_lore, by_lore, cause, _changes(lore_before, lore_after))
@@ -206,29 +206,29 @@ def _beginning(one: str, other: str) -> str:
     return one[: next(differs, min(len(one), len(other)))]
 
 
-def _placed(prompt: PromptPieces) -> tuple[Piece, ...]:
-    return tuple(item for item in prompt if isinstance(item, Piece) and item.placed)
+def _placed(prompt: PromptPieces) -> tuple[PromptPiece, ...]:
+    return tuple(item for item in prompt if isinstance(item, PromptPiece) and item.placed)
 
 
-def _said(prompt: PromptPieces) -> tuple[Piece | Stretch, ...]:
+def _said(prompt: PromptPieces) -> tuple[PromptPiece | Stretch, ...]:
     """The messages of the chat."""
     return tuple(item for item in prompt if isinstance(item, Stretch) or not item.placed)
 
 
-def _gone(title: str, before: Sequence[Piece | Stretch], after: Sequence[Piece | Stretch]) -> bool:
+def _gone(title: str, before: Sequence[PromptPiece | Stretch], after: Sequence[PromptPiece | Stretch]) -> bool:
     """Whether the message called `title` stood first, and is there no more while later ones are."""
     if not before or not after:
         return False
     first = before[0]
     if isinstance(first, Stretch) or first.title != title:
         return False
-    now = {item.title for item in after if isinstance(item, Piece)}
-    return title not in now and any(isinstance(item, Piece) and item.title in now for item in before)
+    now = {item.title for item in after if isinstance(item, PromptPiece)}
+    return title not in now and any(isinstance(item, PromptPiece) and item.title in now for item in before)
 
 
 def _common(
-    before: Sequence[Piece | Stretch], after: Sequence[Piece | Stretch]
-) -> tuple[int, Piece | None, Piece | None]:
+    before: Sequence[PromptPiece | Stretch], after: Sequence[PromptPiece | Stretch]
+) -> tuple[int, PromptPiece | None, PromptPiece | None]:
     """Tokens of the common beginning, and what stands behind it in either prompt (None at the end)."""
     kept = 0
     one, other = _Cursor(before), _Cursor(after)
@@ -249,14 +249,14 @@ def _common(
 class _Cursor:
     """A place in a prompt."""
 
-    def __init__(self, prompt: Sequence[Piece | Stretch]) -> None:
+    def __init__(self, prompt: Sequence[PromptPiece | Stretch]) -> None:
         self._prompt = prompt
         self._item = 0
         self._offset = 0
         self._skip_empty()
 
     @property
-    def piece(self) -> Piece | None:
+    def piece(self) -> PromptPiece | None:
         """What stands here, None at the end."""
         if self._item >= len(self._prompt):
             return None
@@ -275,7 +275,7 @@ class _Cursor:
     def advance(self, pieces: int) -> int:
         """Go on by so many pieces of what stands here; returns their tokens."""
         item = self._prompt[self._item]
-        if isinstance(item, Piece):
+        if isinstance(item, PromptPiece):
             self._item += 1
             self._skip_empty()
             return item.tokens
@@ -293,15 +293,17 @@ class _Cursor:
     def _skip_empty(self) -> None:
         while self._item < len(self._prompt):
             item = self._prompt[self._item]
-            if isinstance(item, Piece) or item.stop > item.start:
+            if isinstance(item, PromptPiece) or item.stop > item.start:
                 return
             self._item += 1
 
 
-def _cause(old: Piece | None, new: Piece | None, before: Sequence[Piece], after: Sequence[Piece]) -> Cause | None:
+def _cause(
+    old: PromptPiece | None, new: PromptPiece | None, before: Sequence[PromptPiece], after: Sequence[PromptPiece]
+) -> CacheMiss | None:
     """What stands at the first difference: `old` gave way to `new`."""
     if (old is None or not old.placed) and (new is None or not new.placed):
-        return None if old is None else Cause(CauseKind.CHAT, old.title)
+        return None if old is None else CacheMiss(CauseKind.CHAT, old.title)
     if old is not None and new is not None and old.placed != new.placed:
         placed = old if old.placed else new
         if placed.depth is not None and any(piece.tag == placed.tag for piece in (after if old.placed else before)):
@@ -316,14 +318,14 @@ def _cause(old: Piece | None, new: Piece | None, before: Sequence[Piece], after:
     return _because(CauseKind.MOVED, moved) if moved is not None else None
 
 
-def _because(kind: CauseKind, piece: Piece) -> Cause:
-    return Cause(kind, piece.title, piece.key, piece.tokens, piece.depth, piece.host)
+def _because(kind: CauseKind, piece: PromptPiece) -> CacheMiss:
+    return CacheMiss(kind, piece.title, piece.key, piece.tokens, piece.depth, piece.host)
 
 
-def _changes(before: Sequence[Piece], after: Sequence[Piece]) -> tuple[Cause, ...]:
+def _changes(before: Sequence[PromptPiece], after: Sequence[PromptPiece]) -> tuple[CacheMiss, ...]:
     known = {_name(piece): piece for piece in before}
     now = {_name(piece) for piece in after}
-    found: list[Cause] = []
+    found: list[CacheMiss] = []
     for piece in after:
         earlier = known.get(_name(piece))
         if earlier is None:
@@ -334,7 +336,7 @@ def _changes(before: Sequence[Piece], after: Sequence[Piece]) -> tuple[Cause, ..
     return tuple(found)
 
 
-def _name(piece: Piece) -> tuple[Key | None, str]:
+def _name(piece: PromptPiece) -> tuple[Key | None, str]:
     """What makes a placed piece the same in two prompts: its entry, or the prompt's tag where there is none."""
     return piece.key, "" if piece.key is not None else piece.tag
 

@@ -29,7 +29,7 @@ _READ: Final = {Role.ASSISTANT: 0, Role.USER: 1, Role.SYSTEM: 2}
 """Which role the model reads first within a depth."""
 
 
-class Placed(Protocol):
+class OrderedText(Protocol):
     """What has to be known of a prompt to place it."""
 
     @property
@@ -49,7 +49,7 @@ class Placed(Protocol):
         """One of `Role`."""
 
 
-P = TypeVar("P", bound=Placed)
+P = TypeVar("P", bound=OrderedText)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def prompt_order(prompts: Iterable[P]) -> PromptOrder[P]:
     return PromptOrder(tuple(reversed(before)), tuple(after), tuple(_read(places)), tuple(nowhere))
 
 
-def _is_placed(prompt: Placed) -> bool:
+def _is_placed(prompt: OrderedText) -> bool:
     return prompt.role in _READ and 0 <= prompt.depth <= DEEPEST and float(prompt.depth).is_integer()
 
 

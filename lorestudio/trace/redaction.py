@@ -76,7 +76,7 @@ def of_length(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _StandIns:
     """The stand-ins, and what needs none: values of details and tags that are the program's own words."""
 
     names: Pseudonyms
@@ -87,7 +87,7 @@ class _Known:
 def redacted(trace: Trace, names: Pseudonyms) -> Trace:
     """The trace with stand-ins from `names`. Digests, labels and the AI's texts are gone."""
     words = trace.words
-    known = _Known(names, frozenset({*WORDS, *words.reasons, *words.phrases}), words.tags)
+    known = _StandIns(names, frozenset({*WORDS, *words.reasons, *words.phrases}), words.tags)
     entries = {number: _entry(ref, known) for number, ref in trace.entries.items()}
     kind = trace.turn.kind if trace.turn.kind in _KINDS else "other"
     return Trace(
@@ -113,13 +113,13 @@ def redacted(trace: Trace, names: Pseudonyms) -> Trace:
     )
 
 
-def _entry(ref: EntryRef, known: _Known) -> EntryRef:
+def _entry(ref: EntryRef, known: _StandIns) -> EntryRef:
     title = known.names.entry(ref.title)
     note = known.names.of("note", f"{ref.vault}\0{ref.filename}")
     return EntryRef(ref.id, title, known.names.of("Vault", ref.vault), f"{note}.md", ref.priority, ref.tokens)
 
 
-def _stage(record: StageRecord, known: _Known) -> StageRecord:
+def _stage(record: StageRecord, known: _StandIns) -> StageRecord:
     ai = record.ai
     return StageRecord(
         name=record.name,
@@ -137,15 +137,15 @@ def _stage(record: StageRecord, known: _Known) -> StageRecord:
     )
 
 
-def _verdict(verdict: Verdict, known: _Known) -> Verdict:
+def _verdict(verdict: Verdict, known: _StandIns) -> Verdict:
     return Verdict(verdict.entry, verdict.outcome, verdict.reason, _details(verdict.details, known))
 
 
-def _details(details: Mapping[str, Json], known: _Known) -> dict[str, Json]:
+def _details(details: Mapping[str, Json], known: _StandIns) -> dict[str, Json]:
     return {name: _value(name, value, known) for name, value in details.items()}
 
 
-def _value(name: str, value: Json, known: _Known) -> Json:
+def _value(name: str, value: Json, known: _StandIns) -> Json:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
@@ -155,7 +155,7 @@ def _value(name: str, value: Json, known: _Known) -> Json:
     return [_value(name, item, known) for item in value]
 
 
-def _text(name: str, text: str, known: _Known) -> str:
+def _text(name: str, text: str, known: _StandIns) -> str:
     if name == "order_by":
         return text if text in _ORDERS else LEFT_OUT
     if name in _TITLES:
@@ -169,13 +169,13 @@ def _text(name: str, text: str, known: _Known) -> str:
     return text if text in known.codes else of_length(text)
 
 
-def _tag(tag: str, known: _Known) -> str:
+def _tag(tag: str, known: _StandIns) -> str:
     if tag.startswith(OUTLET_TAG):
         return OUTLET_TAG + known.names.of("Outlet", tag.removeprefix(OUTLET_TAG))
     return tag if known.tags is not None and known.tags.fullmatch(tag) else known.names.of("Place", tag)
 
 
-def _item(item: ReplyItem, known: _Known) -> ReplyItem:
+def _item(item: ReplyItem, known: _StandIns) -> ReplyItem:
     return ReplyItem(
         asked=known.names.of("Asked title", item.asked) if item.asked else "",
         match=item.match,
@@ -188,7 +188,7 @@ def _item(item: ReplyItem, known: _Known) -> ReplyItem:
     )
 
 
-def _injection(injection: Injection, known: _Known) -> Injection:
+def _injection(injection: Injection, known: _StandIns) -> Injection:
     return Injection(
         entry=injection.entry,
         title=known.names.entry(injection.title),
@@ -205,7 +205,7 @@ def _injection(injection: Injection, known: _Known) -> Injection:
     )
 
 
-def _block(block: PromptBlock, entries: Mapping[int, EntryRef], known: _Known) -> PromptBlock:
+def _block(block: PromptBlock, entries: Mapping[int, EntryRef], known: _StandIns) -> PromptBlock:
     """The block with each part's length in place of its text; what stands between the parts is not told."""
     pieces: list[str] = []
     parts: list[PromptPart] = []
@@ -221,7 +221,7 @@ def _block(block: PromptBlock, entries: Mapping[int, EntryRef], known: _Known) -
     return PromptBlock(_tag(block.tag, known), block.position, block.depth, block.role, text, tuple(parts))
 
 
-def _call(call: AiCall, known: _Known) -> AiCall:
+def _call(call: AiCall, known: _StandIns) -> AiCall:
     own = next((source for source in _SOURCES if call.source in (source, f"recorded from {source}")), None)
     return AiCall(
         kind=call.kind,

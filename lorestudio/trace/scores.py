@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.ai_selection import RESULT_WORDS, match_words
+from lorestudio.trace.ai_selection import RESULT_WORDS, match_words, selection_of
 from lorestudio.trace.explain import explain
 from lorestudio.trace.model import ItemResult, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.wording import number_words, plural, quoted
 
-BM25_STAGE: Final = "BM25"
-AI_STAGE: Final = "AI selection"
-
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ScoreNode:
     """One line: what it is about, its value as text, how it came about, and the lines that it is made of.
 
     `entry` is the entry that the line leads to, None where it leads nowhere.
@@ -30,7 +27,7 @@ class Node:
     title: str
     value: str = ""
     description: str = ""
-    details: tuple[Node, ...] = ()
+    details: tuple[ScoreNode, ...] = ()
     entry: int | None = None
 
 
@@ -65,7 +62,7 @@ class Bm25Figures:
     b: float
 
 
-def score_tree(trace: Trace, entry: int, figures: Bm25Figures | None = None) -> tuple[Node, ...]:
+def score_tree(trace: Trace, entry: int, figures: Bm25Figures | None = None) -> tuple[ScoreNode, ...]:
     """What decided about an entry in numbers: matches, BM25, the AI's confidence, its places in the orders, the budget.
 
     Parts that have nothing to say about the entry are not there.
@@ -80,7 +77,7 @@ def score_tree(trace: Trace, entry: int, figures: Bm25Figures | None = None) -> 
     return tuple(node for node in nodes if node is not None)
 
 
-def tree_text(nodes: Sequence[Node], depth: int = 0) -> str:
+def tree_text(nodes: Sequence[ScoreNode], depth: int = 0) -> str:
     """The tree as indented lines, for copying."""
     lines = []
     for node in nodes:
@@ -91,32 +88,32 @@ def tree_text(nodes: Sequence[Node], depth: int = 0) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def _matches(trace: Trace, entry: int) -> Node | None:
+def _matches(trace: Trace, entry: int) -> ScoreNode | None:
     """Every way in that was found, in the order of the stages."""
     found = []
     for record in trace.stages:
         for verdict in record.verdicts:
-            if verdict.entry == entry and record.phase is Phase.MATCH and record.name != BM25_STAGE:
+            if verdict.entry == entry and record.phase is Phase.MATCH and record.name != trace.words.score_stage:
                 source = verdict.details.get("source_id")
                 found.append(
-                    Node(
+                    ScoreNode(
                         record.name,
                         explain(verdict, trace).label,
                         explain(verdict, trace).sentence,
                         entry=source if isinstance(source, int) else None,
                     )
                 )
-    return Node("Match", plural(len(found), "# decision|# decisions"), details=tuple(found)) if found else None
+    return ScoreNode("Match", plural(len(found), "# decision|# decisions"), details=tuple(found)) if found else None
 
 
-def _bm25(trace: Trace, entry: int, figures: Bm25Figures | None) -> Node | None:
-    record = trace.stage(BM25_STAGE)
+def _bm25(trace: Trace, entry: int, figures: Bm25Figures | None) -> ScoreNode | None:
+    record = trace.stage(trace.words.score_stage)
     if record is None or record.status is not StageStatus.RAN:
         return None
     recorded = _recorded_score(record, entry)
     threshold = _number(record.details.get("threshold"))
     if figures is None and recorded is None:
-        return Node("BM25", "not among the best", _enough(threshold))
+        return ScoreNode("BM25", "not among the best", _enough(threshold))
     score = recorded if recorded is not None else figures.score if figures is not None else 0.0
     description = _enough(threshold)
     if recorded is not None and figures is not None and recorded != figures.score:
@@ -125,7 +122,7 @@ def _bm25(trace: Trace, entry: int, figures: Bm25Figures | None) -> Node | None:
     kept = _of_entry(record, entry)
     if not details and kept is not None:
         details = _kept_terms(kept)
-    return Node("BM25", _score(score), description, details)
+    return ScoreNode("BM25", _score(score), description, details)
 
 
 def _recorded_score(record: StageRecord, entry: int) -> float | None:
@@ -136,24 +133,24 @@ def _recorded_score(record: StageRecord, entry: int) -> float | None:
     return None
 
 
-def _figures(figures: Bm25Figures) -> tuple[Node, ...]:
-    norm = Node(
+def _figures(figures: Bm25Figures) -> tuple[ScoreNode, ...]:
+    norm = ScoreNode(
         "length norm",
         _score(figures.weight),
         f"1 − b + b × words ÷ average, b = {figures.b:g}",
         (
-            Node("words", number_words(figures.words), "in title, keys and text"),
-            Node("average", _score(figures.average), plural(figures.documents, "of # entry|of # entries")),
+            ScoreNode("words", number_words(figures.words), "in title, keys and text"),
+            ScoreNode("average", _score(figures.average), plural(figures.documents, "of # entry|of # entries")),
         ),
     )
     terms = tuple(
-        Node(
+        ScoreNode(
             quoted(term.term),
             _score(term.score),
             f"tf {term.frequency}, idf {_score(term.idf)}",
             (
-                Node("tf", number_words(term.frequency), "how often it occurs in the entry"),
-                Node(
+                ScoreNode("tf", number_words(term.frequency), "how often it occurs in the entry"),
+                ScoreNode(
                     "idf",
                     _score(term.idf),
                     f"ln(1 + (N − n + 0.5) ÷ (n + 0.5)), N = {number_words(figures.documents)}, "
@@ -165,46 +162,48 @@ def _figures(figures: Bm25Figures) -> tuple[Node, ...]:
     )
     words = f"{len(terms)} of {plural(figures.asked, '# word|# words')} of the recent chat occur"
     formula = f"each idf × tf × (k1 + 1) ÷ (tf + k1 × length norm), k1 = {figures.k1:g}"
-    total = Node("words in common", _score(figures.score), f"{words}; the sum of {formula}", terms)
+    total = ScoreNode("words in common", _score(figures.score), f"{words}; the sum of {formula}", terms)
     return total, norm
 
 
-def _kept_terms(verdict: Verdict) -> tuple[Node, ...]:
+def _kept_terms(verdict: Verdict) -> tuple[ScoreNode, ...]:
     """The words that the run itself put on record."""
     terms = verdict.details.get("terms")
     nodes = []
     for row in terms if _is_list(terms) else ():
         if _is_list(row) and len(row) == 4:
             word, frequency, idf, score = row
-            parts = (Node("tf", number_words(_number(frequency))), Node("idf", _score(_number(idf))))
-            nodes.append(Node(quoted(str(word)), _score(_number(score)), "", parts))
+            parts = (ScoreNode("tf", number_words(_number(frequency))), ScoreNode("idf", _score(_number(idf))))
+            nodes.append(ScoreNode(quoted(str(word)), _score(_number(score)), "", parts))
     return tuple(nodes)
 
 
-def _confidence(trace: Trace, entry: int) -> Node | None:
-    record = trace.stage(AI_STAGE)
+def _confidence(trace: Trace, entry: int) -> ScoreNode | None:
+    record = selection_of(trace)
     if record is None or record.ai is None:
         return None
-    offered = trace.stage("manifest")
+    offered = trace.stage(trace.words.offer_stage)
     was_offered = offered is not None and entry in _ids(offered.details.get("offered"))
     for place, item in enumerate(record.ai.items, 1):
         if entry in item.entries and item.result is not ItemResult.REPEATED:
             details = [
-                Node("asked for", quoted(item.asked), match_words(item)),
-                Node("place in the reply", f"{place} of {len(record.ai.items)}"),
+                ScoreNode("asked for", quoted(item.asked), match_words(item)),
+                ScoreNode("place in the reply", f"{place} of {len(record.ai.items)}"),
             ]
             if item.reason:
-                details.append(Node("the AI's reason", item.reason))
+                details.append(ScoreNode("the AI's reason", item.reason))
             verdict = _of_entry(record, entry)
-            if verdict is not None and verdict.reason == "below_confidence":
-                details.append(Node("least confidence", str(verdict.details.get("threshold", ""))))
-            return Node("AI confidence", item.confidence or "none given", RESULT_WORDS[item.result], tuple(details))
+            if verdict is not None and verdict.reason in trace.words.unsure:
+                details.append(ScoreNode("least confidence", str(verdict.details.get("threshold", ""))))
+            return ScoreNode(
+                "AI confidence", item.confidence or "none given", RESULT_WORDS[item.result], tuple(details)
+            )
     if was_offered:
-        return Node("AI confidence", "none", "offered to the AI, which did not name it")
-    return Node("AI confidence", "none", "not offered to the AI")
+        return ScoreNode("AI confidence", "none", "offered to the AI, which did not name it")
+    return ScoreNode("AI confidence", "none", "not offered to the AI")
 
 
-def _orders(trace: Trace, entry: int) -> Node | None:
+def _orders(trace: Trace, entry: int) -> ScoreNode | None:
     places = []
     for record in trace.stages:
         node = _order(trace, record, entry)
@@ -213,10 +212,10 @@ def _orders(trace: Trace, entry: int) -> Node | None:
     ref = trace.entries.get(entry)
     if not places or ref is None:
         return None
-    return Node("Priority", number_words(ref.priority), "a lower number comes first", tuple(places))
+    return ScoreNode("Priority", number_words(ref.priority), "a lower number comes first", tuple(places))
 
 
-def _order(trace: Trace, record: StageRecord, entry: int) -> Node | None:
+def _order(trace: Trace, record: StageRecord, entry: int) -> ScoreNode | None:
     """The entry's place in one ordering stage, and what put its neighbours before and after it."""
     rows, by = record.details.get("order"), record.details.get("order_by")
     if not _is_list(rows) or not _is_list(by):
@@ -233,8 +232,8 @@ def _order(trace: Trace, record: StageRecord, entry: int) -> Node | None:
             ref = trace.entries.get(other) if isinstance(other, int) else None
             title = ref.title if ref is not None else str(other)
             reason = _tie(order[place], order[at], names)
-            details.append(Node(word, title, reason, entry=other if isinstance(other, int) else None))
-    return Node(record.name, f"{place + 1} of {len(order)}", f"by {', then '.join(names)}", tuple(details))
+            details.append(ScoreNode(word, title, reason, entry=other if isinstance(other, int) else None))
+    return ScoreNode(record.name, f"{place + 1} of {len(order)}", f"by {', then '.join(names)}", tuple(details))
 
 
 def _tie(mine: Sequence[Json], other: Sequence[Json], names: Sequence[str]) -> str:
@@ -245,7 +244,7 @@ def _tie(mine: Sequence[Json], other: Sequence[Json], names: Sequence[str]) -> s
     return "the same numbers, so the title decides"
 
 
-def _budget(trace: Trace, entry: int) -> Node | None:
+def _budget(trace: Trace, entry: int) -> ScoreNode | None:
     for record in trace.stages:
         verdict = _of_entry(record, entry) if record.phase is Phase.BUDGET else None
         if verdict is None:
@@ -254,11 +253,11 @@ def _budget(trace: Trace, entry: int) -> Node | None:
         names = {"tokens": "tokens", "original_tokens": "of its own", "free": "free", "needs": "needs more",
                  "total": "so far", "cap": "entry limit"}  # fmt: skip
         figures = tuple(
-            Node(word, number_words(_number(verdict.details[name])))
+            ScoreNode(word, number_words(_number(verdict.details[name])))
             for name, word in names.items()
             if isinstance(verdict.details.get(name), int | float)
         )
-        return Node("Budget", explained.label, explained.sentence, figures)
+        return ScoreNode("Budget", explained.label, explained.sentence, figures)
     return None
 
 

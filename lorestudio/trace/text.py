@@ -39,7 +39,7 @@ CELL_WORDS: Final[Mapping[CellState, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
+class _TextSection:
     """A heading with rows of cells, or with texts that are shown as they are, each under a caption."""
 
     heading: str
@@ -97,7 +97,7 @@ def turn_words(turn: Turn) -> str:
 def _render(
     trace: Trace,
     index: VaultIndex | None,
-    section_lines: Callable[[_Section], list[str]],
+    section_lines: Callable[[_TextSection], list[str]],
     escape: Callable[[str], str],
 ) -> str:
     lines = [escape(line) for line in _header(trace, index)]
@@ -138,7 +138,7 @@ def _naming(trace: Trace, entry_id: int, index: VaultIndex | None) -> Trace:
     return replace(trace, entries={**trace.entries, entry_id: ref})
 
 
-def _sections(trace: Trace) -> tuple[_Section, ...]:
+def _sections(trace: Trace) -> tuple[_TextSection, ...]:
     steps = tuple(
         (step.stage, step.phase.value, *_step_counts(step.status, (step.entered, step.added, step.removed, step.left)))
         for step in funnel(trace)
@@ -150,16 +150,16 @@ def _sections(trace: Trace) -> tuple[_Section, ...]:
     )
     tokens = plural(trace.total_tokens, "# token|# tokens")
     return (
-        _Section("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
-        _Section("Notes on the stages", ("Stage", "Note"), notes),
-        _Section("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
-        _Section(
+        _TextSection("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
+        _TextSection("Notes on the stages", ("Stage", "Note"), notes),
+        _TextSection("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
+        _TextSection(
             f"Injected ({len(trace.injections)}, {tokens})",
             ("", "Entry", "Tokens", "Priority", "Where"),
             tuple(_injected(number, injection) for number, injection in enumerate(trace.injections, 1)),
         ),
-        _Section("Limits", ("Limit", "Used"), tuple((limit.name, _used(limit)) for limit in trace.limits)),
-        _Section(
+        _TextSection("Limits", ("Limit", "Used"), tuple((limit.name, _used(limit)) for limit in trace.limits)),
+        _TextSection(
             "Requests to a model",
             ("Kind", "Answered by", "Result"),
             tuple(
@@ -171,7 +171,7 @@ def _sections(trace: Trace) -> tuple[_Section, ...]:
                 for call in trace.ai_calls
             ),
         ),
-        _Section(
+        _TextSection(
             "Items of the reply",
             ("Asked for", "Matched to", "How", "Confidence", "Result"),
             tuple(
@@ -181,7 +181,7 @@ def _sections(trace: Trace) -> tuple[_Section, ...]:
                 for item in record.ai.items
             ),
         ),
-        _Section(
+        _TextSection(
             "Cache and circuit breaker",
             ("Stage", "Cache", "Breaker before", "Breaker after"),
             tuple(
@@ -195,7 +195,7 @@ def _sections(trace: Trace) -> tuple[_Section, ...]:
                 if record.ai is not None
             ),
         ),
-        _Section(
+        _TextSection(
             "Prompt",
             texts=tuple(
                 (f"{one_line(block.tag)}, {place(block.position, block.depth, block.role)}", block.text)
@@ -280,7 +280,7 @@ def one_cell(text: str) -> str:
     return re.sub(r"[\t\n\v\f\r\u2028\u2029]+", " ", text)
 
 
-def _plain_section(section: _Section) -> list[str]:
+def _plain_section(section: _TextSection) -> list[str]:
     lines = [section.heading]
     if section.rows:
         lines += [f"  {line}".rstrip() for line in _columns([section.columns, *section.rows])]
@@ -289,7 +289,7 @@ def _plain_section(section: _Section) -> list[str]:
     return lines
 
 
-def _markdown_section(section: _Section) -> list[str]:
+def _markdown_section(section: _TextSection) -> list[str]:
     lines = [f"## {section.heading}", ""]
     if section.rows:
         lines += markdown_table(section.columns, section.rows)

@@ -37,6 +37,14 @@ class Tone(StrEnum):
     ERROR = "error"
 
 
+class NoChoice(StrEnum):
+    """Why a model that was to choose entries chose none."""
+
+    NOT_OFFERED = "not offered"
+    FAILED = "failed"
+    EMPTY = "empty"
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """One reason code: `label` for a cell, templates of the sentence and the fix, and the details that come with it."""
@@ -120,14 +128,6 @@ Run = TypeVar("Run")
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-_MADE: Final[dict[int, Vocabulary[Any]]] = {}
-"""Every vocabulary of this process, of which there are as many as systems."""
-
-
-def _made(number: int) -> Vocabulary[Any]:
-    return _MADE[number]
-
-
 def _nothing(_run: object) -> str:
     return ""
 
@@ -154,12 +154,18 @@ class Vocabulary(Generic[Run]):
     - `origins`: which of them brought an entry in, by the word of the origin in the budget bar;
     - `unasked`: they let an entry in whatever the chat says; `key_stage` looks for keys in the chat, and the reasons
       `tells_keys` name one that was found, those in `key_lacks` with a template of what was missing besides;
-    - `rank_stage` chooses by likeness, and the reasons `ranked` are its choice;
+    - `rank_stage` chooses by likeness, and the reasons `ranked` are its choice; `score_stage` by words in common;
+    - `whole_stage` puts every entry forward, of which a model chooses some, and the reasons `not_chosen` are of those
+      that it passed over;
+    - `asks`: the stages that ask a model, by the kinds of their requests; `offer_stage` lists what it may choose from,
+      `no_choice` says what notes of such a stage mean for the choice, and the reasons `unsure` that the model was less
+      sure than the detail `threshold`;
+    - `tidies`: stages that have nothing to say about entries;
     - `parts`: the part of the summary's sentence that counts the entry, where its phase does not say that;
     - `groups`: the name under which the flow shows them, where it is not their label (a template);
     - `cuts`: why the budget kept an entry out, for the budget bar (a template; `size` and `needs` are known);
-      `without_text`: those of entries that had nothing to put in; `counts_all`: its limit of entries counts all that
-      goes in;
+      `budget_ended` says what ended the intake, by the first reason of it that a run has; `without_text`: the reasons
+      of entries that had nothing to put in; `counts_all`: its limit of entries counts all that goes in;
     - `would`: what a later stage would have said (a template).
 
     In the prompt: `of_host` says that its texts are World Info of the host itself, which the host's scripts change, and
@@ -185,9 +191,18 @@ class Vocabulary(Generic[Run]):
     key_lacks: Mapping[str, str] = field(default_factory=lambda: _NONE)
     rank_stage: str = ""
     ranked: frozenset[str] = frozenset()
+    score_stage: str = ""
+    whole_stage: str = ""
+    not_chosen: frozenset[str] = frozenset()
+    asks: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    offer_stage: str = ""
+    no_choice: Mapping[str, NoChoice] = field(default_factory=lambda: MappingProxyType({}))
+    unsure: frozenset[str] = frozenset()
+    tidies: frozenset[str] = frozenset()
     parts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     groups: Mapping[str, str] = field(default_factory=lambda: _NONE)
     cuts: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    budget_ended: Mapping[str, str] = field(default_factory=lambda: _NONE)
     without_text: frozenset[str] = frozenset()
     counts_all: bool = False
     would: Mapping[str, str] = field(default_factory=lambda: _NONE)
@@ -196,13 +211,6 @@ class Vocabulary(Generic[Run]):
     modes: frozenset[str] = frozenset()
     phrases: frozenset[str] = frozenset()
     tags: re.Pattern[str] | None = None
-
-    def __post_init__(self) -> None:
-        _MADE[id(self)] = self
-
-    def __reduce__(self) -> tuple[Callable[[int], Vocabulary[Any]], tuple[int]]:
-        """A trace that is packed within the process refers to its words; they do not go into the pack."""
-        return _made, (id(self),)
 
     def label(self, code: str) -> str:
         """A reason's label, or the code itself in words."""

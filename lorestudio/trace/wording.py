@@ -70,7 +70,7 @@ _ALTERNATIVE = re.compile(r"\|(?![^{]*\})")  # a bar that is not inside a field
 _DOUBLE_STOP = re.compile(r"(?<![.…])([.…])\.(?=\s|$)")  # a detail that is a sentence of its own, or cut short
 
 
-class _MissingError(LookupError):
+class _MissingDetailError(LookupError):
     """A detail that a template asks for is not there."""
 
 
@@ -146,7 +146,7 @@ def fill(template: str, details: Mapping[str, Json]) -> str | None:
     """
     try:
         text = "".join(_part(alternatives, details) for alternatives in _parts(template))
-    except _MissingError:
+    except _MissingDetailError:
         return None
     return _DOUBLE_STOP.sub(r"\1", text)
 
@@ -181,7 +181,7 @@ def _part(alternatives: tuple[str, ...], details: Mapping[str, Json]) -> str:
     for text in alternatives[:-1]:
         try:
             return _plain(text, details)
-        except _MissingError:
+        except _MissingDetailError:
             continue
     return _plain(alternatives[-1], details)
 
@@ -201,7 +201,7 @@ def _field(name: str, spec: str, conversion: str, details: Mapping[str, Json]) -
     if conversion == "v":
         return "nothing" if empty else _words(value, "q")
     if empty:
-        raise _MissingError(name)
+        raise _MissingDetailError(name)
     return plural(value, spec) if spec else _words(value, conversion)
 
 

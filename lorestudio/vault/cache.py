@@ -82,7 +82,7 @@ _LISTS: Final = frozenset({"keys", "refine_keys", "links", "tags", "requires", "
 _Result = TypeVar("_Result")
 
 
-class _DamagedError(Exception):
+class _DamagedCacheError(Exception):
     """The file is no sound cache of ours."""
 
 
@@ -101,7 +101,7 @@ def default_path() -> Path:
 
 
 @dataclass(slots=True)
-class _Shared:
+class _SharedState:
     """What threads share, to be used under the lock."""
 
     connection: sqlite3.Connection | None = None
@@ -116,7 +116,7 @@ class VaultCache(Closing):
         self.path = path or default_path()
         self.max_bytes = max_bytes
         self._lock = threading.RLock()
-        self._shared = _Shared()
+        self._shared = _SharedState()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ class VaultCache(Closing):
                 return None
             try:
                 return self._work(work)
-            except _DamagedError as damage:
+            except _DamagedCacheError as damage:
                 self._report(
                     f"The vault cache {self.path} was damaged ({damage}) and was thrown away. Nothing is lost: the "
                     "vaults are read again."
@@ -199,7 +199,7 @@ class VaultCache(Closing):
             try:
                 self._throw_away()
                 return self._work(work)
-            except (sqlite3.Error, OSError, _DamagedError) as error:
+            except (sqlite3.Error, OSError, _DamagedCacheError) as error:
                 self._give_up(error)
                 return None
 
@@ -211,7 +211,7 @@ class VaultCache(Closing):
                 return work(connection)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF in _DAMAGE:
-                raise _DamagedError(str(error)) from error
+                raise _DamagedCacheError(str(error)) from error
             raise
 
     def _throw_away(self) -> None:
@@ -284,7 +284,7 @@ def _hydrate(connection: sqlite3.Connection, vault_id: str, name: str, parser: s
     try:
         missing = tuple(LeftOutNote(file, name, NoteProblem(code), text) for file, code, text in _json(left_out))
     except (ValueError, TypeError) as error:
-        raise _DamagedError(f"the list of files left out: {error}") from error
+        raise _DamagedCacheError(f"the list of files left out: {error}") from error
     return KnownVault(name, tuple(files), missing, parser)
 
 
@@ -375,11 +375,11 @@ def _json(data: bytes) -> Any:  # noqa: ANN401 - whatever stands there; the call
 def _unpack(payload: object, checksum: object) -> tuple[list[Any] | None, str | None]:
     """The stored values of a note and its kept text."""
     if not isinstance(payload, bytes) or zlib.crc32(payload) != checksum:
-        raise _DamagedError("a note is not what was stored")
+        raise _DamagedCacheError("a note is not what was stored")
     try:
         values, text = _json(payload)
     except (ValueError, TypeError) as error:
-        raise _DamagedError(str(error)) from error
+        raise _DamagedCacheError(str(error)) from error
     return values, text
 
 
@@ -413,7 +413,7 @@ def _note(values: list[Any] | None, filename: str, vault: str) -> EntryFields | 
         if note["role"] is not None:
             note["role"] = Role(note["role"])
     except (ValueError, TypeError) as error:
-        raise _DamagedError(f"{filename}: {error}") from error
+        raise _DamagedCacheError(f"{filename}: {error}") from error
     note["filename"] = filename
     note["vault"] = vault
     return cast("EntryFields", note)

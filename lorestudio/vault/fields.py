@@ -36,7 +36,7 @@ _WORDS: Final[dict[str, Json]] = {"true": True, "false": False, "null": None, "[
 
 
 @dataclass(slots=True)
-class _Draft:
+class _FieldDraft:
     """A definition as it is written, before it is checked."""
 
     line: int
@@ -59,8 +59,8 @@ def parse(text: str) -> tuple[tuple[FieldDefinition, ...], tuple[str, ...]]:
     return tuple(definitions), tuple(errors)
 
 
-def _drafts(text: str) -> list[_Draft]:
-    drafts: list[_Draft] = []
+def _drafts(text: str) -> list[_FieldDraft]:
+    drafts: list[_FieldDraft] = []
     block = ""
     lead = text[: len(text) - len(text.lstrip(WHITE_SPACE))]
     for line_number, raw in enumerate(trim(text).split("\n"), 1 + lead.count("\n")):
@@ -68,14 +68,14 @@ def _drafts(text: str) -> list[_Draft]:
         if not line or line.startswith("#") or line == "fields:":
             continue
         if _START.match(line):
-            drafts.append(_Draft(line_number, {"name": trim(line.partition("name:")[2])}))
+            drafts.append(_FieldDraft(line_number, {"name": trim(line.partition("name:")[2])}))
             block = ""
         elif drafts:
             block = _read_line(line, drafts[-1], block)
     return drafts
 
 
-def _read_line(line: str, draft: _Draft, block: str) -> str:
+def _read_line(line: str, draft: _FieldDraft, block: str) -> str:
     """Take one line into the draft; the answer is the block that the next line stands in."""
     if _GATING.match(line):
         return "gating"
@@ -103,7 +103,7 @@ def _scalar(text: str) -> Json:
     return quoted[2] if quoted else text
 
 
-def _checked(draft: _Draft, errors: list[str]) -> FieldDefinition | None:
+def _checked(draft: _FieldDraft, errors: list[str]) -> FieldDefinition | None:
     """The definition, or None with a message where its name cannot be used."""
     properties = draft.properties
     name = properties["name"]

@@ -94,7 +94,7 @@ def list_folder(
 
 
 @dataclass(slots=True)
-class _Item:
+class _FolderItem:
     """One name in a folder."""
 
     name: str
@@ -112,7 +112,7 @@ class _Walk:
     found: list[tuple[str, Path]] = field(default_factory=list)
     left_out: list[LeftOutNote] = field(default_factory=list)
 
-    def add_folder(self, prefix: str, listing: Sequence[_Item], above: frozenset[str], level: int) -> None:
+    def add_folder(self, prefix: str, listing: Sequence[_FolderItem], above: frozenset[str], level: int) -> None:
         """Take in one listed folder; `above` holds the real paths of all folders around it, itself included."""
         if self.cancelled():
             raise ReadingCancelledError
@@ -162,7 +162,7 @@ class _Walk:
         self.left_out.append(LeftOutNote(shown_name(filename), self.vault, problem, message))
 
 
-def _list_root(path: Path) -> list[_Item]:
+def _list_root(path: Path) -> list[_FolderItem]:
     try:
         return _list(path)
     except FileNotFoundError as error:
@@ -184,17 +184,17 @@ def _is_extra_file(root: Path, filename: str) -> bool:
         return True  # reading it will say what is wrong
 
 
-def _list(folder: Path) -> list[_Item]:
+def _list(folder: Path) -> list[_FolderItem]:
     """Names in a folder by UTF-16 code units, folders with a trailing slash in the sort key; no dot names."""
-    items: list[_Item] = []
+    items: list[_FolderItem] = []
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
             try:
-                items.append(_Item(entry.name, Path(entry.path), entry.is_dir()))
+                items.append(_FolderItem(entry.name, Path(entry.path), entry.is_dir()))
             except OSError as error:
-                items.append(_Item(entry.name, Path(entry.path), is_folder=False, problem=error))
+                items.append(_FolderItem(entry.name, Path(entry.path), is_folder=False, problem=error))
     # Big-endian bytes compare as the code units do.
     return sorted(items, key=lambda item: (item.name + "/" * item.is_folder).encode("utf-16-be", "surrogatepass"))
 

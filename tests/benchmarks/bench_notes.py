@@ -13,11 +13,11 @@ from pathlib import Path
 
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.graph.recursion_links import WakeFinder
 from lorestudio.studio.notes.renaming import NewName, plan_rename
 from lorestudio.studio.notes.search import SearchOptions, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.key_search import DeepLoreWakes
 from lorestudio.vault.folder import read_folder
 from lorestudio.vault.index import build_index
 from tests.benchmarks.bench_open_vault import write_vault
@@ -67,7 +67,7 @@ def main(count: int) -> None:
         measure(vaults[0])
         settings = DeepLoreSettings()
         engine = DeepLoreIndex(build_index([read_folder(folder)], settings, CHARS_4))
-        finder = WakeFinder(engine.vault, settings)
+        finder = DeepLoreWakes(engine.vault, settings)
         timed("all wakes", lambda: [finder.wakes(entry) for entry in engine.visible])
         timed("wakes of one entry", lambda: finder.wakes(engine.visible[0]))
 

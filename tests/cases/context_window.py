@@ -19,7 +19,7 @@ from lorestudio.systems.contextwindow.truncating import (
     truncated,
     truncated_list,
 )
-from lorestudio.systems.contextwindow.window import ContextWindow, Role, Turn
+from lorestudio.systems.contextwindow.window import ContextWindow, WindowRole, WindowTurn
 
 _RESULTS = {
     "count": ("tokens",),
@@ -73,8 +73,8 @@ def _book(entries: Sequence[Mapping[str, Any]]) -> LoreBook:
     return book
 
 
-def _turns(texts: Sequence[str]) -> tuple[Turn, ...]:
-    return tuple(Turn(Role.USER, text, str(place)) for place, text in enumerate(texts))
+def _turns(texts: Sequence[str]) -> tuple[WindowTurn, ...]:
+    return tuple(WindowTurn(WindowRole.USER, text, str(place)) for place, text in enumerate(texts))
 
 
 def _count(item: Mapping[str, Any], document: Mapping[str, Any]) -> Any:

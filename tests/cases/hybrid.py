@@ -7,8 +7,8 @@ from typing import Any
 
 from lorestudio.domain.javascript import length
 from lorestudio.llm.embedding import embeddings_address
-from lorestudio.systems.hybrid.book import Mode, WorldEntry, options_of
-from lorestudio.systems.hybrid.retrieval import Prepared, Retrieved, Way, finish, prepare
+from lorestudio.systems.hybrid.book import FirstStep, WorldEntry, options_of
+from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way, finish, prepare
 
 _SHOWN = 12
 
@@ -23,7 +23,7 @@ def cases(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def outcome(case: Mapping[str, Any]) -> Any:
     """Everything that the expected outcome speaks of."""
     given, strict, expected = case["input"], case["operation"] == "literal", case["expected"]
-    options = options_of(given.get("options", {}), mode=Mode(case["listing"]), strict=strict)
+    options = options_of(given.get("options", {}), mode=FirstStep(case["listing"]), strict=strict)
     book = [_entry(entry) for entry in given["worldbook"]]
     embedder = given["embedder"]
     try:
@@ -69,7 +69,7 @@ def _entry(raw: Mapping[str, Any]) -> WorldEntry:
 
 
 def _found(
-    prepared: Prepared, found: Retrieved, embedder: Mapping[str, Any], expected: Mapping[str, Any]
+    prepared: PreparedRanking, found: Retrieved, embedder: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> dict[str, Any]:
     positions = {name: [entry.id for entry in group] for name, group in found.positions.items()}
     if "unplaced" in expected.get("positions", ()):

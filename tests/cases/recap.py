@@ -16,8 +16,8 @@ from lorestudio.systems.recap import running as running_recaps
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.message_recaps import exclusion
 from lorestudio.systems.recap.queue import (
-    Operation,
     Priority,
+    QueuedOperation,
     QueueState,
     StoredAnswer,
     after_failure,
@@ -430,10 +430,10 @@ class Scripted:
         self.order: list[str] = []
         self.failures: list[str] = []
 
-    def delays(self, _: Operation) -> tuple[float, float]:
+    def delays(self, _: QueuedOperation) -> tuple[float, float]:
         return 0, 0
 
-    async def ask(self, operation: Operation) -> Any:
+    async def ask(self, operation: QueuedOperation) -> Any:
         if operation.id not in self.order:
             self.order.append(operation.id)
         if operation.id in self.fails:
@@ -443,7 +443,7 @@ class Scripted:
     async def store(self, *_: Any) -> StoredAnswer:
         return StoredAnswer()
 
-    async def failed(self, operation: Operation, _: str) -> StoredAnswer:
+    async def failed(self, operation: QueuedOperation, _: str) -> StoredAnswer:
         self.failures.append(operation.id)
         return StoredAnswer()
 
@@ -455,7 +455,7 @@ async def _no_waiting(seconds: float) -> None:
 def _queue_order(given: Input) -> Any:
     async def work() -> Any:
         operations = tuple(
-            Operation(
+            QueuedOperation(
                 item["name"],
                 "recap",
                 priority=item["priority"],
@@ -491,7 +491,7 @@ def _enqueue(given: Input) -> Any:
 
 
 def _queue_edit(given: Input) -> Any:
-    operations = (Operation(item["id"], "recap", dependencies=tuple(item["dependencies"]))
+    operations = (QueuedOperation(item["id"], "recap", dependencies=tuple(item["dependencies"]))
                   for item in given["operations"])  # fmt: skip
     state, results = QueueState(tuple(operations)), []
     for step in given["steps"]:

@@ -12,7 +12,7 @@ from lorestudio import __version__
 from lorestudio.cli import app as cli
 from lorestudio.cli import window as opening
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.doctor import Finding
+from lorestudio.studio.project.doctor import CheckResult
 from lorestudio.studio.project.project import Project
 
 Run = Callable[..., Result]
@@ -205,9 +205,12 @@ def test_a_display_that_qt_cannot_use_is_told_with_the_cure(
 def test_doctor(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, ok: bool, code: int) -> None:
     asked: dict[str, Any] = {}
 
-    def examine(**facts: Any) -> tuple[Finding, ...]:
+    def examine(**facts: Any) -> tuple[CheckResult, ...]:
         asked.update(facts)
-        return (Finding("Python", ok=True, message="3.11"), Finding("Demo", ok=ok, message="Install [it] again."))
+        return (
+            CheckResult("Python", ok=True, message="3.11"),
+            CheckResult("Demo", ok=ok, message="Install [it] again."),
+        )
 
     monkeypatch.setattr(cli, "examine", examine)
     monkeypatch.setattr(cli, "window_problem", lambda: "no Qt")

@@ -8,7 +8,7 @@ import pytest
 from lorestudio.domain.patterns import PatternError
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.regex_scripts import Placement, RegexScript, RegexScripts, compiled, parse_scripts
+from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace, compiled, parse_scripts
 
 
 def script(**fields: Any) -> dict[str, Any]:
@@ -80,10 +80,10 @@ def test_places_of_old_scripts() -> None:
     display, both, send_as = read(
         [script(placement=[0], promptOnly=False), script(placement=[0, 1]), script(placement=[4])]
     ).scripts
-    assert display.placement == frozenset(Placement) - {Placement.DISPLAY, Placement.SEND_AS}
+    assert display.placement == frozenset(ScriptPlace) - {ScriptPlace.DISPLAY, ScriptPlace.SEND_AS}
     assert display.shapes_prompt
-    assert both.placement == {Placement.USER_INPUT}
-    assert send_as.placement == {Placement.SLASH_COMMAND}
+    assert both.placement == {ScriptPlace.USER_INPUT}
+    assert send_as.placement == {ScriptPlace.SLASH_COMMAND}
 
 
 def test_what_is_not_reproduced_is_told() -> None:

@@ -11,7 +11,7 @@ import pytest
 from lorestudio.llm.answers import LiveAnswers, ScriptedAnswers, TypedAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http_client import client_for
-from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 from lorestudio.llm.profiles import Profile
 from tests.llm.server import REQUEST, Server, chunk, completion, events, reply
 
@@ -62,7 +62,7 @@ def test_transport_can_be_given() -> None:
 def test_typed_answers() -> None:
     typed = answered(TypedAnswers(says("[]")))
     assert (typed.text, typed.source, typed.live, typed.repeatable) == ("[] Which?", "typed by you", False, False)
-    assert typed.usage == Usage()
+    assert typed.usage == TokenUsage()
 
 
 def test_a_person_may_decline() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.llm.anthropic import AnthropicMessages
-from lorestudio.llm.messages import Usage
+from lorestudio.llm.messages import TokenUsage
 from lorestudio.llm.profiles import Api
 from tests.llm.server import KEY, REQUEST, SCHEMA, events, reply
 from tests.llm.test_openai_compatible import exchange
@@ -36,7 +36,7 @@ def test_request_and_reply() -> None:
         "system": [{"type": "text", "text": "Choose.", "cache_control": {"type": "ephemeral"}}],
         "messages": [{"role": "user", "content": "Which?"}],
     }
-    assert (answered.text, answered.usage, answered.finish) == ('["A"]', Usage(21, 4), "end_turn")
+    assert (answered.text, answered.usage, answered.finish) == ('["A"]', TokenUsage(21, 4), "end_turn")
 
 
 def test_proxy_without_a_key() -> None:
@@ -101,7 +101,7 @@ def test_stream() -> None:
     ]  # fmt: skip
     answered, pieces, server = exchange(events(sent, named=True), streamed=True, api=Api.ANTHROPIC)
     assert pieces == ['["', 'A"]']
-    assert (answered.text, answered.usage) == ('["A"]', Usage(21, 9))
+    assert (answered.text, answered.usage) == ('["A"]', TokenUsage(21, 9))
     assert answered.cut_off
     assert server.calls[0].body["stream"] is True
 

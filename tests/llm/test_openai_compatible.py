@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import ChatReply, ChatRequest, Usage
+from lorestudio.llm.messages import ChatReply, ChatRequest, TokenUsage
 from lorestudio.llm.openai_compatible import OpenAiCompatible
 from tests.llm.server import KEY, REQUEST, SCHEMA, Behaviour, Server, chunk, completion, events, reply
 
@@ -62,7 +62,7 @@ def test_request_and_reply() -> None:
     }
     assert answered.text == '["A"]'
     assert answered.value is None
-    assert answered.usage == Usage(11, 7)
+    assert answered.usage == TokenUsage(11, 7)
     assert answered.finish == "stop"
     assert answered.source == "Test"
     assert answered.live
@@ -190,7 +190,7 @@ def test_stream() -> None:
     answered, pieces, server = exchange(behaviour, streamed=True)
     assert pieces == ['["żó', 'łw"]']
     assert answered.text == '["żółw"]'
-    assert (answered.usage, answered.finish, answered.live) == (Usage(5, 2), "stop", True)
+    assert (answered.usage, answered.finish, answered.live) == (TokenUsage(5, 2), "stop", True)
     assert answered.duration_ms > 0
     assert answered.raw.endswith("[DONE]")
     body = server.calls[0].body
@@ -223,7 +223,7 @@ def test_usage_in_streams_may_be_refused() -> None:
 
 def test_server_that_does_not_stream() -> None:
     answered, pieces, _ = exchange(reply(completion("whole")), streamed=True)
-    assert (answered.text, pieces, answered.usage) == ("whole", ["whole"], Usage(11, 7))
+    assert (answered.text, pieces, answered.usage) == ("whole", ["whole"], TokenUsage(11, 7))
 
 
 def test_comments_and_line_ends_in_streams() -> None:

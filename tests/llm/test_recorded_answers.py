@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lorestudio.llm.answers import LiveAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path, read_recording
 from tests.llm.server import KEY, REQUEST, Server, completion, reply
 
@@ -60,7 +60,8 @@ def test_each_question_is_asked_once(tmp_path: Path) -> None:
 
 def test_replies_come_back_whole_and_for_nothing(tmp_path: Path) -> None:
     original = ChatReply(
-        "x\ud83d\u2028ż\n", Usage(3, 4), "Cloud · m", 812.5, '{"raw": 1}', {"selected": ["ż", None, 1.5]}, "length",
+        "x\ud83d\u2028ż\n", TokenUsage(3, 4), "Cloud · m", 812.5, '{"raw": 1}', {"selected": ["ż", None, 1.5]},
+        "length",
         ("a note",), live=True,
     )  # fmt: skip
     store = RecordedAnswers(tmp_path / "a.jsonl")
@@ -243,7 +244,7 @@ def test_many_writers_lose_nothing(tmp_path: Path) -> None:
 @given(st.text(st.characters()), st.text(st.characters()), st.integers(0, 10**12))
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str, raw: str, tokens: int) -> None:
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
-    RecordedAnswers(path).record(REQUEST, ChatReply(text, Usage(tokens, 0), raw=raw))
+    RecordedAnswers(path).record(REQUEST, ChatReply(text, TokenUsage(tokens, 0), raw=raw))
     recorded = read_recording(path).replies[REQUEST.digest]
     assert (recorded.text, recorded.raw, recorded.usage.input) == (text, raw, tokens)
     path.unlink()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.llm.dialect import problem_text, read_answer, read_problem, read_usage
-from lorestudio.llm.messages import Usage
+from lorestudio.llm.messages import TokenUsage
 
 
 # (rules: deeplore-tools 1.3.1)
@@ -61,7 +61,7 @@ def test_text(body: Any, text: str) -> None:
     ],
 )
 def test_usage(counts: dict[str, Any]) -> None:
-    assert read_usage(counts) == Usage(3, 4)
+    assert read_usage(counts) == TokenUsage(3, 4)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_usage(counts: dict[str, Any]) -> None:
     [{}, {"usage": None}, {"usage": {"input_tokens": "3", "output_tokens": True}}, {"usage": {"input_tokens": -1}}],
 )
 def test_no_usage(counts: dict[str, Any]) -> None:
-    assert read_usage(counts) == Usage(0, 0)
+    assert read_usage(counts) == TokenUsage(0, 0)
 
 
 @pytest.mark.parametrize(

@@ -17,15 +17,22 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import AnswerKind, Connections, Source
 from lorestudio.studio.proposals.accepting import change_of, change_set, write_accepted
 from lorestudio.studio.proposals.judging import Judge, SearchableChat, harmless, note_text
-from lorestudio.studio.proposals.making import PAUSE_S, Ended, Maker, proposal_answers, proposals_cost, record_of
+from lorestudio.studio.proposals.making import (
+    PAUSE_S,
+    Maker,
+    ProposalsEnded,
+    proposal_answers,
+    proposals_cost,
+    record_of,
+)
 from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.systems.asking import Asking
 from lorestudio.vault.front_matter import parse, split
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, Saying, messages, project_at, titles
 
@@ -40,7 +47,9 @@ GOOD_DRAFT = json.dumps(
 )
 
 
-def run(project, plan: ProposalPlan, answers, cancel: CancelToken | None = None) -> tuple[list[Proposal], Ended]:
+def run(
+    project, plan: ProposalPlan, answers, cancel: CancelToken | None = None
+) -> tuple[list[Proposal], ProposalsEnded]:
     made: list[Proposal] = []
     maker = Maker(Asking(answers), Judge.of(project))
     ended = asyncio.run(maker.run(plan.tasks, lambda _place, proposal: made.append(proposal), cancel))
@@ -184,7 +193,7 @@ def test_a_summary_changes_its_own_lines_only(tmp_path: Path) -> None:
     project = project_at(tmp_path / "vault")
     plan = plan_summaries(project, entries(project, "Dawnkeep", "Skarn"), again=True)
     made, ended = run(project, plan, Saying("A fortress: needed when it is besieged.", "A dragon, asleep."))
-    assert ended == Ended(2)
+    assert ended == ProposalsEnded(2)
     assert [(item.before, item.after, item.problem) for item in made] == [
         ("", "A fortress: needed when it is besieged.", ""),
         ("A dragon.", "A dragon, asleep.", ""),
@@ -398,7 +407,7 @@ def test_a_stopped_batch_keeps_what_is_done_and_goes_on_with_the_rest(tmp_path: 
     done = {item.path for item in made}
     rest = [task for task in plan.tasks if task.place not in done]
     ended = asyncio.run(maker.run(rest, take))
-    assert ended == Ended(1)
+    assert ended == ProposalsEnded(1)
     assert [item.after for item in made] == ["One.", "Two.", "Three."]
     assert len(answers.asked) == 3
 
@@ -458,7 +467,7 @@ def test_three_failures_in_a_row_end_the_batch_and_one_does_not(tmp_path: Path) 
     broken = failed("upstream broke", 502)
     made, ended = run(project, plan, Saying(broken, broken, "Fine.", broken, broken, broken))
     assert [bool(item.problem) for item in made] == [True, True, False, True, True, True]
-    assert ended == Ended(6, 0, broken.text)
+    assert ended == ProposalsEnded(6, 0, broken.text)
     made, ended = run(project, plan, Saying(broken))
     assert (ended.done, ended.left) == (3, 3)
 
@@ -466,7 +475,7 @@ def test_three_failures_in_a_row_end_the_batch_and_one_does_not(tmp_path: Path) 
 def test_declining_to_type_goes_on_to_the_next(tmp_path: Path) -> None:
     project = project_at(tmp_path / "vault")
     made, ended = run(project, plan_summaries(project), Saying(LlmError(ErrorKind.ABORTED), "Two."))
-    assert ended == Ended(2)
+    assert ended == ProposalsEnded(2)
     assert "No answer was given" in made[0].problem
     assert made[1].after == "Two."
 

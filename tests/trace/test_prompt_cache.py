@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Message
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, Trace, Turn
 from lorestudio.trace.prompt_cache import (
+    CacheMiss,
     CacheTurn,
-    Cause,
     CauseKind,
     ChatPieces,
-    Piece,
+    PromptPiece,
     Stretch,
     cache_totals,
     cache_turn,
@@ -67,7 +67,7 @@ def turn(before: Trace, after: Trace, told: ChatPieces | None = None) -> CacheTu
 def order(told: Trace) -> list[str]:
     found: list[str] = []
     for item in prompt_pieces(told, chat()):
-        found += [item.title] if isinstance(item, Piece) else [f"#{item.start}-{item.stop}"]
+        found += [item.title] if isinstance(item, PromptPiece) else [f"#{item.start}-{item.stop}"]
     return found
 
 
@@ -132,14 +132,14 @@ def test_an_entry_that_enters_before_the_chat_costs_all_that_is_behind_it() -> N
     assert found.new == 2 * MESSAGE
     # its own text with the blank line before it, and the two messages that were there before
     assert found.by_lore == len("\n\nbrook") + 2 * MESSAGE
-    assert found.cause == Cause(CauseKind.ENTERED, "Brook", KEYS["Brook"], len("\n\nbrook"))
+    assert found.cause == CacheMiss(CauseKind.ENTERED, "Brook", KEYS["Brook"], len("\n\nbrook"))
     assert found.changes == (found.cause,)
 
 
 def test_an_entry_that_leaves() -> None:
     found = turn(run(2, block(2, 0, ("Amber", "amber text"))), run(4))
     assert (found.kept, found.new, found.by_lore) == (0, 2 * MESSAGE, 2 * MESSAGE)
-    assert found.cause == Cause(CauseKind.LEFT, "Amber", KEYS["Amber"], 10)
+    assert found.cause == CacheMiss(CauseKind.LEFT, "Amber", KEYS["Amber"], 10)
 
 
 def test_a_shortened_entry_keeps_its_beginning() -> None:
@@ -166,7 +166,7 @@ def test_what_is_placed_at_a_depth_moves_with_the_chat_though_it_stays_the_same(
     assert found.kept == 2 * MESSAGE
     assert found.new == 2 * MESSAGE
     assert found.by_lore == 10 + 2 * MESSAGE
-    assert found.cause == Cause(CauseKind.DEPTH, "Amber", KEYS["Amber"], 10, 2)
+    assert found.cause == CacheMiss(CauseKind.DEPTH, "Amber", KEYS["Amber"], 10, 2)
     assert found.changes == ()
 
 
@@ -191,12 +191,12 @@ def test_an_edited_message_is_not_lores_doing() -> None:
     assert found.kept == MESSAGE
     assert found.by_lore == 0
     assert found.new == found.missed
-    assert found.cause == Cause(CauseKind.CHAT, "#1")
+    assert found.cause == CacheMiss(CauseKind.CHAT, "#1")
 
 
 def test_messages_that_went_first_made_room_for_newer_ones() -> None:
     found = said("#0 #1 #2", "#1 #2 #3")
-    assert found.cause == Cause(CauseKind.ROOM, "#0")
+    assert found.cause == CacheMiss(CauseKind.ROOM, "#0")
     assert (found.kept, found.by_lore) == (0, 0)
 
 
@@ -216,7 +216,7 @@ def test_other_messages_than_before_made_no_room(before: str, after: str) -> Non
 
 def said(before: str, after: str) -> CacheTurn:
     """What a cache keeps of messages with these names."""
-    one, other = (tuple(Piece(f"says {name}", 10, name) for name in names.split()) for names in (before, after))
+    one, other = (tuple(PromptPiece(f"says {name}", 10, name) for name in names.split()) for names in (before, after))
     return cache_turn(one, other, COUNTER)
 
 
@@ -228,7 +228,7 @@ def test_equal_messages_of_another_reading_of_the_chat_are_the_same() -> None:
 def test_a_notebook_is_called_by_its_tag() -> None:
     note = PromptBlock("deeplore_notebook", 2, 0, 0, "notes", ())
     found = turn(run(2), run(2, note))
-    assert found.cause == Cause(CauseKind.ENTERED, "deeplore_notebook", None, 5)
+    assert found.cause == CacheMiss(CauseKind.ENTERED, "deeplore_notebook", None, 5)
 
 
 def test_totals() -> None:

@@ -12,7 +12,7 @@ from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.domain.state import EngineState
-from lorestudio.llm.messages import Usage
+from lorestudio.llm.messages import TokenUsage
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
@@ -290,7 +290,7 @@ class FakeStream:
             raise self.client.error
         text = self.client.text
         self._pieces = [text[place : place + 8] for place in range(0, len(text), 8)]
-        self.reply = ChatReply(text, Usage(100, 20), self.client.label, duration_ms=1234, live=True)
+        self.reply = ChatReply(text, TokenUsage(100, 20), self.client.label, duration_ms=1234, live=True)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -330,7 +330,7 @@ class FakeClient:
         await asyncio.sleep(self.delay)
         if self.error is not None:
             raise self.error
-        return ChatReply("ready", Usage(5, 1), self.label, duration_ms=210)
+        return ChatReply("ready", TokenUsage(5, 1), self.label, duration_ms=210)
 
     def stream(self, request: ChatRequest) -> FakeStream:
         return FakeStream(self, request)

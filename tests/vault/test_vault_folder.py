@@ -168,7 +168,7 @@ def test_twenty_levels(tmp_path: Path) -> None:
 
 
 def test_name_that_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    item = folder._Item("bad\udcff.md", tmp_path / "x.md", is_folder=False)
+    item = folder._FolderItem("bad\udcff.md", tmp_path / "x.md", is_folder=False)
     monkeypatch.setattr(folder, "_list", lambda _: [item])
     assert names(tmp_path) == []
     assert problems(tmp_path) == {"bad?.md": NoteProblem.UNREADABLE}

@@ -23,7 +23,7 @@ PRECEDENCE: Final = (BookRole.GLOBAL, BookRole.CHAT, BookRole.PERSONA, BookRole.
 """Of a book that is listed twice the one with the earlier role here is used."""
 
 
-class Strategy(IntEnum):
+class InsertionStrategy(IntEnum):
     """How the entries of global books and those of the character's are put in order."""
 
     EVENLY = 0
@@ -67,7 +67,7 @@ def in_play(books: Sequence[Lorebook]) -> BooksInPlay:
     return BooksInPlay(used, tuple((book, chosen[book.name]) for book in books if chosen[book.name] is not book))
 
 
-def in_order(books: Iterable[Lorebook], strategy: Strategy) -> tuple[BookEntry, ...]:
+def in_order(books: Iterable[Lorebook], strategy: InsertionStrategy) -> tuple[BookEntry, ...]:
     """The entries as they are offered to the budget, each with a uid of its own (rules: sillytavern 5.6).
 
     The chat's come first, then the persona's, then the others by the strategy; each part by order, the highest first,
@@ -77,9 +77,9 @@ def in_order(books: Iterable[Lorebook], strategy: Strategy) -> tuple[BookEntry, 
     for book in books:
         by_role[book.role] += (replace(entry, world=book.name) for entry in book.entries)
     common, own = by_role[BookRole.GLOBAL], by_role[BookRole.CHARACTER]
-    if strategy is Strategy.EVENLY:
+    if strategy is InsertionStrategy.EVENLY:
         rest = _by_order([*common, *own])
-    elif strategy is Strategy.CHARACTER_FIRST:
+    elif strategy is InsertionStrategy.CHARACTER_FIRST:
         rest = [*_by_order(own), *_by_order(common)]
     else:
         rest = [*_by_order(common), *_by_order(own)]

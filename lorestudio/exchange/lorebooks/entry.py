@@ -26,7 +26,7 @@ class Logic(IntEnum):
     AND_ALL = 3
 
 
-class Place(IntEnum):
+class BookPlace(IntEnum):
     """Where an entry stands in the prompt."""
 
     BEFORE = 0
@@ -70,7 +70,7 @@ class BookEntry:
     selective: bool = True
     logic: Logic = Logic.AND_ANY
     order: float = DEFAULT_ORDER
-    place: Place = Place.BEFORE
+    place: BookPlace = BookPlace.BEFORE
     disabled: bool = False
     exclude_recursion: bool = False
     prevent_recursion: bool = False

@@ -22,14 +22,14 @@ _INNER_SLASH: Final = re.compile(r"(?<!\\)/")
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
+class KeyMatching:
     """How plain keys are looked for."""
 
     case_sensitive: bool
     whole_words: bool
 
     @classmethod
-    def of(cls, entry: BookEntry, *, case_sensitive: bool, whole_words: bool) -> Matching:
+    def of(cls, entry: BookEntry, *, case_sensitive: bool, whole_words: bool) -> KeyMatching:
         """The entry's own ways, the global ones where it says nothing."""
         own_case, own_words = entry.case_sensitive, entry.whole_words
         return cls(
@@ -42,7 +42,7 @@ class UnusableKeyError(ValueError):
     """A key that looks like a pattern and cannot be used as one."""
 
 
-def occurs(key: str, text: str, how: Matching) -> bool:
+def occurs(key: str, text: str, how: KeyMatching) -> bool:
     """Whether the key is found. Raises UnusableKeyError for a pattern that takes too long."""
     key = trim(key)
     pattern = pattern_of(key)

@@ -19,9 +19,9 @@ from lorestudio.exchange.lorebooks.entry import (
     DEFAULT_ORDER,
     DEFAULT_WEIGHT,
     BookEntry,
+    BookPlace,
     Extra,
     Logic,
-    Place,
     split_decorators,
 )
 
@@ -123,9 +123,9 @@ def _logic(value: Json) -> Logic:
     return Logic(number) if number in set(Logic) else Logic.AND_ANY
 
 
-def _place(value: Json) -> Place:
+def _place(value: Json) -> BookPlace:
     number = int(number_of(value, 0))
-    return Place(number) if number in set(Place) else Place.NOWHERE
+    return BookPlace(number) if number in set(BookPlace) else BookPlace.NOWHERE
 
 
 def _digest(raw: Mapping[str, Json]) -> str:

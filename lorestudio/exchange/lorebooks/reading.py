@@ -19,7 +19,7 @@ from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.character_card import SIGNATURE, CharacterCard, parse_card
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
-from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, Extra, Place
+from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace, Extra
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.native import USED, WITHOUT_EFFECT, native_entry
 from lorestudio.exchange.problems import InputError
@@ -77,7 +77,7 @@ def of_card(raw: Mapping[str, Json], name: str) -> dict[str, Json]:
         "selective": truthy(raw.get("selective")),
         "order": raw.get("insertion_order"),
         "disable": not truthy(raw.get("enabled")),
-        "position": int(Place.BEFORE if raw.get("position") == "before_char" else Place.AFTER),
+        "position": int(BookPlace.BEFORE if raw.get("position") == "before_char" else BookPlace.AFTER),
     }
     native |= {_EXTENSIONS[name]: value for name, value in own.items() if name in _EXTENSIONS and value is not None}
     native |= {f"extensions.{name}": value for name, value in own.items() if name not in _EXTENSIONS}
@@ -142,7 +142,7 @@ _SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _BookForm:
     """A kind of file: what people call it, its list of entries, and how one becomes native."""
 
     title: str
@@ -167,23 +167,23 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
     return Lorebook(name, tuple(entries), role, place, remarks)
 
 
-def _form(document: Json) -> _Form:
+def _form(document: Json) -> _BookForm:
     if isinstance(document, Sequence) and not isinstance(document, str):
-        return _Form("World Info", document, _native_or_card)
+        return _BookForm("World Info", document, _native_or_card)
     if not isinstance(document, Mapping):
         raise BookError("a lorebook is a JSON object with “entries”. Give a World Info file that SillyTavern exported.")
     data = document.get("data")
     if document.get("type") == "risu":
-        return _Form("Risu", data, of_risu)
+        return _BookForm("Risu", data, of_risu)
     inner = data if isinstance(data, Mapping) else document
     book = inner.get("character_book")
     if isinstance(book, Mapping):
-        return _Form("card", book.get("entries"), of_card)
+        return _BookForm("card", book.get("entries"), of_card)
     if "lorebookVersion" in document:
-        return _Form("NovelAI", document.get("entries"), of_novelai)
+        return _BookForm("NovelAI", document.get("entries"), of_novelai)
     if document.get("kind") == "memory":
-        return _Form("Agnaistic", document.get("entries"), of_agnaistic)
-    return _Form("World Info", document.get("entries"), _native_or_card)
+        return _BookForm("Agnaistic", document.get("entries"), of_agnaistic)
+    return _BookForm("World Info", document.get("entries"), _native_or_card)
 
 
 def _native_or_card(raw: Raw, name: str) -> Raw:
@@ -201,7 +201,7 @@ def _listed(entries: Json) -> Iterator[tuple[str, Json]]:
 # ---- remarks --------------------------------------------------------------------------------------------------------
 
 
-def _about_book(document: Json, form: _Form) -> Iterator[str]:
+def _about_book(document: Json, form: _BookForm) -> Iterator[str]:
     if form.title not in {"World Info", "card"}:
         yield f"This is a lorebook of {form.title}'s; it is read as SillyTavern would import it."
     book = document if isinstance(document, Mapping) else {}
@@ -230,10 +230,10 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     automated = sum(truthy(raw.get("automationId")) for raw in raws)
     if automated:
         yield f"{_entries(automated)} an automation (automationId); no quick reply runs here."
-    nowhere = [entry for entry in entries if entry.place is Place.NOWHERE]
+    nowhere = [entry for entry in entries if entry.place is BookPlace.NOWHERE]
     if nowhere:
         yield f"{_named(nowhere)}: this position is not one of World Info's, so the text stands nowhere in the prompt."
-    unnamed = [entry for entry in entries if entry.place is Place.OUTLET and not entry.outlet]
+    unnamed = [entry for entry in entries if entry.place is BookPlace.OUTLET and not entry.outlet]
     if unnamed:
         yield f"{_named(unnamed)}: the position is an outlet, but none is named, so the text stands nowhere."
     tagged = sum(bool(entry.tags) for entry in entries)

@@ -16,8 +16,8 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
+from lorestudio.exchange.chats import notepad
 from lorestudio.exchange.chats.records import METADATA, message_record
-from lorestudio.systems.deeplore import notepad
 
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -38,7 +38,7 @@ class Voice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ChatBranch:
     """A branch: the new chat, the old one with a mark where the branch begins, and the branch's name."""
 
     branch: Chat
@@ -166,7 +166,7 @@ def delete_swipe(chat: Chat, place: int, swipe: int) -> Chat:
     return with_message(chat, place, replace(message, swipes=swipes, swipe_id=active, raw=record))
 
 
-def branch(chat: Chat, place: int, main_chat: str, now: datetime) -> Branch:
+def branch(chat: Chat, place: int, main_chat: str, now: datetime) -> ChatBranch:
     """The chat up to and with a message, as a chat of its own; `main_chat` is the old file's name, without ending."""
     message = _message(chat, place)
     name = f"Branch #{place} - {file_date(now)}"
@@ -177,7 +177,7 @@ def branch(chat: Chat, place: int, main_chat: str, now: datetime) -> Branch:
     metadata = {**chat.metadata, "main_chat": main_chat}
     header = {**chat.header, METADATA: metadata} if chat.header else chat.header
     made = replace(chat, messages=chat.messages[: place + 1], metadata=metadata, header=header)
-    return Branch(made, original, name)
+    return ChatBranch(made, original, name)
 
 
 def with_message(chat: Chat, place: int, message: Message) -> Chat:

@@ -34,14 +34,14 @@ class Preset:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedPreset:
     """Choices with a preset applied, and sentences on what of it the vault does not have."""
 
     controls: ChatControls
     missing: tuple[str, ...] = ()
 
 
-def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> Applied:
+def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> AppliedPreset:
     """The choices with the preset's parts in place of their own.
 
     Folders that the vault does not have are left out, as DeepLore leaves them out of a chat (rules: deeplore 5.9). All
@@ -53,7 +53,7 @@ def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> A
     missing = list(_missing(preset, index))
     if ControlsPart.FOLDERS in preset.parts:
         wanted["folders"] = existing_folders(preset.controls.folders, index.folders)
-    return Applied(replace(controls, **wanted), tuple(missing))
+    return AppliedPreset(replace(controls, **wanted), tuple(missing))
 
 
 def _missing(preset: Preset, index: VaultIndex) -> Iterable[str]:
@@ -94,7 +94,7 @@ VERSION: Final = 1
 LONGEST_NAME: Final = 80
 
 
-class _Rule(BaseModel):
+class _PresetRule(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
     title: str = Field(min_length=1)
@@ -109,8 +109,8 @@ class _File(BaseModel):
     format: str
     version: int
     name: str = Field(min_length=1, max_length=LONGEST_NAME)
-    pins: list[_Rule] | None = None
-    blocks: list[_Rule] | None = None
+    pins: list[_PresetRule] | None = None
+    blocks: list[_PresetRule] | None = None
     folders: list[str] | None = None
     context: dict[str, str | float | bool | list[str | float | bool]] | None = None
     notebook: str | None = None

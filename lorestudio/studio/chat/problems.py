@@ -1,6 +1,6 @@
 """What the open chat says about the entries: which never come in, and which keys find too much or nothing.
 
-What became of entries is read from the traces of the runs. Single keys are looked for with the engine's own matcher.
+What became of entries is read from the traces of the runs. Single keys are looked for as the main system finds them.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from lorestudio.domain.chat import Chat
+from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.javascript import Json, fold, trim
+from lorestudio.domain.javascript import Json, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.keys import KeyMatcher
-from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.journey import FateState, fates
 from lorestudio.trace.model import Phase, StageStatus, Trace
 from lorestudio.vault.lint.model import Finding, NoteKey
@@ -56,7 +55,7 @@ def chat_problems(
 
     `texts` are for the line numbers.
     """
-    lines = _Lines(texts or {})
+    lines = _KeyLines(texts or {})
     found = list(_careers_told(index, traces, lines))
     if chat is not None:
         found += _keys_told(index, settings, chat, lines)
@@ -64,7 +63,7 @@ def chat_problems(
     return (*found, *_unmet_told(unmet))
 
 
-class _Lines:
+class _KeyLines:
     """Where keys stand in notes."""
 
     def __init__(self, texts: Mapping[NoteKey, str]) -> None:
@@ -96,7 +95,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
         if trace.skip_reason:
             continue
         runs += 1
-        whole = trace.stage("whole vault")
+        whole = trace.stage(trace.words.whole_stage)
         offered = whole is not None and whole.status is StageStatus.RAN
         for entry, fate in fates(trace).items():
             ref = trace.entries.get(entry)
@@ -116,7 +115,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
     return careers, runs
 
 
-def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _Lines) -> Iterator[Finding]:
+def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _KeyLines) -> Iterator[Finding]:
     careers, runs = _careers(traces)
     if not runs:
         return
@@ -146,47 +145,29 @@ def _times(amount: int, noun: str) -> str:
 # ---- keys ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Keys:
-    """Every key of the index as an entry of its own, so that the engine's matcher answers for each."""
-
-    owners: tuple[tuple[Entry, str], ...]
-    matcher: KeyMatcher
-
-    @classmethod
-    def of(cls, index: VaultIndex, settings: DeepLoreSettings) -> _Keys:
-        owners = tuple(
-            (entry, key)
-            for entry in index.entries
-            if not entry.guide and not entry.constant
-            for key in dict.fromkeys(entry.keys)
-            if trim(key)
-        )
-        single = [Entry(place, "", "", "", keys=(key,)) for place, (_, key) in enumerate(owners)]
-        matcher = KeyMatcher(
-            single, case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words
-        )  # fmt: skip
-        return cls(owners, matcher)
-
-
-def _keys_told(index: VaultIndex, settings: DeepLoreSettings, chat: Chat, lines: _Lines) -> Iterator[Finding]:
+def _keys_told(index: VaultIndex, settings: DeepLoreSettings, chat: Chat, lines: _KeyLines) -> Iterator[Finding]:
     messages = [message for message in chat.messages if message.scannable]
-    keys = _Keys.of(index, settings)
-    if not messages or not keys.owners:
+    owners = [
+        (entry, key)
+        for entry in index.entries
+        if not entry.guide and not entry.constant
+        for key in dict.fromkeys(entry.keys)
+        if trim(key)
+    ]
+    if not messages or not owners:
         return
+    search = MAIN.key_search(settings)
+    found_in = search.finder([key for _, key in owners])
     counts: Counter[int] = Counter()
     for message in messages:
-        text = ScanWindow([message], 1, case_sensitive=settings.case_sensitive).text
-        counts.update(keys.matcher.hit_entries(keys.matcher.find(text)))
+        counts.update(found_in(search.line(message)))
     spoken: dict[int, str] = {}
     for name in dict.fromkeys(message.name for message in messages if message.name):
-        prefix = f"{name}: "
-        text = prefix if settings.case_sensitive else fold(prefix)
-        for place in keys.matcher.hit_entries(keys.matcher.find(text)):
+        for place in found_in(search.line(Message(name, ""))):
             spoken.setdefault(place, name or "")
-    awake = {keys.owners[place][0].id for place in counts}
+    awake = {owners[place][0].id for place in counts}
     enough = len(messages) >= ENOUGH_MESSAGES
-    for place, (entry, key) in enumerate(keys.owners):
+    for place, (entry, key) in enumerate(owners):
         times = counts[place]
         line = lines.of(entry, key)
         if place in spoken:

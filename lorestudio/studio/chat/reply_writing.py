@@ -15,6 +15,7 @@ from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import TokenCounter
+from lorestudio.exchange.chats import notepad
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.messages import REPLY, ChatMessage, ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers
@@ -22,7 +23,6 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.prompt.setup import PromptSetup
-from lorestudio.systems.deeplore import notepad
 from lorestudio.trace.assembled_prompt import AssembledPrompt
 
 TIMEOUT_MS: Final = 300_000

@@ -23,7 +23,7 @@ from lorestudio.exchange.chats.records import new_header
 from lorestudio.exchange.json_spelling import spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
-from lorestudio.studio.chat.editing import Branch, file_date
+from lorestudio.studio.chat.editing import ChatBranch, file_date
 
 NO_HEADER: Final = (
     "The file has no header, as those of group chats: SillyTavern keeps pins, blocks, context and notes of such a chat "
@@ -111,7 +111,7 @@ def save_chat(
     return SavedChat(path, replace(document, digest=digest_of(data)), backup, tuple(remarks))
 
 
-def save_branch(document: ChatDocument, made: Branch, folder: Path) -> Path:
+def save_branch(document: ChatDocument, made: ChatBranch, folder: Path) -> Path:
     """Write a branch into a new file of the folder. Raises InputError where one of its name is there."""
     path = folder / f"{made.name}.jsonl"
     if path.exists():

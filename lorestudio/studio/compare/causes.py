@@ -46,7 +46,7 @@ class RunSide:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class DifferenceCause:
     """A difference and what it does.
 
     `alone` are the changes between the runs that it brings about by itself; `together` those that need others beside
@@ -68,11 +68,11 @@ class Cause:
 class Causes:
     """All differences, those that did most first. `unexplained` are changes that none of them was found to make."""
 
-    causes: tuple[Cause, ...]
+    causes: tuple[DifferenceCause, ...]
     unexplained: frozenset[Effect] = frozenset()
     runs: int = 0
 
-    def of(self, effect: Effect) -> tuple[Cause, ...]:
+    def of(self, effect: Effect) -> tuple[DifferenceCause, ...]:
         """Who made one change; those that make it alone, where there are any."""
         alone = tuple(cause for cause in self.causes if effect in cause.alone)
         return alone or tuple(cause for cause in self.causes if effect in cause.together)
@@ -142,7 +142,7 @@ class _Trial:
         left = frozenset(self._wanted) - frozenset().union(*alone)
         together = self._needed(differences, left) if left and len(differences) > 1 else [frozenset()] * len(alone)
         causes = [
-            Cause(difference, mine, ours, more)
+            DifferenceCause(difference, mine, ours, more)
             for difference, mine, ours, more in zip(differences, alone, together, besides, strict=True)
         ]
         unexplained = left - frozenset().union(*together)

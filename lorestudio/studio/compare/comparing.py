@@ -19,8 +19,8 @@ from lorestudio.trace.model import Trace
 
 __all__ = [
     "Candidate",
+    "CandidateStore",
     "Comparison",
-    "RunKeeper",
     "TurnComparison",
     "candidate",
     "compare_candidates",
@@ -47,7 +47,7 @@ class Candidate:
     slot: str = ""
 
 
-class RunKeeper(Protocol):
+class CandidateStore(Protocol):
     """Whoever keeps runs from one start to the next."""
 
     def restore(self, simulator: Simulator, candidate: Candidate) -> None:
@@ -74,19 +74,19 @@ async def run_candidate(
     answers: AnswerSource | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
-    keeping: RunKeeper | None = None,
+    store: CandidateStore | None = None,
 ) -> tuple[Trace, ...]:
     """The traces of a candidate over the project's whole chat. Raises Cancelled, InputError and VaultError."""
     if chosen.traces is not None:
         return chosen.traces
     simulator = simulator_of(project, chosen, answers)
-    if keeping is None:
+    if store is None:
         return await simulator.replay(on_progress, cancel)
-    keeping.restore(simulator, chosen)
+    store.restore(simulator, chosen)
     try:
         return await simulator.replay(on_progress, cancel)
     finally:
-        keeping.keep(simulator, chosen)
+        store.keep(simulator, chosen)
 
 
 def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | None = None) -> Simulator:
@@ -108,11 +108,11 @@ async def compare_candidates(
     on_progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
     on_candidate: Callable[[Candidate], None] | None = None,
-    keeping: RunKeeper | None = None,
+    store: CandidateStore | None = None,
 ) -> Comparison:
     """Run all candidates over the project's chat, one after the other, and compare them turn by turn.
 
-    `on_candidate` is called when the run of one begins; `keeping` gives what was run before, and keeps what is run.
+    `on_candidate` is called when the run of one begins; `store` gives what was run before, and keeps what is run.
     Raises InputError where there are fewer than two, and what `run_candidate` raises.
     """
     if len(chosen) < FEWEST:
@@ -121,6 +121,6 @@ async def compare_candidates(
     for each in chosen:
         if on_candidate is not None:
             on_candidate(each)
-        traces = await run_candidate(project, each, answers, on_progress, cancel, keeping)
+        traces = await run_candidate(project, each, answers, on_progress, cancel, store)
         contenders.append(Contender(each.label, traces))
     return compare(contenders)

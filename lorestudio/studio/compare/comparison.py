@@ -28,7 +28,7 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PromptShare:
     """What one contender put in at one turn: its notes in the order they stand in the prompt, and their tokens."""
 
     notes: tuple[Note, ...]
@@ -40,7 +40,7 @@ class TurnComparison:
     """One turn: what each contender put in, in their order; what all of them did, and what only one did."""
 
     turn: Turn
-    shares: tuple[Share, ...]
+    shares: tuple[PromptShare, ...]
     common: frozenset[Note]
     alone: tuple[frozenset[Note], ...]
 
@@ -97,17 +97,17 @@ def compare(contenders: Sequence[Contender]) -> Comparison:
     )
 
 
-def _share(trace: Trace, titles: dict[Note, str]) -> Share:
+def _share(trace: Trace, titles: dict[Note, str]) -> PromptShare:
     notes = []
     for injection in trace.injections:
         ref = trace.entries.get(injection.entry)
         note = (ref.vault, ref.filename) if ref is not None else ("", injection.title)
         titles.setdefault(note, injection.title)
         notes.append(note)
-    return Share(tuple(notes), trace.total_tokens)
+    return PromptShare(tuple(notes), trace.total_tokens)
 
 
-def _turn(turn: Turn, shares: tuple[Share, ...]) -> TurnComparison:
+def _turn(turn: Turn, shares: tuple[PromptShare, ...]) -> TurnComparison:
     sets = [frozenset(share.notes) for share in shares]
     common = frozenset.intersection(*sets)
     alone = tuple(
@@ -116,7 +116,7 @@ def _turn(turn: Turn, shares: tuple[Share, ...]) -> TurnComparison:
     return TurnComparison(turn, shares, common, alone)
 
 
-def _total(label: str, shares: Sequence[Share]) -> Total:
+def _total(label: str, shares: Sequence[PromptShare]) -> Total:
     return Total(
         label,
         fmean(len(share.notes) for share in shares) if shares else 0.0,

@@ -16,7 +16,7 @@ from lorestudio.settings.files import SettingsError, write_atomically
 from lorestudio.studio.compare.comparing import FEWEST, Candidate, Comparison, simulator_of
 from lorestudio.studio.compare.comparison import Contender, compare
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import Keeper, chat_id
+from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.model import Trace
@@ -36,7 +36,7 @@ class KeptComparison:
     stale: bool = False
 
 
-class ComparisonKeeper(Closing):
+class ComparisonStore(Closing):
     """Kept runs of comparisons in a folder, and for each chat what was compared last. Everything waits for the disk.
 
     Raises OSError where the folder cannot be used; a file that cannot be written is one of the `problems`, so that a
@@ -45,30 +45,30 @@ class ComparisonKeeper(Closing):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._keeper = Keeper(folder)
+        self._runs = RunStore(folder)
         self._failed: dict[str, None] = {}
 
     @property
     def problems(self) -> list[str]:
         """Sentences about what could not be read or kept so far."""
-        return [*self._keeper.problems, *self._failed]
+        return [*self._runs.problems, *self._failed]
 
     def restore(self, simulator: Simulator, candidate: Candidate) -> None:
         """Give the simulator what was run before on the same inputs, by a comparison or in the window."""
         best, most = "", 0
         with self._told():
             for slot in _slots(candidate):
-                found = self._keeper.restore(simulator, slot)
+                found = self._runs.restore(simulator, slot)
                 if found == len(simulator.generations):
                     return
                 best, most = (slot, found) if found > most else (best, most)
-            self._keeper.restore(simulator, best)
+            self._runs.restore(simulator, best)
 
     def keep(self, simulator: Simulator, candidate: Candidate) -> None:
         """Keep what was run, where anything was."""
         if simulator.ran:
             with self._told():
-                self._keeper.keep(simulator, candidate.slot)
+                self._runs.keep(simulator, candidate.slot)
 
     def remember(self, project: Project, keys: Sequence[str]) -> None:
         """What was compared last with the project's chat, by keys that the caller understands."""
@@ -104,7 +104,7 @@ class ComparisonKeeper(Closing):
     def _kept(self, simulator: Simulator, candidate: Candidate) -> tuple[tuple[Trace, ...], bool]:
         """The kept runs that would come out the same now, else those that were kept last."""
         total = len(simulator.generations)
-        found = [self._keeper.last(simulator, slot) for slot in _slots(candidate)]
+        found = [self._runs.last(simulator, slot) for slot in _slots(candidate)]
         for runs in found:
             if runs.current == total:
                 return runs.traces, True
@@ -119,7 +119,7 @@ class ComparisonKeeper(Closing):
 
     def close(self) -> None:
         """Close the store."""
-        self._keeper.close()
+        self._runs.close()
 
 
 def compared_last(folder: Path, project: Project) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.studio.compare.causes import Cause, Causes, Effect, RunSide, What, effects
+from lorestudio.studio.compare.causes import Causes, DifferenceCause, Effect, RunSide, What, effects
 from lorestudio.systems.differences import InputDifference
 from lorestudio.trace.diff import EntryChange, TraceDiff
 from lorestudio.trace.journey import Fate
@@ -132,12 +132,12 @@ def comparison_markdown(before: RunSide, after: RunSide, diff: TraceDiff, causes
     return "\n".join(lines) + "\n"
 
 
-def _cause_lines(causes: Sequence[Cause]) -> Iterator[str]:
+def _cause_lines(causes: Sequence[DifferenceCause]) -> Iterator[str]:
     for cause in causes:
         yield f"- {_escaped(cause.difference.sentence)} ({cause_words(cause)})"
 
 
-def cause_words(cause: Cause) -> str:
+def cause_words(cause: DifferenceCause) -> str:
     """What a difference did, in a few words."""
     if cause.alone:
         return f"did {_changes(len(cause.alone))} by itself"
@@ -217,7 +217,7 @@ def difference_json(difference: InputDifference) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _cause_json(cause: Cause) -> Json:
+def _cause_json(cause: DifferenceCause) -> Json:
     return {
         **difference_json(cause.difference),
         "alone": [_effect_json(effect) for effect in sorted(cause.alone)],

@@ -84,12 +84,12 @@ def lay_out(
     """
     graph, known = found.graph, start or Start({})
     parts = _components(graph)
-    work = _Progress(sum(len(part) ** 2 for part in parts), report, cancel)
+    work = _LayoutProgress(sum(len(part) ** 2 for part in parts), report, cancel)
     wide = dict(zip(graph.nodes, radii([len(others) for others in graph.neighbours.values()]), strict=True))
     where: dict[int, Point] = {}
     loose = []
     for part in parts:
-        body = _Body(found, part, wide, known, forces or Forces())
+        body = _GraphBody(found, part, wide, known, forces or Forces())
         body.settle(work)
         if not body.anchored:
             body.lie_down()
@@ -144,7 +144,7 @@ def rings(
     return where
 
 
-class _Progress:
+class _LayoutProgress:
     """How far a layout is, over several bodies of different size."""
 
     def __init__(
@@ -179,7 +179,7 @@ def _components(graph: NoteGraph) -> list[list[int]]:
     return sorted(parts, key=lambda part: (-len(part), part))
 
 
-class _Body:
+class _GraphBody:
     """Nodes that hang together, under their forces; `at` is n x 2. `anchored` means that they have their place."""
 
     def __init__(
@@ -220,7 +220,7 @@ class _Body:
             for entry in fixed:
                 self.at[place[entry]] = known.positions[entry]
 
-    def settle(self, work: _Progress) -> None:
+    def settle(self, work: _LayoutProgress) -> None:
         """Let the forces work, then push apart what overlaps."""
         size = len(self.at)
         steps = int(min(max(_WORK / size**2, _FEWEST), _MOST))

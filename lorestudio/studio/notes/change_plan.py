@@ -223,7 +223,7 @@ class Roots:
 
 
 @dataclass(slots=True)
-class _Place:
+class _PlannedPath:
     """What becomes of one path: what has to be there, what is taken from it and what is put there."""
 
     path: Path
@@ -239,7 +239,7 @@ class Planner:
     roots: Roots
     trash: Trash
     run: str
-    _places: dict[Path, _Place] = field(default_factory=dict, init=False)
+    _places: dict[Path, _PlannedPath] = field(default_factory=dict, init=False)
     _aliases: set[Path] = field(default_factory=set, init=False)
 
     def plan(self) -> DiskPlan:
@@ -278,8 +278,8 @@ class Planner:
         if change.new_path is not None and same_place(change.path, change.new_path):
             self._aliases.add(change.new_path)
 
-    def _place(self, path: Path) -> _Place:
-        return self._places.setdefault(path, _Place(path))
+    def _place(self, path: Path) -> _PlannedPath:
+        return self._places.setdefault(path, _PlannedPath(path))
 
     def _twice(self, path: Path) -> SaveError:
         return SaveError(

@@ -13,7 +13,7 @@ from lorestudio.domain.javascript import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class JsonLines:
     """The objects of a file in order, each with its line counted from 1, and sentences about lines that hold none."""
 
     numbered: tuple[tuple[int, Mapping[str, Json]], ...] = ()
@@ -54,12 +54,12 @@ def append_lines(path: Path, records: Sequence[Mapping[str, Json]], *, sync: boo
             raise
 
 
-def read_lines(path: Path) -> Lines:
+def read_lines(path: Path) -> JsonLines:
     """What the file holds; nothing where there is none. Raises OSError."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return Lines()
+        return JsonLines()
     records: list[tuple[int, Mapping[str, Json]]] = []
     problems: list[str] = []
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -73,7 +73,7 @@ def read_lines(path: Path) -> Lines:
             records.append((number, record))
         else:
             problems.append(damaged(path, number))
-    return Lines(tuple(records), tuple(problems))
+    return JsonLines(tuple(records), tuple(problems))
 
 
 def damaged(path: Path, number: int) -> str:

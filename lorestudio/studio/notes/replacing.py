@@ -14,7 +14,7 @@ import regex
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
-from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchQuery, Term, Where, matched_spans
+from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchPlace, SearchQuery, Term, matched_spans
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.front_matter import BOM
@@ -113,11 +113,11 @@ class Replacer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _GroupPart:
     group: int | str
 
 
-def _parts(words: str, pattern: regex.Pattern[str]) -> Iterator[str | _Group]:
+def _parts(words: str, pattern: regex.Pattern[str]) -> Iterator[str | _GroupPart]:
     done = 0
     for found in _PART.finditer(words):
         yield words[done : found.start()]
@@ -135,7 +135,7 @@ def _parts(words: str, pattern: regex.Pattern[str]) -> Iterator[str | _Group]:
                     f"the expression has no group for {found[0]} at character {found.start() + 1}. "
                     "Write $$ for a dollar sign.",
                 )
-            yield _Group(group)
+            yield _GroupPart(group)
     yield words[done:]
 
 
@@ -169,9 +169,9 @@ def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
 
 
 def _consequences(note: FoundNote, before: str, after: str, found: Sequence[Replacement]) -> Iterator[str]:
-    if any(one.hit.where is Where.TITLE for one in found):
+    if any(one.hit.where is SearchPlace.TITLE for one in found):
         yield f"{note.filename}: its title changes, and references to it do not. Rename the note to change both."
-    if any(one.hit.where is Where.PROPERTIES for one in found):
+    if any(one.hit.where is SearchPlace.PROPERTIES for one in found):
         problems = {problem.message for problem in NoteDocument(before).problems}
         for problem in NoteDocument(after).problems:
             if problem.message not in problems:

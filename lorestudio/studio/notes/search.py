@@ -31,7 +31,7 @@ from lorestudio.vault.links.targets import base_name
 from lorestudio.vault.note.property_texts import split_places
 
 
-class Where(StrEnum):
+class SearchPlace(StrEnum):
     """The parts of a note that are searched. TITLE: the heading or the file's name, whichever carries the title."""
 
     TITLE = "title"
@@ -39,7 +39,7 @@ class Where(StrEnum):
     BODY = "body"
 
 
-ANYWHERE: Final = frozenset(Where)
+ANYWHERE: Final = frozenset(SearchPlace)
 _PATIENCE_SECONDS: Final = 2.0
 """No sensible expression takes so long in one note."""
 
@@ -51,7 +51,7 @@ class SearchOptions:
     case: bool = False
     word: bool = False
     regex: bool = False
-    where: frozenset[Where] = ANYWHERE
+    where: frozenset[SearchPlace] = ANYWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def _flags(options: SearchOptions) -> int:
 class SearchHit:
     """One place that was found. `start` and `end` are code points of the note's text, or of its name with `in_name`."""
 
-    where: Where
+    where: SearchPlace
     start: int
     end: int
     in_name: bool = False
@@ -289,23 +289,23 @@ def _order(hit: SearchHit) -> tuple[bool, int, int]:
 
 def _hits(note: IndexedNote, term: Term, query: SearchQuery) -> Iterator[SearchHit]:
     name = note.names.base_name
-    if Where.TITLE in query.options.where:
+    if SearchPlace.TITLE in query.options.where:
         for match in term.matches(name):
-            yield SearchHit(Where.TITLE, *match.span(), in_name=True)
+            yield SearchHit(SearchPlace.TITLE, *match.span(), in_name=True)
     for where, start, end in matched_spans(note.text, term, query):
         yield SearchHit(where, start, end)
 
 
-def matched_spans(text: str, term: Term, query: SearchQuery) -> Iterator[tuple[Where, int, int]]:
+def matched_spans(text: str, term: Term, query: SearchQuery) -> Iterator[tuple[SearchPlace, int, int]]:
     """Where the term occurs in the parts of a note that the query looks at, in the order of the text."""
     wanted = query.options.where
     yaml_start, yaml_end, body_start = split_places(text)
-    if Where.PROPERTIES in wanted:
+    if SearchPlace.PROPERTIES in wanted:
         for match in term.matches(text, yaml_start, yaml_end):
-            yield (Where.PROPERTIES, *match.span())
-    if Where.TITLE in wanted or Where.BODY in wanted:
+            yield (SearchPlace.PROPERTIES, *match.span())
+    if SearchPlace.TITLE in wanted or SearchPlace.BODY in wanted:
         heading = heading_text(text, body_start) or (0, 0)
         for match in term.matches(text, body_start):
-            where = Where.TITLE if heading[0] <= match.start() < heading[1] else Where.BODY
+            where = SearchPlace.TITLE if heading[0] <= match.start() < heading[1] else SearchPlace.BODY
             if where in wanted:
                 yield (where, *match.span())

@@ -49,7 +49,7 @@ LIBRARIES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One thing that was looked at; `message` says what was found, and what to do where it is not fine."""
 
     subject: str
@@ -57,13 +57,13 @@ class Finding:
     message: str
 
 
-def examine(*, has_display: bool, window_problem: str = "") -> tuple[Finding, ...]:
+def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult, ...]:
     """Look at Python, the libraries, the folders, and the way from the demo vault to a stored trace.
 
     The front end says whether there is a display, and in `window_problem` why its window does not load ("" = it does).
     """
     return (
-        Finding(
+        CheckResult(
             "Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"
         ),
         *(_library(name) for name in LIBRARIES),
@@ -72,8 +72,8 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[Finding, ..
         _systems(),
         _demo(),
         _store(),
-        Finding("Window", not window_problem, window_problem or "Qt loads"),
-        Finding(
+        CheckResult("Window", not window_problem, window_problem or "Qt loads"),
+        CheckResult(
             "Display",
             True,
             "a window can be opened" if has_display else "none; “demo” and “replay” work in the terminal",
@@ -89,31 +89,31 @@ def _folders() -> dict[str, Path]:
     }
 
 
-def _library(name: str) -> Finding:
+def _library(name: str) -> CheckResult:
     try:
-        return Finding(name, True, version(name))
+        return CheckResult(name, True, version(name))
     except PackageNotFoundError:
-        return Finding(name, False, f"not installed. Run: pip install {name}")
+        return CheckResult(name, False, f"not installed. Run: pip install {name}")
 
 
-def _folder(name: str, path: Path) -> Finding:
+def _folder(name: str, path: Path) -> CheckResult:
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
-            return Finding(name, True, str(path))
+            return CheckResult(name, True, str(path))
     except OSError as error:
-        return Finding(name, False, f"{path} cannot be written ({error.strerror or error}). Check its permissions.")
+        return CheckResult(name, False, f"{path} cannot be written ({error.strerror or error}). Check its permissions.")
 
 
-def _answers() -> Finding:
+def _answers() -> CheckResult:
     """Who can answer for a model. No key is looked at, so that no keyring asks to be unlocked."""
     path = default_profiles_path()
     try:
         file = load_profiles(path)
     except SettingsError as error:
-        return Finding("Answers", False, str(error))
+        return CheckResult("Answers", False, str(error))
     told = ["offline stand-in", *(f"“{profile.name}” ({_key_words(profile)})" for profile in file.profiles)]
-    return Finding("Answers", not file.problems, ". ".join((", ".join(told), *file.problems)))
+    return CheckResult("Answers", not file.problems, ". ".join((", ".join(told), *file.problems)))
 
 
 def _key_words(profile: Profile) -> str:
@@ -123,30 +123,30 @@ def _key_words(profile: Profile) -> str:
     return f"{profile.host}, {'key in the keyring' if profile.key_source is KeySource.KEYRING else 'no key'}"
 
 
-def _systems() -> Finding:
+def _systems() -> CheckResult:
     told = (", ".join(KINDS), *KINDS.problems)
-    return Finding("Systems", not KINDS.problems, ". ".join(each.rstrip(".") for each in told))
+    return CheckResult("Systems", not KINDS.problems, ". ".join(each.rstrip(".") for each in told))
 
 
-def _demo() -> Finding:
+def _demo() -> CheckResult:
     try:
         project = demo_project()
         traces = asyncio.run(Simulator(project).replay())
     except Exception as error:  # noqa: BLE001  # any failure of the demo is a line of the list, none may end the list
-        return Finding("Demo", False, f"{type(error).__name__}: {error} Install the program again.")
+        return CheckResult("Demo", False, f"{type(error).__name__}: {error} Install the program again.")
     failed = sorted({record.name for trace in traces for record in trace.stages if record.status is StageStatus.FAILED})
     if failed:
-        return Finding("Demo", False, f"These stages failed: {', '.join(failed)}. Install the program again.")
-    return Finding(
+        return CheckResult("Demo", False, f"These stages failed: {', '.join(failed)}. Install the program again.")
+    return CheckResult(
         "Demo", True, f"{len(project.index.entries)} entries, {len(traces)} generations. {summary(traces[-1])}"
     )
 
 
-def _store() -> Finding:
+def _store() -> CheckResult:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with TraceStore(Path(folder) / "traces.sqlite") as store:
                 store.counts("doctor")
         except Exception as error:  # noqa: BLE001  # as above
-            return Finding("Trace store", False, f"SQLite does not work here: {error}")
-    return Finding("Trace store", True, "SQLite keeps traces")
+            return CheckResult("Trace store", False, f"SQLite does not work here: {error}")
+    return CheckResult("Trace store", True, "SQLite keeps traces")

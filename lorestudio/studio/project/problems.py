@@ -25,7 +25,7 @@ from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, ordered
-from lorestudio.vault.lint.model import Check, Finding, Fix, Group, NoteKey, Severity
+from lorestudio.vault.lint.model import Check, CheckGroup, Finding, Fix, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
 from lorestudio.vault.lint.table import CHECKS, as_markdown, check_of
 from lorestudio.vault.note.text_edits import apply_edits
@@ -33,9 +33,9 @@ from lorestudio.vault.note.text_edits import apply_edits
 __all__ = [
     "CHECKS",
     "Check",
+    "CheckGroup",
     "Finding",
     "Fix",
-    "Group",
     "ProblemFinder",
     "Problems",
     "Repair",
@@ -99,7 +99,7 @@ class NoteTexts:
         return _Read(note.text, stamp if settled else None)
 
 
-_OF_CHAT: Final = Group.CHAT
+_OF_CHAT: Final = CheckGroup.CHAT
 
 
 @dataclass(frozen=True, slots=True)

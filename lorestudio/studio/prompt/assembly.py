@@ -54,10 +54,10 @@ from lorestudio.trace.assembled_prompt import (
     AssembledPrompt,
     Left,
     LeftOutPart,
+    MessageRole,
     Origin,
     PromptOrigin,
-    Role,
-    Section,
+    PromptSection,
 )
 from lorestudio.trace.model import Trace
 from lorestudio.trace.prompt_order import PromptOrder, prompt_order
@@ -79,10 +79,10 @@ def assemble(
     are those of the trace.
     """
     setup = setup or PromptSetup()
-    return _Assembly(trace, chat, setup, counter).made()
+    return _PromptAssembly(trace, chat, setup, counter).made()
 
 
-class _Assembly:
+class _PromptAssembly:
     """One prompt while it is put together."""
 
     def __init__(self, trace: Trace, chat: Chat, setup: PromptSetup, counter: TokenCounter) -> None:
@@ -116,9 +116,11 @@ class _Assembly:
         }
         for prompt, reason in layout.left_out if self._setup.preset is not None else ():
             self._leave(texts.raw(prompt), reason)
-        start = self._message(Role.SYSTEM, self._macros.expand(self._new_chat(), CHAT_MARK), Section.HISTORY)
+        start = self._message(
+            MessageRole.SYSTEM, self._macros.expand(self._new_chat(), CHAT_MARK), PromptSection.HISTORY
+        )
         nudge = self._macros.expand(fields.group_nudge_prompt, GROUP_MARK) if self._group else []
-        last = self._message(Role.SYSTEM, nudge, Section.HISTORY)
+        last = self._message(MessageRole.SYSTEM, nudge, PromptSection.HISTORY)
         around = [each for each in (start, last) if each is not None and layout.has(CHAT)]
         self._used += sum(_cost(each) for slot in slots.values() for each in slot) + sum(map(_cost, around))
         own = self._own_in_chat(layout.in_chat, texts, order, beside_main=MAIN not in slots)
@@ -128,7 +130,9 @@ class _Assembly:
         messages = tuple(each for prompt in layout.relative for each in slots[prompt.identifier])
         if fields.squash_system_messages:
             messages = squashed(messages, self._counter)
-        prefill = self._message(Role.ASSISTANT, self._macros.expand(preset.prefill, _PREFILL), Section.PREFILL)
+        prefill = self._message(
+            MessageRole.ASSISTANT, self._macros.expand(preset.prefill, _PREFILL), PromptSection.PREFILL
+        )
         self._note_places(order)
         return AssembledPrompt(
             messages=(*messages, prefill) if prefill is not None else messages,
@@ -165,16 +169,16 @@ class _Assembly:
         self, prompt: PresetPrompt, texts: PromptTexts, order: PromptOrder[HeldInjection]
     ) -> list[AssembledMessage]:
         """The messages at a prompt's place: its own, and the lore beside the main prompt."""
-        section = SECTIONS.get(prompt.identifier, Section.PRESET)
+        section = SECTIONS.get(prompt.identifier, PromptSection.PRESET)
         own = self._message(role_of(prompt), texts.of(prompt), section)
         if prompt.identifier != MAIN:
             return [own] if own is not None else []
-        before = [self._relative(each, Section.BEFORE_MAIN) for each in order.before]
-        after = [self._relative(each, Section.AFTER_MAIN) for each in order.after]
+        before = [self._relative(each, PromptSection.BEFORE_MAIN) for each in order.before]
+        after = [self._relative(each, PromptSection.AFTER_MAIN) for each in order.after]
         return [each for each in (*before, own, *after) if each is not None]
 
-    def _relative(self, injection: HeldInjection, section: Section) -> AssembledMessage | None:
-        return self._message(ROLES.get(injection.role, Role.SYSTEM), injection.segments, section)
+    def _relative(self, injection: HeldInjection, section: PromptSection) -> AssembledMessage | None:
+        return self._message(ROLES.get(injection.role, MessageRole.SYSTEM), injection.segments, section)
 
     def _own_in_chat(
         self,
@@ -210,9 +214,9 @@ class _Assembly:
     def _examples(self) -> list[AssembledMessage]:
         made: list[AssembledMessage] = []
         head = self._message(
-            Role.SYSTEM,
+            MessageRole.SYSTEM,
             self._macros.expand(self._preset.fields.new_example_chat_prompt, EXAMPLE_MARK),
-            Section.EXAMPLES,
+            PromptSection.EXAMPLES,
         )
         for block in self._example_blocks():
             parts = [(turn.text_of(part), part.source) for turn in block for part in turn.parts]
@@ -248,7 +252,7 @@ class _Assembly:
 
         A preset that has the chat switched off sends neither.
         """
-        groups = [(group.depth, self._message(group.role, group.segments, Section.HISTORY)) for group in among]
+        groups = [(group.depth, self._message(group.role, group.segments, PromptSection.HISTORY)) for group in among]
         injected = [(depth, replace(made, depth=depth)) for depth, made in groups if made is not None]
         chat = said(self._chat, self._end, self._setup, self._preset, self._scripts, self._counter)
         if not has_chat:
@@ -275,10 +279,10 @@ class _Assembly:
 
     def _if_empty(self, newest: list[AssembledMessage]) -> list[AssembledMessage]:
         """The preset's words of the person's behind a message of the character's."""
-        if not newest or newest[0].role is not Role.ASSISTANT:
+        if not newest or newest[0].role is not MessageRole.ASSISTANT:
             return []
         segments = self._macros.expand(self._preset.fields.send_if_empty, _IF_EMPTY)
-        message = self._message(Role.USER, segments, Section.HISTORY)
+        message = self._message(MessageRole.USER, segments, PromptSection.HISTORY)
         if message is None or not self._fits(message):
             return []
         self._used += _cost(message)
@@ -287,7 +291,9 @@ class _Assembly:
     def _fits(self, message: AssembledMessage) -> bool:
         return self._room is None or self._used + _cost(message) <= self._room
 
-    def _message(self, role: Role, segments: Iterable[Segment], section: Section) -> AssembledMessage | None:
+    def _message(
+        self, role: MessageRole, segments: Iterable[Segment], section: PromptSection
+    ) -> AssembledMessage | None:
         return message_of(role, segments, section, self._counter)
 
 

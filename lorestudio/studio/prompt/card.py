@@ -16,7 +16,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.exchange.character_card import CardData, CharacterCard, DepthPrompt
-from lorestudio.exchange.group_file import Activation, Group
+from lorestudio.exchange.group_file import GroupChat, SpeakingOrder
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
 from lorestudio.trace.assembled_prompt import Origin, PromptOrigin
@@ -92,7 +92,7 @@ _WORDS: Final = re.compile(r"\b\w+\b", re.IGNORECASE)
 _JOIN: Final = PromptOrigin(Origin.FRAME, "between members")
 
 
-def next_speaker(group: Group, chat: Chat, end: int) -> tuple[str, str]:
+def next_speaker(group: GroupChat, chat: Chat, end: int) -> tuple[str, str]:
     """Who speaks behind the first `end` messages, and a sentence where SillyTavern might have chosen another one.
 
     By list, members speak in turn. Naturally, whoever is named in the last message speaks; where nobody is, SillyTavern
@@ -102,30 +102,30 @@ def next_speaker(group: Group, chat: Chat, end: int) -> tuple[str, str]:
     said = [each for each in chat.messages[:end] if not each.is_system]
     last = said[-1] if said else None
     spoke = next((each.name for each in reversed(said) if not each.is_user and each.name in able), "") or ""
-    if group.fields.activation_strategy is Activation.LIST:
+    if group.fields.activation_strategy is SpeakingOrder.LIST:
         turn = able.index(last.name) + 1 if last is not None and not last.is_user and last.name in able else 0
         return able[turn % len(able)], ""
-    if group.fields.activation_strategy is Activation.NATURAL and last is not None:
+    if group.fields.activation_strategy is SpeakingOrder.NATURAL and last is not None:
         silent = last.name if not last.is_user and not group.fields.allow_self_responses else None
         for word in _words(last.text):
             named = next((name for name in able if name != silent and word in _words(name)), None)
             if named is not None:
                 return named, ""
     speaker = spoke or able[0]
-    how = "you choose" if group.fields.activation_strategy is Activation.MANUAL else "SillyTavern draws by lot"
+    how = "you choose" if group.fields.activation_strategy is SpeakingOrder.MANUAL else "SillyTavern draws by lot"
     return (
         speaker,
         f"In this group {how} who speaks next; here {speaker} does. Say who under “Speaks next”, or with --speaker.",
     )
 
 
-def card_texts(card: CharacterCard | None, chat: Chat, group: Group | None, speaker: str) -> CardTexts:
+def card_texts(card: CharacterCard | None, chat: Chat, group: GroupChat | None, speaker: str) -> CardTexts:
     """The texts of whoever speaks, or of the whole group, in this chat."""
     own = of_card(card) if card is not None else CardTexts()
     return with_chat_texts(joined_texts(group, speaker, own) if group is not None else own, chat)
 
 
-def joined_texts(group: Group, speaker: str, own: CardTexts) -> CardTexts:
+def joined_texts(group: GroupChat, speaker: str, own: CardTexts) -> CardTexts:
     """The texts of a prompt of this group; `own` are those of the speaker's card, which swapped cards stay with."""
     if not group.joined:
         return own
@@ -146,7 +146,7 @@ def joined_texts(group: Group, speaker: str, own: CardTexts) -> CardTexts:
     )
 
 
-def _field(group: Group, speaker: str, title: str, label: str, text_of: Callable[[CardData], str]) -> Texts:
+def _field(group: GroupChat, speaker: str, title: str, label: str, text_of: Callable[[CardData], str]) -> Texts:
     made: list[Segment] = []
     for member in group.joined_members(speaker):
         text = text_of(member.card.data).strip() if member.card is not None else ""

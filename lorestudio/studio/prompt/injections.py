@@ -15,15 +15,15 @@ from typing import Final
 from lorestudio.domain.chat import EXAMPLE_TAGS, NOTE_TAG, Chat, authors_note
 from lorestudio.domain.entry import Position
 from lorestudio.domain.javascript import WHITE_SPACE
-from lorestudio.exchange.regex_scripts import Placement
+from lorestudio.exchange.regex_scripts import ScriptPlace
 from lorestudio.studio.prompt.card import CardTexts
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.assembled_prompt import Origin, PromptOrigin, Role
+from lorestudio.trace.assembled_prompt import MessageRole, Origin, PromptOrigin
 from lorestudio.trace.model import PromptBlock, Trace
 from lorestudio.trace.prompt_order import DEEPEST, PromptOrder
 
-ROLES: Final = {0: Role.SYSTEM, 1: Role.USER, 2: Role.ASSISTANT}
+ROLES: Final = {0: MessageRole.SYSTEM, 1: MessageRole.USER, 2: MessageRole.ASSISTANT}
 
 _NOTE_ORIGIN: Final = PromptOrigin(Origin.NOTE, "author's note", tag=NOTE_TAG)
 _OUTLET: Final = "customWIOutlet_"
@@ -118,7 +118,7 @@ def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
             source = PromptOrigin(Origin.ENTRY, title, entry=part.entry, tag=block.tag)
         text = block.text[part.start : part.end]
         if trace.words.of_host and part.entry is not None:
-            text, changed_by = scripts.run(text, Placement.WORLD_INFO, depth)
+            text, changed_by = scripts.run(text, ScriptPlace.WORLD_INFO, depth)
             source = replace(source, changed_by=changed_by)
         segments.append((text, source))
         done = part.end
@@ -142,7 +142,7 @@ def _depth_prompts(card: CardTexts, macros: Macros) -> list[HeldInjection]:
 
 
 HOST_ORDER: Final = 100
-_READ: Final = {Role.ASSISTANT: 0, Role.USER: 1, Role.SYSTEM: 2}
+_READ: Final = {MessageRole.ASSISTANT: 0, MessageRole.USER: 1, MessageRole.SYSTEM: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class OwnInChat:
 
     depth: float
     order: float
-    role: Role
+    role: MessageRole
     segments: Sequence[Segment]
 
     @property
@@ -165,13 +165,13 @@ class InChat:
     """One message among the messages: exactly `depth` are newer."""
 
     depth: int
-    role: Role
+    role: MessageRole
     segments: tuple[Segment, ...]
 
 
 def in_chat(host: PromptOrder[HeldInjection], own: Iterable[OwnInChat]) -> tuple[InChat, ...]:
     """All of them in the order that the model reads."""
-    cells: dict[tuple[int, float, Role], list[tuple[str, Sequence[Segment]]]] = {}
+    cells: dict[tuple[int, float, MessageRole], list[tuple[str, Sequence[Segment]]]] = {}
     for prompt in own:
         if prompt.has_place:
             key = (int(prompt.depth), prompt.order, prompt.role)

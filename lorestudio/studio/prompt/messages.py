@@ -13,12 +13,19 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chat_preset import ChatPreset
-from lorestudio.exchange.regex_scripts import Placement
+from lorestudio.exchange.regex_scripts import ScriptPlace
 from lorestudio.studio.prompt.card import is_group
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.assembled_prompt import AssembledMessage, AssembledPart, Origin, PromptOrigin, Role, Section
+from lorestudio.trace.assembled_prompt import (
+    AssembledMessage,
+    AssembledPart,
+    MessageRole,
+    Origin,
+    PromptOrigin,
+    PromptSection,
+)
 
 _START: Final = re.compile(r"<START>", re.IGNORECASE)
 
@@ -88,7 +95,7 @@ _BETWEEN: Final = PromptOrigin(Origin.FRAME, "between messages")
 
 
 def message_of(
-    role: Role, segments: Iterable[Segment], section: Section, counter: TokenCounter
+    role: MessageRole, segments: Iterable[Segment], section: PromptSection, counter: TokenCounter
 ) -> AssembledMessage | None:
     """One message of these texts, None where they hold nothing."""
     texts: list[str] = []
@@ -105,9 +112,9 @@ def message_of(
     return AssembledMessage(role, whole, tuple(parts), section, counter.count(whole))
 
 
-def empty_message(role: Role) -> AssembledMessage:
+def empty_message(role: MessageRole) -> AssembledMessage:
     """A message of the chat that holds nothing: it is not sent, but counts for depths."""
-    return AssembledMessage(role, "", (), Section.HISTORY, 0)
+    return AssembledMessage(role, "", (), PromptSection.HISTORY, 0)
 
 
 def squashed(messages: Sequence[AssembledMessage], counter: TokenCounter) -> tuple[AssembledMessage, ...]:
@@ -121,14 +128,14 @@ def squashed(messages: Sequence[AssembledMessage], counter: TokenCounter) -> tup
         segments = [(last.text_of(part), part.source) for part in last.parts]
         segments.append(("\n", _BETWEEN))
         segments += [(message.text_of(part), part.source) for part in message.parts]
-        joined = message_of(Role.SYSTEM, segments, last.section, counter)
+        joined = message_of(MessageRole.SYSTEM, segments, last.section, counter)
         if joined is not None:
             made[-1] = replace(joined, depth=last.depth if last.depth == message.depth else None)
     return tuple(made)
 
 
 def _may_join(message: AssembledMessage) -> bool:
-    return message.role is Role.SYSTEM and not message.name and message.parts[0].source not in _MARKS
+    return message.role is MessageRole.SYSTEM and not message.name and message.parts[0].source not in _MARKS
 
 
 NO_NAMES, IN_GROUPS, IN_FIELD, IN_TEXT = -1, 0, 1, 2
@@ -150,7 +157,7 @@ def said(
             continue
         # The host fills in the macros of the greeting before the scripts see it, and all others after.
         text = message.text if index else macros.fill(message.text)
-        placement = Placement.USER_INPUT if message.is_user else Placement.AI_OUTPUT
+        placement = ScriptPlace.USER_INPUT if message.is_user else ScriptPlace.AI_OUTPUT
         text, changed_by = scripts.run(text, placement, len(made))
         label = f"#{index} {message.name or ''}".strip()
         source = PromptOrigin(Origin.CHAT, label, message=index, changed_by=changed_by)
@@ -159,7 +166,7 @@ def said(
             text = f"{message.name}: {text}"
         role = _role(message)
         # Depth counts every message of the chat, one with an empty text too.
-        sent = message_of(role, macros.expand(text, source), Section.HISTORY, counter) or empty_message(role)
+        sent = message_of(role, macros.expand(text, source), PromptSection.HISTORY, counter) or empty_message(role)
         if preset.names == IN_FIELD and message.name:
             sent = replace(sent, name=_NOT_IN_NAME.sub("_", message.name)[:_LONGEST_NAME])
         made.append(sent)
@@ -183,10 +190,10 @@ def _is_named(message: Message, user: str, names: int, *, group: bool) -> bool:
     return group or bool(message.raw.get("force_avatar") and not message.is_user)
 
 
-def _role(message: Message) -> Role:
+def _role(message: Message) -> MessageRole:
     if message.extra.get("type") == "narrator":
-        return Role.SYSTEM
-    return Role.USER if message.is_user else Role.ASSISTANT
+        return MessageRole.SYSTEM
+    return MessageRole.USER if message.is_user else MessageRole.ASSISTANT
 
 
 def example_messages(
@@ -203,7 +210,7 @@ def example_messages(
             for turn in block:
                 name = "example_user" if turn.by_user else "example_assistant"
                 text = f"{turn.name}: {turn.text}" if group else turn.text
-                message = message_of(Role.SYSTEM, macros.spread(text, source), Section.EXAMPLES, counter)
+                message = message_of(MessageRole.SYSTEM, macros.spread(text, source), PromptSection.EXAMPLES, counter)
                 if message is not None:
                     turns.append(replace(message, name=name))
             if turns:

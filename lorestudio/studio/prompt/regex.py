@@ -16,7 +16,7 @@ from typing import Final
 import regex
 
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError
-from lorestudio.exchange.regex_scripts import Placement, RegexScript, compiled
+from lorestudio.exchange.regex_scripts import RegexScript, ScriptPlace, compiled
 from lorestudio.systems.macros import Macros, has_macros
 
 _MATCH: Final = re.compile(r"\{\{match\}\}", re.IGNORECASE)
@@ -34,7 +34,7 @@ class RegexRun:
     problems: dict[str, None] = field(default_factory=dict)
     _given_up: set[RegexScript] = field(default_factory=set)
 
-    def run(self, text: str, placement: Placement, depth: float | None) -> tuple[str, tuple[str, ...]]:
+    def run(self, text: str, placement: ScriptPlace, depth: float | None) -> tuple[str, tuple[str, ...]]:
         """The text as the scripts leave it, and the names of those that changed it."""
         fitting = [
             script
@@ -57,8 +57,8 @@ class RegexRun:
                 self.problems[f"“{script.name}” takes too long on a text, so it was given up for this prompt."] = None
         return text, tuple(changed)
 
-    def _run_filled(self, scripts: tuple[RegexScript, ...], text: str) -> _Result:
-        result = _Result(text)
+    def _run_filled(self, scripts: tuple[RegexScript, ...], text: str) -> _RegexResult:
+        result = _RegexResult(text)
         for script in scripts:
             find = script.find
             if script.substitute == 1:
@@ -74,7 +74,7 @@ class RegexRun:
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
+class _RegexResult:
     """A text, which scripts changed it, and which took too long."""
 
     text: str
@@ -83,17 +83,17 @@ class _Result:
 
 
 @lru_cache(maxsize=1 << 14)
-def _run_plain(scripts: tuple[RegexScript, ...], text: str) -> _Result:
+def _run_plain(scripts: tuple[RegexScript, ...], text: str) -> _RegexResult:
     """Scripts and a text without macros, so that the result never changes: the prompts of one chat share it."""
-    result = _Result(text)
+    result = _RegexResult(text)
     for script in scripts:
         result = _one(script, script.find, script.trim, result, str)
     return result
 
 
 def _one(
-    script: RegexScript, find: str, trimmed: tuple[str, ...], before: _Result, fill: Callable[[str], str]
-) -> _Result:
+    script: RegexScript, find: str, trimmed: tuple[str, ...], before: _RegexResult, fill: Callable[[str], str]
+) -> _RegexResult:
     pattern = _pattern(find)
     if pattern is None or not before.text:
         return before

@@ -16,7 +16,7 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.character_card import CharacterCard, load_card
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
-from lorestudio.exchange.group_file import Group, load_group
+from lorestudio.exchange.group_file import GroupChat, load_group
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, load_scripts
 
@@ -67,7 +67,7 @@ class PromptSetup:
     regex: tuple[RegexScripts, ...] = ()
     regex_paths: tuple[Path, ...] = ()
     embedded_regex: bool = True
-    group: Group | None = None
+    group: GroupChat | None = None
     group_path: Path | None = None
     group_metadata: Mapping[str, Json] = field(default_factory=dict, repr=False)
     speaker: str = ""
@@ -141,7 +141,7 @@ def scripts_of(setup: PromptSetup, speaker: str | None = None) -> tuple[RegexScr
 
 
 def with_group(
-    setup: PromptSetup, group: Group | None, path: Path | None = None, chat: Path | None = None
+    setup: PromptSetup, group: GroupChat | None, path: Path | None = None, chat: Path | None = None
 ) -> PromptSetup:
     """The setup with another group, None for none; `chat` is the file of the chat that the prompts are for."""
     if group is None:

@@ -20,7 +20,7 @@ from lorestudio.exchange.chat_preset import MARKERS, ChatPreset, PresetPrompt
 from lorestudio.studio.prompt.card import CardTexts, Texts
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.assembled_prompt import Left, Origin, PromptOrigin, Role, Section
+from lorestudio.trace.assembled_prompt import Left, MessageRole, Origin, PromptOrigin, PromptSection
 
 MAIN: Final = "main"
 POST_HISTORY: Final = "jailbreak"
@@ -29,7 +29,7 @@ EXAMPLES: Final = "dialogueExamples"
 
 _NEVER_IN_CHAT: Final = frozenset({CHAT, EXAMPLES})
 _ALWAYS: Final = ("charDescription", "charPersonality", "scenario", "personaDescription")
-_ROLES: Final = {role.value: role for role in Role}
+_ROLES: Final = {role.value: role for role in MessageRole}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ def layout_of(preset: ChatPreset, kind: str) -> PromptLayout:
     return PromptLayout(tuple(relative), tuple(in_chat), tuple(left), bare)
 
 
-def role_of(prompt: PresetPrompt) -> Role:
+def role_of(prompt: PresetPrompt) -> MessageRole:
     """Who speaks it; system where the preset does not say."""
-    return _ROLES.get(prompt.role, Role.SYSTEM)
+    return _ROLES.get(prompt.role, MessageRole.SYSTEM)
 
 
 def is_marker(prompt: PresetPrompt) -> bool:
@@ -94,13 +94,13 @@ def _why_not(prompt: PresetPrompt, kind: str, *, enabled: bool) -> Left | None:
     return None if prompt.is_sent else Left.NO_PLACE
 
 
-SECTIONS: Final[Mapping[str, Section]] = {
-    MAIN: Section.MAIN,
-    "personaDescription": Section.PERSONA,
-    "charDescription": Section.DESCRIPTION,
-    "charPersonality": Section.PERSONALITY,
-    "scenario": Section.SCENARIO,
-    POST_HISTORY: Section.POST_HISTORY,
+SECTIONS: Final[Mapping[str, PromptSection]] = {
+    MAIN: PromptSection.MAIN,
+    "personaDescription": PromptSection.PERSONA,
+    "charDescription": PromptSection.DESCRIPTION,
+    "charPersonality": PromptSection.PERSONALITY,
+    "scenario": PromptSection.SCENARIO,
+    POST_HISTORY: PromptSection.POST_HISTORY,
 }
 _LABELS: Final = {MAIN: "main prompt", POST_HISTORY: "post-history"}
 

@@ -1,6 +1,6 @@
 """From an answer, or from what a person typed, to a proposal: what the note would say, and what speaks against it.
 
-Keys are counted in the messages of the open chat by the engine's own matcher; a draft becomes the text of a new note
+Keys are counted in the messages of the open chat as the main system finds them; a draft becomes the text of a new note
 and the file it goes to (rules: deeplore-tools 2.1).
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import LeftOutNote
 from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -24,8 +24,8 @@ from lorestudio.studio.proposals.model import (
     Material,
     Proposal,
     ProposalKind,
+    ProposalRemark,
     ProposalTask,
-    Remark,
     Value,
 )
 from lorestudio.studio.proposals.reading import (
@@ -36,8 +36,8 @@ from lorestudio.studio.proposals.reading import (
     read_keys,
     read_summary,
 )
-from lorestudio.systems.deeplore.index import DeepLoreIndex
-from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.key_search import KeySearch
+from lorestudio.systems.registry import MAIN
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import safe_name
@@ -51,18 +51,16 @@ class SearchableChat:
     """The searched lines of a chat: each message alone, as a scan reads it (rules: deeplore 3.3)."""
 
     lines: tuple[tuple[int, str], ...] = ()
+    search: KeySearch = field(default_factory=KeySearch)
     case_sensitive: bool = False
-    whole_words: bool = False
 
     @classmethod
     def of(cls, chat: Chat | None, settings: DeepLoreSettings) -> SearchableChat:
         """The chat as it would be searched; hidden, system, narrator and tool messages are left out."""
-        lines = []
-        for number, message in enumerate(chat.messages if chat is not None else ()):
-            window = ScanWindow([message], 1, case_sensitive=settings.case_sensitive)
-            if window.lines:
-                lines.append((number, window.text))
-        return cls(tuple(lines), settings.case_sensitive, settings.match_whole_words)
+        search = MAIN.key_search(settings)
+        messages = enumerate(chat.messages if chat is not None else ())
+        lines = tuple((number, line) for number, message in messages if (line := search.line(message)))
+        return cls(lines, search, settings.case_sensitive)
 
     def found(self, keys: Sequence[str]) -> tuple[tuple[int, ...], ...]:
         """For each key the indices of the messages that it is found in."""
@@ -70,18 +68,14 @@ class SearchableChat:
 
     def occur(self, keys: Sequence[str], text: str) -> tuple[bool, ...]:
         """For each key whether it is found in `text`, by the same rules."""
-        window = ScanWindow([Message("", text)], 1, case_sensitive=self.case_sensitive)
-        return tuple(bool(hits) for hits in self._found(keys, [(0, window.text)]))
+        return tuple(bool(hits) for hits in self._found(keys, [(0, self.search.line(Message("", text)))]))
 
     def _found(self, keys: Sequence[str], lines: Iterable[tuple[int, str]]) -> tuple[tuple[int, ...], ...]:
-        entries = tuple(Entry(place, "", "", key, keys=(key,)) for place, key in enumerate(keys))
-        matcher = DeepLoreIndex(VaultIndex(entries)).matcher(
-            case_sensitive=self.case_sensitive, whole_words=self.whole_words
-        )
+        found_in = self.search.finder(keys)
         places: list[list[int]] = [[] for _ in keys]
         for number, text in lines:
-            for entry in matcher.hit_entries(matcher.find(text)):
-                places[entry].append(number)
+            for key in found_in(text):
+                places[key].append(number)
         return tuple(map(tuple, places))
 
 
@@ -182,7 +176,7 @@ class Judge:
             keys = read_keys(reply)
             made = self._about(task, task.about, keys.keys, keys.problem, keys.remarks)
             made = replace(made, reasoning=keys.reasoning)
-        remarks = (*made.remarks, *(Remark(note) for note in reply.notes))
+        remarks = (*made.remarks, *(ProposalRemark(note) for note in reply.notes))
         return replace(made, remarks=remarks, reply=reply.raw or reply.text, answered_by=reply.source)
 
     def failed(self, task: ProposalTask, problem: str) -> Proposal:
@@ -207,7 +201,7 @@ class Judge:
         )
 
     def _about(
-        self, task: ProposalTask, material: Material, after: Value, problem: str, remarks: tuple[Remark, ...]
+        self, task: ProposalTask, material: Material, after: Value, problem: str, remarks: tuple[ProposalRemark, ...]
     ) -> Proposal:
         before: Value = material.entry.summary if task.kind is ProposalKind.SUMMARY else material.entry.keys
         counts: tuple[KeyCount, ...] = ()
@@ -218,7 +212,7 @@ class Judge:
                 remarks = (*remarks, *self._about_keys(material, before, after))
         elif isinstance(after, str) and length(after) > SUMMARY_LENGTH:
             text = f"It has {length(after):,} characters; up to {SUMMARY_LENGTH} are read by the model that selects."
-            remarks = (*remarks, Remark(text))
+            remarks = (*remarks, ProposalRemark(text))
         if not problem:
             problem = _SAME if before == after else _why_not(material.text, task.kind.field, after)
         title = material.entry.title
@@ -227,7 +221,9 @@ class Judge:
             problem=problem, remarks=remarks, counts=counts, searched=searched,
         )  # fmt: skip
 
-    def _about_keys(self, material: Material, before: Sequence[str], after: Sequence[str]) -> tuple[Remark, ...]:
+    def _about_keys(
+        self, material: Material, before: Sequence[str], after: Sequence[str]
+    ) -> tuple[ProposalRemark, ...]:
         """What should be known before these keys take the place of those."""
         entry = material.entry
         known = "\n".join((entry.title, *material.aliases, *before, entry.content))
@@ -236,16 +232,18 @@ class Judge:
         remarks = []
         if len(strange) * 2 > len(after):
             text = f"{_of(len(strange), len(after))} occur neither in the note nor in the chat: {', '.join(strange)}. "
-            remarks.append(Remark(text + "They may be in another language than the conversation.", serious=True))
+            remarks.append(
+                ProposalRemark(text + "They may be in another language than the conversation.", serious=True)
+            )
         alike = (lambda key: key) if self.chat.case_sensitive else fold
         kept = set(map(alike, after))
         gone = [key for key in before if alike(key) not in kept]
         for key, messages in zip(gone, self.chat.found(gone), strict=True):
             if messages:
                 many = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
-                remarks.append(Remark(f"“{key}” would go; it is found in {many} of this chat.", serious=True))
+                remarks.append(ProposalRemark(f"“{key}” would go; it is found in {many} of this chat.", serious=True))
         remarks += [
-            Remark(f"Of “{key[:20]}…” only the first {LONGEST_KEY} characters are searched.")
+            ProposalRemark(f"Of “{key[:20]}…” only the first {LONGEST_KEY} characters are searched.")
             for key in after
             if length(key) > LONGEST_KEY
         ]
@@ -263,7 +261,9 @@ class Judge:
         except ValueError as error:
             return _blank(task, passage, f"The draft cannot be written as a note: {error}")
         made = self._note(task, passage, text)
-        remarks = draft.remarks if draft.keys else (*draft.remarks, Remark("The draft has no keys.", serious=True))
+        remarks = (
+            draft.remarks if draft.keys else (*draft.remarks, ProposalRemark("The draft has no keys.", serious=True))
+        )
         return replace(made, remarks=(*remarks, *made.remarks))
 
     def _note(self, task: ProposalTask, passage: DraftPassage, text: str) -> Proposal:
@@ -280,10 +280,12 @@ class Judge:
             problem = f"There is a note called “{same}” already. Give the draft another title, or skip it."
         elif isinstance(parsed, LeftOutNote):
             problem = f"DeepLore would not read this note as an entry: {parsed.message}"
-        remarks = [Remark(f"{warning.field}: {warning.message}") for warning in getattr(parsed, "warnings", ())]
+        remarks = [ProposalRemark(f"{warning.field}: {warning.message}") for warning in getattr(parsed, "warnings", ())]
         other = self._known_as(title) if same is None else ""
         if other:
-            remarks.append(Remark(f"“{title}” is a key of “{other}” already. It may be the same thing.", serious=True))
+            remarks.append(
+                ProposalRemark(f"“{title}” is a key of “{other}” already. It may be the same thing.", serious=True)
+            )
         return Proposal(task.kind, path, title, "", text, None, task, problem=problem, remarks=tuple(remarks))
 
     def _known_as(self, name: str) -> str:

@@ -17,11 +17,11 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource
-from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.project.answering import Asked, Connections, Source, load_recorded, make_answers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.model import Proposal, ProposalTask
+from lorestudio.systems.asking import Asking
 from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.files import safe_name
 
@@ -97,7 +97,7 @@ _HOPELESS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProposalsEnded:
     """How a run of questions ended: how many were answered, and why the others were not asked, "" where all were."""
 
     done: int
@@ -118,7 +118,7 @@ class Maker:
         tasks: Sequence[ProposalTask],
         on_proposal: Callable[[int, Proposal], None],
         cancel: CancelToken | None = None,
-    ) -> Ended:
+    ) -> ProposalsEnded:
         """Ask about each task in order; `on_proposal(place, proposal)` gets each as it is made.
 
         A question that fails gives a proposal with the reason as its problem. What would fail again and again ends the
@@ -143,8 +143,8 @@ class Maker:
             on_proposal(place, self.judge.failed(task, _told(error)))
             failures += error.kind not in (ErrorKind.ABORTED, ErrorKind.NO_RECORDED_ANSWER)
             if error.kind in _HOPELESS or failures >= FAILURES_IN_A_ROW:
-                return Ended(place + 1, len(tasks) - place - 1, error.text)
-        return Ended(len(tasks))
+                return ProposalsEnded(place + 1, len(tasks) - place - 1, error.text)
+        return ProposalsEnded(len(tasks))
 
     async def _wait_until(self, ready_at: float, cancel: CancelToken | None) -> None:
         while True:

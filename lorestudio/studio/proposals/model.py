@@ -96,7 +96,7 @@ class ProposalPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class ProposalRemark:
     """Something to know about a proposal. A serious one keeps it from being accepted together with others unseen."""
 
     text: str
@@ -136,7 +136,7 @@ class Proposal:
     reply: str = field(default="", repr=False)
     answered_by: str = ""
     problem: str = ""
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[ProposalRemark, ...] = ()
     counts: tuple[KeyCount, ...] = field(default=(), repr=False)
     searched: int = 0
 

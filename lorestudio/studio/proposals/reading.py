@@ -10,7 +10,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json, fold, head, length, trim
 from lorestudio.domain.json_text import values_in
 from lorestudio.llm.messages import ChatReply
-from lorestudio.studio.proposals.model import Remark
+from lorestudio.studio.proposals.model import ProposalRemark
 
 SUMMARY_LENGTH: Final = 600
 """Code units of a summary (rules: deeplore-tools 2.6)."""
@@ -44,7 +44,7 @@ class ReadKeys:
     keys: tuple[str, ...] = ()
     reasoning: str = ""
     problem: str = ""
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[ProposalRemark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ReadText:
 
     text: str = ""
     problem: str = ""
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[ProposalRemark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ReadDraft:
     summary: str = ""
     content: str = field(default="", repr=False)
     problem: str = ""
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[ProposalRemark, ...] = ()
 
 
 def read_summary(reply: ChatReply) -> ReadText:
@@ -87,9 +87,9 @@ def read_summary(reply: ChatReply) -> ReadText:
     text = one_line(_unquoted(trim(_LABEL.sub("", trim(text)))))
     if not text:
         return ReadText(problem=_CUT_OFF if reply.cut_off else _EMPTY)
-    remarks = [Remark(_CUT_OFF, serious=True)] if reply.cut_off else []
+    remarks = [ProposalRemark(_CUT_OFF, serious=True)] if reply.cut_off else []
     if length(text) > SUMMARY_LENGTH:
-        remarks.append(Remark(f"The answer had {length(text):,} characters and was cut to {SUMMARY_LENGTH}."))
+        remarks.append(ProposalRemark(f"The answer had {length(text):,} characters and was cut to {SUMMARY_LENGTH}."))
         text = shortened(text, SUMMARY_LENGTH)
     return ReadText(text, remarks=tuple(remarks))
 
@@ -138,7 +138,7 @@ def read_draft(reply: ChatReply) -> ReadDraft:
     return _draft_of(draft, several)
 
 
-def clean_keys(items: Sequence[Json], fewest: int = FEWEST_KEYS) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
+def clean_keys(items: Sequence[Json], fewest: int = FEWEST_KEYS) -> tuple[tuple[str, ...], tuple[ProposalRemark, ...]]:
     """The texts of a list as keys: trimmed, each once whatever its case, at most `MOST_KEYS`; and what was left out."""
     found: dict[str, str] = {}
     unusable = 0
@@ -152,12 +152,12 @@ def clean_keys(items: Sequence[Json], fewest: int = FEWEST_KEYS) -> tuple[tuple[
     remarks = []
     if unusable:
         what = "1 item of the answer was" if unusable == 1 else f"{unusable} items of the answer were"
-        remarks.append(Remark(f"{what} left out: no text of one line with at most {LONGEST_KEY} characters."))
+        remarks.append(ProposalRemark(f"{what} left out: no text of one line with at most {LONGEST_KEY} characters."))
     if len(keys) > MOST_KEYS:
-        remarks.append(Remark(f"The answer has {len(keys)} keys; the first {MOST_KEYS} were taken."))
+        remarks.append(ProposalRemark(f"The answer has {len(keys)} keys; the first {MOST_KEYS} were taken."))
     elif 0 < len(keys) < fewest:
         what = "only 1 key" if len(keys) == 1 else f"only {len(keys)} keys"
-        remarks.append(Remark(f"The answer has {what}; at least {fewest} were asked for.", serious=True))
+        remarks.append(ProposalRemark(f"The answer has {what}; at least {fewest} were asked for.", serious=True))
     return keys[:MOST_KEYS], tuple(remarks)
 
 
@@ -234,10 +234,13 @@ def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
     if several > 1:
         remarks = (
             *remarks,
-            Remark(f"The answer has {several} notes; this is the first. The others are in the answer."),
+            ProposalRemark(f"The answer has {several} notes; this is the first. The others are in the answer."),
         )
     if length(summary) > SUMMARY_LENGTH:
-        remarks = (*remarks, Remark(f"The summary had {length(summary):,} characters and was cut to {SUMMARY_LENGTH}."))
+        remarks = (
+            *remarks,
+            ProposalRemark(f"The summary had {length(summary):,} characters and was cut to {SUMMARY_LENGTH}."),
+        )
     return ReadDraft(title, keys, shortened(summary, SUMMARY_LENGTH), content, remarks=remarks)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from lorestudio.domain.chat import Chat
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.studio.chat.session_notes import ChatNotes, NotesDesk, SessionNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import system_of
@@ -48,8 +48,9 @@ async def estimate_replay(
 async def estimate_note(project: Project, focus: str = "", recorded: RecordedAnswers | None = None) -> CostEstimate:
     """What one session note about the project's chat costs; answers in `recorded` (read already) are free."""
     collector = RequestCollector(recorded)
-    notes = SessionNotes(NotesDesk(ChatNotes.of(project)), collector, project.settings, project.behaviour)
-    await notes.summarize(focus)  # the stand-in writes none; the question is what is wanted
+    system = system_of(project.scene(collector))
+    # The stand-in writes none; the question is what is wanted.
+    await system.write_note(project.chat or Chat(), project.controls, focus)
     return _priced(collector, project)
 
 

@@ -101,7 +101,7 @@ class MessageRange:
         except ValueError as error:
             raise InputError(source, str(error)) from error
 
-    def part(self, generations: Sequence[Generation]) -> Part:
+    def part(self, generations: Sequence[Generation]) -> RangePart:
         """Where the range is among all generations of a chat. Raises ValueError where it holds none."""
         messages = [generation.message for generation in generations]
         start = 0 if self.first is None else bisect_left(messages, self.first)
@@ -109,7 +109,7 @@ class MessageRange:
         if start >= stop:
             message = f"No reply stands {self.words}. The replies are messages {_listed(messages)}."
             raise ValueError(message)
-        return Part(start, stop)
+        return RangePart(start, stop)
 
     @property
     def words(self) -> str:
@@ -124,7 +124,7 @@ class MessageRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RangePart:
     """The generations at places `start` to `stop` (not included) of all; those before `start` make the state for it."""
 
     start: int

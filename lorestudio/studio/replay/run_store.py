@@ -1,4 +1,4 @@
-"""Keeping what was run: traces and counters of a chat survive the studio, and a replay goes on where it stopped.
+"""What was run is stored: traces and counters of a chat survive the studio, and a replay goes on where it stopped.
 
 A host may forget its counters when its page is reloaded; here they are as lasting as the traces.
 """
@@ -37,10 +37,10 @@ def default_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """Where the runs of a chat with one system are kept.
+class RunPlace:
+    """Where the runs of a chat with one system are stored.
 
-    A `slot` keeps runs with other settings beside those that the chat is run with as it is shown, whose slot is "".
+    A `slot` has the runs with other settings beside those that the chat is run with as it is shown, whose slot is "".
     """
 
     chat: str
@@ -48,7 +48,7 @@ class Shelf:
     slot: str = ""
 
     @classmethod
-    def of(cls, simulator: Simulator, slot: str = "") -> Shelf:
+    def of(cls, simulator: Simulator, slot: str = "") -> RunPlace:
         """That of a simulator's runs."""
         return cls(chat_id(simulator.project), simulator.system.name, slot)
 
@@ -62,8 +62,8 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A chat's generations as they were kept: the digest of each one's inputs, its mark, and the state after it.
+class StoredRuns:
+    """A chat's generations as they were stored: the digest of each one's inputs, its mark, and the state after it.
 
     States are without their counts; `tallies` say what each generation counted.
     """
@@ -76,14 +76,14 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class LastRuns:
-    """The runs of a chat that were kept last, in order; the first `current` of them are what a run would give now."""
+    """The runs of a chat that were stored last, in order; the first `current` of them are what a run would give now."""
 
     traces: tuple[Trace, ...] = ()
     current: int = 0
 
 
-class Keeper(Closing):
-    """The kept runs of all chats with all systems: a trace store, and files of states for each chat.
+class RunStore(Closing):
+    """The stored runs of all chats with all systems: a trace store, and files of states for each chat.
 
     Opening, keeping and restoring wait for the disk, so a window calls them from a worker.
     """
@@ -100,20 +100,20 @@ class Keeper(Closing):
         return [*(problem.message for problem in self._store.problems), *self._unread]
 
     def keep(self, simulator: Simulator, slot: str = "") -> None:
-        """Keep all generations run so far. Raises OSError; then what was kept before is still there.
+        """Store all generations run so far. Raises OSError; then what was stored before is still there.
 
-        What was kept beyond them stays as long as it goes on from them. Of the generations that were added, only the
+        What was stored beyond them stays as long as it goes on from them. Of the generations that were added, only the
         newest runs stay (`trace.store.KEPT_RUNS`).
         """
-        shelf = Shelf.of(simulator, slot)
-        chat, system = shelf.chat, shelf.system
-        kept = self._read(shelf)
+        where = RunPlace.of(simulator, slot)
+        chat, system = where.chat, where.system
+        stored = self._read(where)
         done = len(simulator.traces)
         inputs = simulator.inputs[:done]
         traces = [simulator.traces[generation] for generation in simulator.generations[:done]]
         marks = tuple(mark(trace) for trace in traces)
-        known = min(_common(kept.inputs, inputs), _common(kept.marks, marks))
-        if known and not self._holds(shelf, traces[known - 1]):  # the store was lost: it is begun anew
+        known = min(_common(stored.inputs, inputs), _common(stored.marks, marks))
+        if known and not self._holds(where, traces[known - 1]):  # the store was lost: it is begun anew
             known = 0
         if known == done:
             return
@@ -125,7 +125,7 @@ class Keeper(Closing):
             **_states_document(simulator, done),
         }
         packed = gzip.compress(json.dumps(document).encode(), _QUICK, mtime=0)
-        write_atomically(self._folder / shelf.states_file, packed)
+        write_atomically(self._folder / where.states_file, packed)
         # Only now: until then the file of states may refer to any of the older runs.
         added = [(trace.turn.message, trace.turn.swipe) for trace in traces[known:]]
         self._store.prune(chat, added, system=system)
@@ -135,14 +135,14 @@ class Keeper(Closing):
 
         A state or trace that cannot be read ends what is restored there; `problems` says so.
         """
-        shelf = Shelf.of(simulator, slot)
-        kept = self._read(shelf)
-        known = _common(kept.inputs, simulator.inputs)
-        restored = self._traces(shelf, simulator.generations, kept.marks[:known])
+        where = RunPlace.of(simulator, slot)
+        stored = self._read(where)
+        known = _common(stored.inputs, simulator.inputs)
+        restored = self._traces(where, simulator.generations, stored.marks[:known])
         system = simulator.system
         counting, counts = system.counting, system.first_state(simulator.project.seed)
         results: list[Decided] = []
-        for trace, lean, tally in zip(restored, kept.states, kept.tallies, strict=False):
+        for trace, lean, tally in zip(restored, stored.states, stored.tallies, strict=False):
             state = lean
             if counting is not None:
                 counts = counting.after(counts, tally)
@@ -152,96 +152,96 @@ class Keeper(Closing):
         return len(results)
 
     def last(self, simulator: Simulator, slot: str = "") -> LastRuns:
-        """What was kept last of the simulator's generations, also where its inputs have changed since.
+        """What was stored last of the simulator's generations, also where its inputs have changed since.
 
-        It ends at the first generation that nothing is kept of. The simulator stays as it is.
+        It ends at the first generation that nothing is stored of. The simulator stays as it is.
         """
-        shelf = Shelf.of(simulator, slot)
-        kept = self._read(shelf)
-        traces = self._traces(shelf, simulator.generations, kept.marks)
-        return LastRuns(tuple(traces), min(len(traces), _common(kept.inputs, simulator.inputs)))
+        where = RunPlace.of(simulator, slot)
+        stored = self._read(where)
+        traces = self._traces(where, simulator.generations, stored.marks)
+        return LastRuns(tuple(traces), min(len(traces), _common(stored.inputs, simulator.inputs)))
 
     def history(self, project: Project, generation: Generation, system: str = MAIN.name) -> tuple[Trace, ...]:
-        """The kept runs of one generation of a project's chat with a system, oldest first."""
+        """The stored runs of one generation of a project's chat with a system, oldest first."""
         return self._store.history(chat_id(project), generation.message, generation.swipe, system)
 
     def latest(self, project: Project, system: str = MAIN.name) -> tuple[Trace, ...]:
-        """The run that was kept last of each generation of a project's chat with a system, by message and swipe."""
+        """The run that was stored last of each generation of a project's chat with a system, by message and swipe."""
         return self._store.latest_all(chat_id(project), system)
 
     def counts(self, project: Project) -> dict[str, int]:
-        """How many runs of generations of a project's chat are kept, by system."""
+        """How many runs of generations of a project's chat are stored, by system."""
         return self._store.counts(chat_id(project))
 
-    def _traces(self, shelf: Shelf, generations: Sequence[Generation], marks: Sequence[str]) -> list[Trace]:
+    def _traces(self, where: RunPlace, generations: Sequence[Generation], marks: Sequence[str]) -> list[Trace]:
         """The traces with these marks, as far as they are there."""
         if not marks:
             return []
-        newest = self._store.latest_all(shelf.chat, shelf.system)
+        newest = self._store.latest_all(where.chat, where.system)
         traces = {(trace.turn.message, trace.turn.swipe): trace for trace in newest}
         found: list[Trace] = []
         for generation, expected in zip(generations, marks, strict=False):
             place = (generation.message, generation.swipe)
             trace = traces.get(place)
             if trace is None or mark(trace) != expected:  # of another run than the state
-                older = self._store.history(shelf.chat, *place, shelf.system)
+                older = self._store.history(where.chat, *place, where.system)
                 trace = next((one for one in older if mark(one) == expected), None)
             if trace is None:
                 break
             found.append(trace)
         return found
 
-    def _holds(self, shelf: Shelf, trace: Trace) -> bool:
+    def _holds(self, where: RunPlace, trace: Trace) -> bool:
         """Whether the store has this trace."""
         place = (trace.turn.message, trace.turn.swipe)
-        stored = self._store.latest(shelf.chat, *place, shelf.system)
+        stored = self._store.latest(where.chat, *place, where.system)
         if stored is not None and mark(stored) == mark(trace):
             return True
         # Runs of another slot may be newer.
-        return any(mark(one) == mark(trace) for one in self._store.history(shelf.chat, *place, shelf.system))
+        return any(mark(one) == mark(trace) for one in self._store.history(where.chat, *place, where.system))
 
-    def _read(self, shelf: Shelf) -> Kept:
-        path = self._folder / shelf.states_file
+    def _read(self, where: RunPlace) -> StoredRuns:
+        path = self._folder / where.states_file
         try:
-            return _kept(json.loads(gzip.decompress(path.read_bytes())), KINDS.get(shelf.system))
+            return _stored(json.loads(gzip.decompress(path.read_bytes())), KINDS.get(where.system))
         except FileNotFoundError:
-            return Kept()
+            return StoredRuns()
         except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
             reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
             self._unread[f"{path} cannot be read ({reason}); its chat is replayed from the beginning."] = None
-            return Kept()
+            return StoredRuns()
 
     def close(self) -> None:
         """Close the trace store."""
         self._store.close()
 
 
-def is_kept(folder: Path, simulator: Simulator) -> bool:
-    """Whether runs of the chat by this system were ever kept in that folder; asks only for a file."""
-    return (folder / Shelf.of(simulator).states_file).exists()
+def is_stored(folder: Path, simulator: Simulator) -> bool:
+    """Whether runs of the chat by this system were ever stored in that folder; asks only for a file."""
+    return (folder / RunPlace.of(simulator).states_file).exists()
 
 
 def forget(folder: Path, simulator: Simulator) -> None:
     """Begin anew with the next replay of the chat by this system. Raises OSError."""
-    (folder / Shelf.of(simulator).states_file).unlink(missing_ok=True)
+    (folder / RunPlace.of(simulator).states_file).unlink(missing_ok=True)
 
 
 def chat_id(project: Project) -> str:
-    """The name under which a chat's runs are kept: by its file, or by its vaults where there is none."""
+    """The name under which a chat's runs are stored: by its file, or by its vaults where there is none."""
     places = [project.chat_path] if project.chat_path is not None else list(project.places)
     return hashlib.sha256("\n".join(str(place) for place in places).encode()).hexdigest()[:24]
 
 
 def _states_document(simulator: Simulator, done: int) -> dict[str, list[object]]:
     """The states of the first generations, and what each counted."""
-    kept = simulator.uncounted()[:done]
+    stored = simulator.uncounted()[:done]
     return {
-        "states": [None if state is None else record_to_json(state) for state, _ in kept],
-        "tallies": [None if tally is None else record_to_json(tally) for _, tally in kept],
+        "states": [None if state is None else record_to_json(state) for state, _ in stored],
+        "tallies": [None if tally is None else record_to_json(tally) for _, tally in stored],
     }
 
 
-def _kept(document: object, kind: SystemKind | None) -> Kept:
+def _stored(document: object, kind: SystemKind | None) -> StoredRuns:
     """What a file of states says. Raises ValueError, KeyError or TypeError where it says something else."""
     if not isinstance(document, Mapping):
         raise TypeError("it holds no states")
@@ -251,10 +251,10 @@ def _kept(document: object, kind: SystemKind | None) -> Kept:
         raise ValueError("its system is not installed")
     states = (_record(kind.state, item, f"states[{place}]") for place, item in enumerate(document["states"]))
     tallies = (_record(kind.tally, item, f"tallies[{place}]") for place, item in enumerate(document["tallies"]))
-    kept = Kept(tuple(document["inputs"]), tuple(document["marks"]), tuple(states), tuple(tallies))
-    if not len(kept.inputs) == len(kept.marks) == len(kept.states) == len(kept.tallies):
+    stored = StoredRuns(tuple(document["inputs"]), tuple(document["marks"]), tuple(states), tuple(tallies))
+    if not len(stored.inputs) == len(stored.marks) == len(stored.states) == len(stored.tallies):
         raise ValueError("its lists differ in length")
-    return kept
+    return stored
 
 
 def _record(kind: type | None, item: object, path: str) -> object:

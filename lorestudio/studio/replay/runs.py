@@ -15,7 +15,7 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, overload
 
@@ -24,6 +24,7 @@ from lorestudio.domain.entry import EMPTY
 from lorestudio.systems.base import Counting, Decided, State, Tally
 from lorestudio.trace.model import Trace
 from lorestudio.trace.timeline import fired_in
+from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 UNPACKED: Final = 600
 """So many generations stay as they are: about 60 MB for a vault of a thousand notes."""
@@ -33,7 +34,7 @@ _QUICK: Final = 1  # of zlib's levels; the others take three times as long for a
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedRun:
     """A generation that was run, and the state after it without its counts."""
 
     trace: Trace
@@ -54,14 +55,14 @@ def gist_of(trace: Trace) -> Gist:
     return Gist(tuple(sorted(matched)), injected)
 
 
-class Cell:
+class RunCell:
     """One finished generation, as it is or packed; only its shelf looks inside. Its gist is there in any case."""
 
     __slots__ = ("finished", "gist", "packed")
 
-    def __init__(self, finished: Finished) -> None:
-        self.finished: Finished | None = finished
-        self.packed = b""  # until it is packed for the first time
+    def __init__(self, finished: FinishedRun) -> None:
+        self.finished: FinishedRun | None = finished
+        self.packed = _NOT_PACKED
         self.gist = gist_of(finished.trace)
 
 
@@ -70,41 +71,41 @@ class Shelf:
 
     def __init__(self, unpacked: int = UNPACKED) -> None:
         self._unpacked = unpacked
-        self._order: OrderedDict[Cell, None] = OrderedDict()
+        self._order: OrderedDict[RunCell, None] = OrderedDict()
         self._lock = threading.Lock()
 
-    def put(self, finished: Finished) -> Cell:
+    def put(self, finished: FinishedRun) -> RunCell:
         """A new cell."""
-        cell = Cell(finished)
+        cell = RunCell(finished)
         with self._lock:
             self._touch(cell)
         return cell
 
-    def get(self, cell: Cell) -> Finished:
+    def get(self, cell: RunCell) -> FinishedRun:
         """What is in a cell."""
         with self._lock:
             finished = cell.finished
             if finished is None:
-                finished = cell.finished = _unpacked(cell.packed)
+                finished = cell.finished = cell.packed.opened()
             self._touch(cell)
             return finished
 
-    def _touch(self, cell: Cell) -> None:
+    def _touch(self, cell: RunCell) -> None:
         self._order[cell] = None
         self._order.move_to_end(cell)
         while len(self._order) > self._unpacked:
             oldest, _ = self._order.popitem(last=False)
             if oldest.finished is not None:
-                oldest.packed = oldest.packed or _packed(oldest.finished)
+                oldest.packed = oldest.packed if oldest.packed.data else _Pack.of(oldest.finished)
                 oldest.finished = None
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ShelvedTrace:
     """A trace on a shelf."""
 
     shelf: Shelf
-    cell: Cell
+    cell: RunCell
 
     @property
     def trace(self) -> Trace:
@@ -119,7 +120,7 @@ class Runs:
         self._first = self._last = first
         self._counting = counting
         self._shelf = Shelf(unpacked)
-        self._cells: list[Cell] = []
+        self._cells: list[RunCell] = []
         self._tallies: list[Tally] = []
         self._checkpoints: dict[int, State] = {}
         self._lock = threading.RLock()
@@ -135,7 +136,7 @@ class Runs:
                 self._checkpoints[place] = self._counting.only(result.state)
             self._tallies.append(result.tally)
             self._last = result.state
-            self._cells.append(self._shelf.put(Finished(result.trace, self._lean(result.state))))
+            self._cells.append(self._shelf.put(FinishedRun(result.trace, self._lean(result.state))))
 
     def cut(self, length: int) -> None:
         """Forget all generations from place `length` on."""
@@ -152,9 +153,9 @@ class Runs:
         """The trace of a generation. Raises IndexError."""
         return self._shelf.get(self._cells[place]).trace
 
-    def held(self, place: int) -> Held:
+    def held(self, place: int) -> ShelvedTrace:
         """That trace, also when it has been cut off. Raises IndexError."""
-        return Held(self._shelf, self._cells[place])
+        return ShelvedTrace(self._shelf, self._cells[place])
 
     def state(self, place: int) -> State:
         """The state after a generation, -1 for the one before the first. Raises IndexError."""
@@ -223,20 +224,39 @@ def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Map
     return _mapping, (dict(mapping),)
 
 
-_TABLE: Final = {**copyreg.dispatch_table, MappingProxyType: _reduced}
+def _plain() -> Vocabulary[Trace]:
+    return PLAIN
 
 
-def _packed(finished: Finished) -> bytes:
-    buffer = io.BytesIO()
-    pickler = pickle.Pickler(buffer, protocol=5)
-    pickler.dispatch_table = _TABLE
-    pickler.dump(finished)
-    return zlib.compress(buffer.getbuffer(), _QUICK)
+def _without_words(_words: Vocabulary[Trace]) -> tuple[Callable[[], Vocabulary[Trace]], tuple[()]]:
+    """A pack has plain words in place of a trace's own, which thousands of traces share."""
+    return _plain, ()
 
 
-def _unpacked(packed: bytes) -> Finished:
-    finished: Finished = pickle.loads(zlib.decompress(packed))  # noqa: S301  # packed in this process, see `_packed`
-    return finished
+_TABLE: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced, Vocabulary: _without_words}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pack:
+    """A packed generation, and the words of its trace."""
+
+    data: bytes
+    words: Vocabulary[Trace]
+
+    @classmethod
+    def of(cls, finished: FinishedRun) -> _Pack:
+        buffer = io.BytesIO()
+        pickler = pickle.Pickler(buffer, protocol=5)
+        pickler.dispatch_table = _TABLE
+        pickler.dump(finished)
+        return cls(zlib.compress(buffer.getbuffer(), _QUICK), finished.trace.words)
+
+    def opened(self) -> FinishedRun:
+        finished: FinishedRun = pickle.loads(zlib.decompress(self.data))  # noqa: S301  # packed in this process, see `of`
+        return replace(finished, trace=replace(finished.trace, words=self.words))
+
+
+_NOT_PACKED: Final = _Pack(b"", PLAIN)
 
 
 class TraceBook(Mapping[Generation, Trace]):
@@ -247,11 +267,11 @@ class TraceBook(Mapping[Generation, Trace]):
     """
 
     def __init__(self, traces: Mapping[Generation, Trace] = MappingProxyType({})) -> None:
-        self._places: dict[Generation, Trace | Held] = {}
+        self._places: dict[Generation, Trace | ShelvedTrace] = {}
         self.take(traces)
 
     @property
-    def places(self) -> Mapping[Generation, Trace | Held]:
+    def places(self) -> Mapping[Generation, Trace | ShelvedTrace]:
         """Each trace, or what holds it. What is the same object is the same run."""
         return self._places
 
@@ -278,11 +298,11 @@ class TraceBook(Mapping[Generation, Trace]):
         found = self._places.get(generation)
         if found is None:
             return None
-        return found.cell.gist if isinstance(found, Held) else gist_of(found)
+        return found.cell.gist if isinstance(found, ShelvedTrace) else gist_of(found)
 
     def __getitem__(self, generation: Generation) -> Trace:
         found = self._places[generation]
-        return found.trace if isinstance(found, Held) else found
+        return found.trace if isinstance(found, ShelvedTrace) else found
 
     def __contains__(self, generation: object) -> bool:
         return generation in self._places

@@ -19,7 +19,7 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.trace.assembled_prompt import AssembledMessage, Origin, PromptOrigin
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.model import Trace
-from lorestudio.trace.prompt_cache import CacheTurn, ChatPieces, Piece, PromptPieces, cache_turn, prompt_pieces
+from lorestudio.trace.prompt_cache import CacheTurn, ChatPieces, PromptPiece, PromptPieces, cache_turn, prompt_pieces
 from lorestudio.trace.timeline import TurnSummary, summarise, turn_changes
 
 MOST_MESSAGES: Final = 1000
@@ -44,7 +44,7 @@ def sent_pieces(trace: Trace, chat: Chat, setup: PromptSetup, counter: TokenCoun
 
 def _pieces(
     message: AssembledMessage, trace: Trace, own: set[str], counter: TokenCounter, times: Counter[str]
-) -> Iterator[Piece]:
+) -> Iterator[PromptPiece]:
     """The parts of a message; what stands between entries belongs to the one after it."""
     waiting, last = "", None
     for part in message.parts:
@@ -56,26 +56,26 @@ def _pieces(
             ref = trace.entries.get(source.entry)
             key = (ref.vault, ref.filename) if ref is not None else None
             text, waiting = waiting + text, ""
-            yield Piece(text, counter.count(text), source.label, key, source.tag, message.depth)
+            yield PromptPiece(text, counter.count(text), source.label, key, source.tag, message.depth)
             continue
         if waiting and last is not None:
-            yield Piece(waiting, counter.count(waiting), last.tag, None, last.tag, message.depth)
+            yield PromptPiece(waiting, counter.count(waiting), last.tag, None, last.tag, message.depth)
             waiting = ""
         if source.origin is Origin.CHAT:
-            yield Piece(text, part.tokens, f"#{source.message}")
+            yield PromptPiece(text, part.tokens, f"#{source.message}")
         elif source.tag in own:
-            yield Piece(text, part.tokens, source.label, None, source.tag, message.depth)
+            yield PromptPiece(text, part.tokens, source.label, None, source.tag, message.depth)
         else:
             yield _host(source, text, part.tokens, message, times)
     if waiting and last is not None:
-        yield Piece(waiting, counter.count(waiting), last.tag, None, last.tag, message.depth)
+        yield PromptPiece(waiting, counter.count(waiting), last.tag, None, last.tag, message.depth)
 
 
-def _host(source: PromptOrigin, text: str, tokens: int, message: AssembledMessage, times: Counter[str]) -> Piece:
+def _host(source: PromptOrigin, text: str, tokens: int, message: AssembledMessage, times: Counter[str]) -> PromptPiece:
     """A text of the host's own, named by what it is and the how manieth of these it is."""
     times[source.label] += 1
     name = f"{source.label} {times[source.label]}"
-    return Piece(text, tokens, source.label, None, source.tag or name, message.depth, host=True)
+    return PromptPiece(text, tokens, source.label, None, source.tag or name, message.depth, host=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from lorestudio.domain.resources import resource
 from lorestudio.studio.report.pictures import PICTURE_STYLE, budget_svg, css_variables, fill, flow_svg, on_fill
 from lorestudio.studio.report.source import ReportMessage, ReportSource, ReportTurn
 from lorestudio.trace.ai_selection import ai_lines
-from lorestudio.trace.budget import OTHER, Origin, budget_view, origins
+from lorestudio.trace.budget import OTHER, BudgetOrigin, budget_view, origins
 from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.flow import TABLE_COLUMNS, Measure, flow, flow_rows
 from lorestudio.trace.journey import Journeys
@@ -67,7 +67,7 @@ class ReportPrompts:
             f"{number_words(self._most)} characters. A report of one turn has its prompt."
         )
 
-    def html(self, trace: Trace, came_from: dict[int, Origin], anchor: str) -> str:
+    def html(self, trace: Trace, came_from: dict[int, BudgetOrigin], anchor: str) -> str:
         """The prompt of one run, folded; nothing where nothing was handed over."""
         if not trace.prompt:
             return ""
@@ -80,7 +80,7 @@ class ReportPrompts:
         folded = f"<details><summary>What was handed over ({size})</summary>{blocks}</details>"
         return f"<div class='folded'><h3>Prompt</h3>{folded}</div>"
 
-    def _block(self, trace: Trace, block: PromptBlock, came_from: dict[int, Origin], anchor: str) -> str:
+    def _block(self, trace: Trace, block: PromptBlock, came_from: dict[int, BudgetOrigin], anchor: str) -> str:
         where = escape(f"{place(block.position, block.depth, block.role)} ({block.tag})")
         head = f"<p class='muted'>{where}</p>"
         key = _key(trace, block)
@@ -96,7 +96,7 @@ def _key(trace: Trace, block: PromptBlock) -> BlockKey:
     return block.tag, block.position, block.depth, block.role, block.text, parts
 
 
-def _pieces(trace: Trace, block: PromptBlock, came_from: dict[int, Origin]) -> str:
+def _pieces(trace: Trace, block: PromptBlock, came_from: dict[int, BudgetOrigin]) -> str:
     """The text with each entry's part set apart and named."""
     pieces, at = [], 0
     for part in sorted(block.parts, key=lambda item: item.start):
@@ -230,7 +230,7 @@ def _marked(message: ReportMessage) -> str:
     return ("".join(pieces) + escape(message.text[place_:])).replace("\n", "<br>")
 
 
-def _budget(trace: Trace, came_from: dict[int, Origin]) -> str:
+def _budget(trace: Trace, came_from: dict[int, BudgetOrigin]) -> str:
     view = budget_view(trace)
     if not view.segments:
         return ""

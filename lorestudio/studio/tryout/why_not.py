@@ -75,7 +75,7 @@ class WhyNotFinder:
         found, options = self._begun(target, cancel)
         if found.fate is not None and found.fate.reason in found.trace.words.takes_no_part:
             return replace(found, complete=True)
-        return _Search(self._runs, found, options, report, cancel).run()
+        return _ReasonSearch(self._runs, found, options, report, cancel).run()
 
     def _begun(self, target: Key, cancel: CancelToken) -> tuple[WhyNot, tuple[Option, ...]]:
         """What is known before anything was tried, and what to try."""
@@ -158,7 +158,7 @@ def _halve(
     return works, result
 
 
-class _Search:
+class _ReasonSearch:
     """One search: what was tried and found so far. `found` is what is known before anything was tried."""
 
     def __init__(

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from lorestudio.domain.chat import Generation
-from lorestudio.systems.changes import Change, Part
+from lorestudio.systems.changes import Change, RunPart
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import Fate
@@ -130,10 +130,10 @@ def ranked(answers: Sequence[Answer]) -> tuple[Answer, ...]:
     return tuple(sorted(answers, key=lambda answer: answer.rank))
 
 
-PARTS: Final[Mapping[Part, str]] = {
-    Part.NOTE: "in the note",
-    Part.CHAT: "for this chat",
-    Part.SETTINGS: "in the settings",
+PARTS: Final[Mapping[RunPart, str]] = {
+    RunPart.NOTE: "in the note",
+    RunPart.CHAT: "for this chat",
+    RunPart.SETTINGS: "in the settings",
 }
 HOLDS: Final[Mapping[Holds, str]] = {
     Holds.UNCHECKED: "Works in this reply; the replay with it has not been run yet.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.systems.contextwindow.selecting import MayTake, Selection, everything, select, select_and_fill
+from lorestudio.systems.contextwindow.selecting import MayTake, PageSelection, everything, select, select_and_fill
 from lorestudio.systems.contextwindow.truncating import (
     CutList,
     Cutting,
@@ -38,7 +38,7 @@ class Sharing:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PartLimit:
     """What one part may use: `limit` tokens, how that came about in words, and whether it was put to use.
 
     A limit of 0 or less leaves elements and turns whole.
@@ -56,10 +56,10 @@ class Fitted:
 
     window: ContextWindow
     budget: int
-    selection: Selection | None = None
+    selection: PageSelection | None = None
     elements: CutList = field(default_factory=CutList)
     turns: CutList = field(default_factory=CutList)
-    shares: tuple[Share, ...] = ()
+    shares: tuple[PartLimit, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -91,19 +91,19 @@ def _lore_last(
     parts = 1 + bool(window.elements) + bool(window.history)
     share = half(budget, parts)
     formula = f"{budget} div {parts}"
-    shares: list[Share] = []
+    shares: list[PartLimit] = []
     rest, words = budget, str(budget)
     elements, turns = CutList(), CutList()
     if window.elements:
         elements = cut_elements(window.elements, _cutting(sharing, share, text), counter)
-        shares.append(Share(ELEMENTS, share, formula, share > 0))
+        shares.append(PartLimit(ELEMENTS, share, formula, share > 0))
         rest, words = rest - elements.tokens, f"{words} - {elements.tokens}"
     if window.history:
         turns = cut_turns(window.history, _cutting(sharing, share, text), counter)
-        shares.append(Share(TURNS, share, formula, share > 0))
+        shares.append(PartLimit(TURNS, share, formula, share > 0))
         rest, words = rest - turns.tokens, f"{words} - {turns.tokens}"
     selection = select(window.lore, text, rest, counter, may_take)
-    shares.append(Share(LORE, rest, words))
+    shares.append(PartLimit(LORE, rest, words))
     return _fitted(window, budget, selection, elements, turns, shares)
 
 
@@ -115,7 +115,7 @@ def _lore_first(
     others = bool(window.elements or window.history)
     split = sharing.fill_and_split and others
     limit = half(budget) if split else budget
-    shares = [Share(LORE, limit, f"{budget} div 2" if split else str(budget))]
+    shares = [PartLimit(LORE, limit, f"{budget} div 2" if split else str(budget))]
     selection = select_and_fill(window.lore, text, limit, counter, may_take)
     rest = budget - selection.used
     words = f"{budget} - {selection.used}"
@@ -125,19 +125,19 @@ def _lore_first(
     elements = cut_elements(window.elements, _cutting(sharing, first, text), counter)
     turns = cut_turns(window.history, _cutting(sharing, second, text), counter)
     if window.elements:
-        shares.append(Share(ELEMENTS, first, f"({words}) div 2" if both else words, first > 0))
+        shares.append(PartLimit(ELEMENTS, first, f"({words}) div 2" if both else words, first > 0))
     if window.history:
-        shares.append(Share(TURNS, second, f"{words} - {first}" if both else words, second > 0))
+        shares.append(PartLimit(TURNS, second, f"{words} - {first}" if both else words, second > 0))
     return _fitted(window, budget, selection, elements, turns, shares)
 
 
 def _fitted(
     window: ContextWindow,
     budget: int,
-    selection: Selection,
+    selection: PageSelection,
     elements: CutList,
     turns: CutList,
-    shares: list[Share],
+    shares: list[PartLimit],
 ) -> Fitted:
     chosen = set(selection.selected)
     after = replace(
@@ -178,7 +178,7 @@ def filled(
 
 def select_for_conversation(
     window: ContextWindow, most: int, counter: TokenCounter, may_take: MayTake = everything
-) -> Selection:
+) -> PageSelection:
     """What the whole conversation brings in (rules: context-window 14)."""
     return select(window.lore, " ".join(turn.text for turn in window.history), most, counter, may_take)
 

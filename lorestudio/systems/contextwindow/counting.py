@@ -28,7 +28,7 @@ MOST_UNITS: Final = 10_000
 _LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
 
 
-class Rule(StrEnum):
+class CountingRule(StrEnum):
     """Why a part of a text costs what it costs."""
 
     NON_LETTERS = "non-letters"
@@ -44,7 +44,7 @@ class Rule(StrEnum):
 class Cost:
     """Tokens that a part of a text costs, and the rule that says so."""
 
-    rule: Rule
+    rule: CountingRule
     text: str
     tokens: int
 
@@ -100,14 +100,14 @@ class WordListCounter:
             return
         units = as_units(piece)
         if len(units) > MOST_UNITS:
-            yield Cost(Rule.TOO_LONG, piece, self._by_length(len(units)))
+            yield Cost(CountingRule.TOO_LONG, piece, self._by_length(len(units)))
             return
         total = 0
         for cost in self._parts(units, first=first and self.settings.count_sub_words_in_first_word):
             total += cost.tokens
             yield cost
         if not total:
-            yield Cost(Rule.MINIMUM, piece, 1)
+            yield Cost(CountingRule.MINIMUM, piece, 1)
 
     def _parts(self, units: str, *, first: bool) -> Iterator[Cost]:
         options = self.settings
@@ -117,24 +117,24 @@ class WordListCounter:
         while at < end:
             if not letters[at]:
                 after = _run(letters, at)
-                yield Cost(Rule.NON_LETTERS, units[at:after], self._by_length(after - at))
+                yield Cost(CountingRule.NON_LETTERS, units[at:after], self._by_length(after - at))
                 at = after
                 continue
             found = self._match(lowered, letters, at, first=first)
             if not found:
-                yield Cost(Rule.UNKNOWN_WORD, units[at:], self._by_length(end - at))
+                yield Cost(CountingRule.UNKNOWN_WORD, units[at:], self._by_length(end - at))
                 return
-            yield Cost(Rule.ENTRY, units[at : at + found], 1)
+            yield Cost(CountingRule.ENTRY, units[at : at + found], 1)
             if options.count_only_first_word_found:
                 return
             at += found
             gap = options.split_for_non_word_char and at < end and not letters[at]
             if gap:
                 after = _run(letters, at)
-                yield Cost(Rule.GAP, units[at:after], self._by_length(after - at))
+                yield Cost(CountingRule.GAP, units[at:after], self._by_length(after - at))
                 at = after
             if (gap or options.always_split_if_whole_word_exists) and at < end and not options.count_sub_words_if_split:
-                yield Cost(Rule.REMAINDER, units[at:], self._by_length(end - at))
+                yield Cost(CountingRule.REMAINDER, units[at:], self._by_length(end - at))
                 return
 
     def _match(self, lowered: str, letters: list[bool], at: int, *, first: bool) -> int:

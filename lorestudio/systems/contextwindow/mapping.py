@@ -25,7 +25,7 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.systems.contextwindow import lore
 from lorestudio.systems.contextwindow.locks import LockTable, Passthrough
 from lorestudio.systems.contextwindow.lore import LoreBook, LoreEntry
-from lorestudio.systems.contextwindow.window import ContextWindow, Role, Turn
+from lorestudio.systems.contextwindow.window import ContextWindow, WindowRole, WindowTurn
 
 MAIN_PAGE: Final = "main"
 
@@ -179,8 +179,8 @@ def _added(book: LoreBook, key: str, entry: Entry) -> LoreBook:
     return book
 
 
-def _turn(message: Message, place: int) -> Turn:
-    return Turn(Role.USER if message.is_user else Role.ASSISTANT, message.text, str(place))
+def _turn(message: Message, place: int) -> WindowTurn:
+    return WindowTurn(WindowRole.USER if message.is_user else WindowRole.ASSISTANT, message.text, str(place))
 
 
 def _weight(value: Json, priority: float) -> int:

@@ -21,7 +21,7 @@ from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.contextwindow.budgeting import ELEMENTS, LORE, TURNS, Fitted, Sharing, fit
 from lorestudio.systems.contextwindow.mapping import HowMapped, MappedVault, Pages, PagesBy, mapped_pages, texts_of
-from lorestudio.systems.contextwindow.selecting import Choice, MayTake, Phase, Selection
+from lorestudio.systems.contextwindow.selecting import CandidateFate, MayTake, PageSelection, SelectionPhase
 from lorestudio.systems.contextwindow.truncating import Method, effective
 from lorestudio.systems.contextwindow.window import ContextWindow, window_to_json
 
@@ -29,7 +29,7 @@ ROUNDS: Final = 3
 """So often what nobody uses is handed out by need; what is left then goes out token by token."""
 
 
-class Strategy(StrEnum):
+class PageStrategy(StrEnum):
     """How pages share a budget, by the names that settings have for it."""
 
     EQUAL_SPLIT = "EQUAL_SPLIT"
@@ -43,7 +43,7 @@ class Strategy(StrEnum):
 class Paging:
     """How the budget is split between pages. A page without a weight has the weight 0."""
 
-    strategy: Strategy = Strategy.DYNAMIC_SIZE_FILL
+    strategy: PageStrategy = PageStrategy.DYNAMIC_SIZE_FILL
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     reserve_empty: bool = True
 
@@ -120,7 +120,7 @@ def content_tokens(window: ContextWindow, counter: TokenCounter) -> int:
 def allocated(
     total: int,
     sizes: Sequence[int],
-    strategy: Strategy,
+    strategy: PageStrategy,
     weights: Sequence[float],
     used: Callable[[int, int], int],
     *,
@@ -133,15 +133,15 @@ def allocated(
     """
     if total <= 0 or not sizes:
         return (0,) * len(sizes)
-    if strategy is Strategy.EQUAL_SPLIT:
+    if strategy is PageStrategy.EQUAL_SPLIT:
         return _equal(total, len(sizes))
-    if strategy is Strategy.WEIGHTED_SPLIT:
+    if strategy is PageStrategy.WEIGHTED_SPLIT:
         return _weighted(total, weights)
     order = list(range(len(sizes)))
-    if strategy is Strategy.DYNAMIC_SIZE_FILL:
+    if strategy is PageStrategy.DYNAMIC_SIZE_FILL:
         order.sort(key=lambda place: sizes[place])
     given = _in_order(total, sizes, order)
-    if strategy is Strategy.PRIORITY_FILL:
+    if strategy is PageStrategy.PRIORITY_FILL:
         return tuple(given)
     wanted, unused = list(sizes), 0
     for place, limit in enumerate(given):
@@ -231,7 +231,7 @@ def _shares(
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LorePage:
     """A page as the vault made it, and what became of it."""
 
     vault: MappedVault
@@ -243,9 +243,9 @@ class Page:
         return self.vault.name
 
     @property
-    def selection(self) -> Selection:
+    def selection(self) -> PageSelection:
         """What was selected; nothing where the page was left whole."""
-        return self.fit.fitted.selection or Selection()
+        return self.fit.fitted.selection or PageSelection()
 
     @property
     def lore(self) -> tuple[Entry, ...]:
@@ -263,7 +263,7 @@ class Page:
         """The note behind a key of the page."""
         return self.vault.entries[key]
 
-    def choices(self, which: Phase) -> tuple[Choice, ...]:
+    def choices(self, which: SelectionPhase) -> tuple[CandidateFate, ...]:
         """What was decided about entries in one of the passes."""
         return tuple(choice for choice in self.selection.choices if choice.phase is which)
 
@@ -283,7 +283,7 @@ class Page:
 
 def fitted_pages(
     moment: Moment, settings: ContextWindowSettings, text: str, budget: int, counter: TokenCounter
-) -> tuple[Page, ...]:
+) -> tuple[LorePage, ...]:
     """The pages of a moment, fitted. Raises ValueError where a setting cannot be read."""
     how = HowMapped(text, settings.with_conversation, pages_of(settings), settings.source_compatible)
     vaults = mapped_pages(moment.index, moment.chat, moment.controls, how)
@@ -299,7 +299,7 @@ def fitted_pages(
     )
     windows = {vault.name: vault.window for vault in vaults}
     fits = fit_pages(windows, text, sharing, counter, paging_of(settings), lambda name: locks[name].may_take(name))
-    return tuple(Page(vault, fit) for vault, fit in zip(vaults, fits, strict=True))
+    return tuple(LorePage(vault, fit) for vault, fit in zip(vaults, fits, strict=True))
 
 
 def pages_of(settings: ContextWindowSettings) -> Pages:
@@ -311,7 +311,7 @@ def pages_of(settings: ContextWindowSettings) -> Pages:
 
 def paging_of(settings: ContextWindowSettings) -> Paging:
     """How settings split the budget between pages. Raises ValueError for weights that cannot be read."""
-    strategy = Strategy(settings.multi_page_budget_strategy)
+    strategy = PageStrategy(settings.multi_page_budget_strategy)
     return Paging(strategy, weights_of(settings.page_weights), settings.reserve_empty_page_budget)
 
 

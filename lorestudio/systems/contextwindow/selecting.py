@@ -32,7 +32,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """A link that was followed: `new` where it brought its target in, `missing` where no entry has that key."""
 
     source: str
@@ -58,7 +58,7 @@ class Requirement:
     how: How | None = None
 
 
-class Phase(StrEnum):
+class SelectionPhase(StrEnum):
     """Which pass a choice belongs to."""
 
     PRIORITY = "priority"
@@ -74,11 +74,11 @@ class Refusal(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CandidateFate:
     """What became of one candidate: its cost, what was used before it, and why it was refused."""
 
     key: str
-    phase: Phase
+    phase: SelectionPhase
     cost: int
     used: int
     limit: int
@@ -91,7 +91,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class PageSelection:
     """Everything that selecting decided, each list in the order in which it was decided.
 
     `expanded` are the matched keys and what they link to; `dependants` came in because everything they require is
@@ -99,14 +99,14 @@ class Selection:
     """
 
     matches: tuple[Match, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[PageLink, ...] = ()
     expanded: tuple[str, ...] = ()
     dependants: Mapping[str, tuple[Requirement, ...]] = field(default_factory=lambda: MappingProxyType({}))
     ineligible: Mapping[str, tuple[Requirement, ...]] = field(default_factory=lambda: MappingProxyType({}))
     eligible: tuple[str, ...] = ()
     locked: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[CandidateFate, ...] = ()
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -136,7 +136,9 @@ def count_and_sort_hits(keys: Iterable[str]) -> list[tuple[str, int]]:
     return Counter(keys).most_common()
 
 
-def select(book: LoreBook, text: str, most: int, counter: TokenCounter, may_take: MayTake = everything) -> Selection:
+def select(
+    book: LoreBook, text: str, most: int, counter: TokenCounter, may_take: MayTake = everything
+) -> PageSelection:
     """Which entries go in with at most `most` tokens: one that does not fit is passed over
     (rules: context-window 6).
     """
@@ -169,9 +171,11 @@ def select(book: LoreBook, text: str, most: int, counter: TokenCounter, may_take
     for key in candidates:
         cost = counter.count(book[key].value)
         fits = used + cost <= most
-        choices.append(Choice(key, Phase.PRIORITY, cost, used, most, None if fits else Refusal.DOES_NOT_FIT))
+        choices.append(
+            CandidateFate(key, SelectionPhase.PRIORITY, cost, used, most, None if fits else Refusal.DOES_NOT_FIT)
+        )
         used += cost if fits else 0
-    return Selection(
+    return PageSelection(
         found,
         links,
         expanded,
@@ -186,12 +190,12 @@ def select(book: LoreBook, text: str, most: int, counter: TokenCounter, may_take
 
 def select_and_fill(
     book: LoreBook, text: str, most: int, counter: TokenCounter, may_take: MayTake = everything
-) -> Selection:
+) -> PageSelection:
     """As `select`, and then whatever else fits, the heaviest first and each looked at once
     (rules: context-window 7).
     """
     if most <= 0:
-        return Selection()
+        return PageSelection()
     begun = select(book, text, most, counter, may_take)
     used = begun.used
     if used >= most:
@@ -202,20 +206,26 @@ def select_and_fill(
     full = False
     for key in sorted(rest, key=lambda key: -book[key].weight):
         if full:
-            choices.append(Choice(key, Phase.FILL, counter.count(book[key].value), used, most, Refusal.NOT_EXAMINED))
+            choices.append(
+                CandidateFate(
+                    key, SelectionPhase.FILL, counter.count(book[key].value), used, most, Refusal.NOT_EXAMINED
+                )
+            )
             continue
         requirements = satisfied_by(book, book[key], taken)
         cost = counter.count(book[key].value)
         if any(requirement.member is None for requirement in requirements):
-            choices.append(Choice(key, Phase.FILL, cost, used, most, Refusal.REQUIREMENT))
+            choices.append(CandidateFate(key, SelectionPhase.FILL, cost, used, most, Refusal.REQUIREMENT))
             continue
         fits = used + cost <= most
-        choices.append(Choice(key, Phase.FILL, cost, used, most, None if fits else Refusal.DOES_NOT_FIT))
+        choices.append(
+            CandidateFate(key, SelectionPhase.FILL, cost, used, most, None if fits else Refusal.DOES_NOT_FIT)
+        )
         if fits:
             taken[key] = None
             used += cost
         full = used >= most
-    return Selection(
+    return PageSelection(
         begun.matches,
         begun.links,
         begun.expanded,
@@ -259,15 +269,15 @@ def _match(key: str, entry: LoreEntry, lowered: str) -> Match | None:
     return Match(key, trigger, place, lowered.count(low) if low else 1)
 
 
-def _follow_links(book: LoreBook, keys: Sequence[str]) -> tuple[tuple[Link, ...], tuple[str, ...]]:
+def _follow_links(book: LoreBook, keys: Sequence[str]) -> tuple[tuple[PageLink, ...], tuple[str, ...]]:
     """All links from these keys, each entry once, first in first out (rules: context-window 6 step 2)."""
     seen = dict.fromkeys(keys)
     queue = list(seen)
-    links: list[Link] = []
+    links: list[PageLink] = []
     for key in queue:  # grows while it is walked
         for target in book[key].linked_keys:
             missing, new = target not in book, target in book and target not in seen
-            links.append(Link(key, target, new, missing))
+            links.append(PageLink(key, target, new, missing))
             if new:
                 seen[target] = None
                 queue.append(target)

@@ -21,14 +21,14 @@ from lorestudio.systems.contextwindow.budgeting import ELEMENTS, TURNS
 from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
 from lorestudio.systems.contextwindow.locks import Refused
 from lorestudio.systems.contextwindow.mapping import PagesBy
-from lorestudio.systems.contextwindow.pages import Page, budget_of, fitted_pages
-from lorestudio.systems.contextwindow.selecting import Choice, Refusal
-from lorestudio.systems.contextwindow.selecting import Phase as Pass
+from lorestudio.systems.contextwindow.pages import LorePage, budget_of, fitted_pages
+from lorestudio.systems.contextwindow.selecting import CandidateFate, Refusal
+from lorestudio.systems.contextwindow.selecting import SelectionPhase as Pass
 from lorestudio.systems.contextwindow.truncating import effective
 from lorestudio.systems.contextwindow.words import VOCABULARY
 from lorestudio.systems.ideas import Situation, declared_options, without_property
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import Run, Step
+from lorestudio.systems.runner import FunctionStage, Run
 from lorestudio.trace.model import (
     Injection,
     Limit,
@@ -45,18 +45,18 @@ from lorestudio.trace.wording import joined, plural, quoted
 TAG: Final = "context_window"
 
 
-class _Run:
+class _WindowRun:
     """One generation under way."""
 
     def __init__(self, moment: Moment, settings: ContextWindowSettings, counter: TokenCounter) -> None:
         self.moment, self.settings, self.counter = moment, settings, counter
         self.told = Run(moment)
         self.candidates = self.told.candidates
-        self.pages: tuple[Page, ...] = ()
+        self.pages: tuple[LorePage, ...] = ()
         self.budget = 0
         self.scanned = range(max(0, len(moment.chat) - settings.scanned_messages), len(moment.chat))
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[FunctionStage, ...]:
         """The stages in order. That of the page budgets is there where there may be several pages."""
         table: tuple[tuple[str, Phase, Callable[[Ledger], StageRecord]], ...] = (
             ("snapshot", Phase.LOAD, self._load),
@@ -261,13 +261,13 @@ class _Run:
         """The budget of all pages in tokens."""
         return effective(self.budget, self.settings.multiply_window_size_by)
 
-    def _on(self, page: Page, total: int | None = None) -> dict[str, Json]:
+    def _on(self, page: LorePage, total: int | None = None) -> dict[str, Json]:
         """What a verdict says of its page where there are several, and the tokens on all of them up to here."""
         if len(self.pages) < 2:
             return {}
         return {"page": page.name} | ({} if total is None else {"total": total})
 
-    def _lock_of(self, page: Page, key: str) -> str:
+    def _lock_of(self, page: LorePage, key: str) -> str:
         """Why a locked key is not let through."""
         if any(rule.matches(page.entry(key)) for rule in self.moment.controls.blocks):
             return "cw_locked"
@@ -285,7 +285,7 @@ class _Run:
         return ledger.close(self.candidates, note, status=StageStatus.SKIPPED)
 
 
-def _lack(choice: Choice) -> Mapping[str, Json]:
+def _lack(choice: CandidateFate) -> Mapping[str, Json]:
     room = max(0, choice.limit - choice.used)
     return {"cost": choice.cost, "room": room, "limit": choice.limit, "needs": choice.cost - room}
 
@@ -316,7 +316,7 @@ class ContextWindowSystem(System):
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
-        run = _Run(moment, self.settings, self.counter or moment.counter)
+        run = _WindowRun(moment, self.settings, self.counter or moment.counter)
         return Decided(_trace(run, await run.told.through(run.steps())), state)
 
     def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:  # noqa: ARG002
@@ -334,7 +334,7 @@ class ContextWindowSystem(System):
         return entry.content
 
 
-def _trace(run: _Run, records: tuple[StageRecord, ...]) -> Trace:
+def _trace(run: _WindowRun, records: tuple[StageRecord, ...]) -> Trace:
     """Everything that was decided."""
     failed = any(record.status is StageStatus.FAILED for record in records)
     warnings = []
@@ -361,7 +361,7 @@ def _trace(run: _Run, records: tuple[StageRecord, ...]) -> Trace:
     )
 
 
-def _limits(run: _Run) -> tuple[Limit, ...]:
+def _limits(run: _WindowRun) -> tuple[Limit, ...]:
     used = sum(page.fit.tokens for page in run.pages)
     limits = [Limit("token budget", used, run.whole_budget, "tokens")]
     for page in run.pages:

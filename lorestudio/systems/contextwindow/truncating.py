@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Final
 
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.systems.contextwindow.window import Turn
+from lorestudio.systems.contextwindow.window import WindowTurn
 
 
 class Method(StrEnum):
@@ -24,7 +24,7 @@ class Method(StrEnum):
     MIDDLE = "TruncateMiddle"
 
 
-class Kept(StrEnum):
+class CutReason(StrEnum):
     """What became of one item of a list that was cut, and why."""
 
     WITHIN_LIMIT = "within limit"
@@ -37,7 +37,7 @@ class Kept(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CutItem:
     """One item of a list: its place in the list before, its tokens, whether it is kept, and why.
 
     `total` is what had been kept so far in the order that items were looked at, this one included where it is kept.
@@ -46,7 +46,7 @@ class Item:
     place: int
     tokens: int
     kept: bool
-    reason: Kept
+    reason: CutReason
     total: int = 0
 
 
@@ -60,12 +60,12 @@ def half(value: int, parts: int = 2) -> int:
     return value // parts if value >= 0 else -(-value // parts)
 
 
-def cut(costs: Sequence[int], limit: int, method: Method) -> tuple[Item, ...]:
+def cut(costs: Sequence[int], limit: int, method: Method) -> tuple[CutItem, ...]:
     """What is kept of items that cost so many tokens each, in their order; items are never cut themselves.
 
     Cutting in the middle can drop something though all of it would fit: each end has half of the limit.
     """
-    found: dict[int, Item] = {}
+    found: dict[int, CutItem] = {}
     everything = range(len(costs))
     if method is Method.TOP:
         _stop_at_misfit(costs, reversed(everything), limit, found)
@@ -79,7 +79,9 @@ def cut(costs: Sequence[int], limit: int, method: Method) -> tuple[Item, ...]:
         for place in range(len(costs) - 1, first - 1, -1):
             fits = total + costs[place] <= budget
             total += costs[place] if fits else 0
-            found[place] = Item(place, costs[place], fits, Kept.FITS if fits else Kept.MISFIT_SKIPPED, total)
+            found[place] = CutItem(
+                place, costs[place], fits, CutReason.FITS if fits else CutReason.MISFIT_SKIPPED, total
+            )
     return tuple(found[place] for place in everything)
 
 
@@ -95,17 +97,17 @@ def truncated(text: str, limit: int, multiplier: int, method: Method, counter: T
 
 def truncated_list(
     texts: Sequence[str], limit: int, multiplier: int, method: Method, counter: TokenCounter
-) -> tuple[Item, ...]:
+) -> tuple[CutItem, ...]:
     """What is kept of a list of texts: all of it where it fits (rules: context-window 3.2)."""
     costs, room = [counter.count(text) for text in texts], effective(limit, multiplier)
     return whole(costs) if sum(costs) <= room else cut(costs, room, method)
 
 
-def whole(costs: Sequence[int]) -> tuple[Item, ...]:
+def whole(costs: Sequence[int]) -> tuple[CutItem, ...]:
     """All items kept."""
     totals = accumulate(costs)
     return tuple(
-        Item(place, cost, True, Kept.WITHIN_LIMIT, total)
+        CutItem(place, cost, True, CutReason.WITHIN_LIMIT, total)
         for place, (cost, total) in enumerate(zip(costs, totals, strict=True))
     )
 
@@ -141,14 +143,14 @@ def _tail(text: str, most: int, counter: TokenCounter) -> str:
     return tail
 
 
-def _stop_at_misfit(costs: Sequence[int], order: Iterable[int], limit: int, found: dict[int, Item]) -> None:
+def _stop_at_misfit(costs: Sequence[int], order: Iterable[int], limit: int, found: dict[int, CutItem]) -> None:
     total, stopped = 0, False
     for place in order:
         fits = not stopped and total + costs[place] <= limit
         total += costs[place] if fits else 0
-        reason = Kept.FITS if fits else Kept.AFTER_STOP if stopped else Kept.MISFIT_STOP
+        reason = CutReason.FITS if fits else CutReason.AFTER_STOP if stopped else CutReason.MISFIT_STOP
         stopped = stopped or not fits
-        found[place] = Item(place, costs[place], fits, reason, total)
+        found[place] = CutItem(place, costs[place], fits, reason, total)
 
 
 _NO_WORD: Final = re.compile("[^A-Za-z0-9_]+")
@@ -178,7 +180,7 @@ class CutList:
     `matching` are the places that share a word with the text. `changed` is false where nothing was looked at.
     """
 
-    items: tuple[Item, ...] = ()
+    items: tuple[CutItem, ...] = ()
     order: tuple[int, ...] = ()
     matching: frozenset[int] = field(default_factory=frozenset)
     changed: bool = True
@@ -200,7 +202,7 @@ def cut_elements(elements: Sequence[str], how: Cutting, counter: TokenCounter) -
     return _plain(elements, how, counter)
 
 
-def cut_turns(turns: Sequence[Turn], how: Cutting, counter: TokenCounter) -> CutList:
+def cut_turns(turns: Sequence[WindowTurn], how: Cutting, counter: TokenCounter) -> CutList:
     """Which turns stay. Without words to preserve, a turn stays as soon as one of the same text does."""
     texts = [turn.text for turn in turns]
     if how.limit <= 0:
@@ -214,7 +216,7 @@ def cut_turns(turns: Sequence[Turn], how: Cutting, counter: TokenCounter) -> Cut
     cut = _plain(texts, how, counter)
     surviving = {texts[place] for place in cut.order}
     items = tuple(
-        Item(item.place, item.tokens, True, Kept.KEPT_ELSEWHERE, item.total)
+        CutItem(item.place, item.tokens, True, CutReason.KEPT_ELSEWHERE, item.total)
         if not item.kept and texts[item.place] in surviving
         else item
         for item in cut.items
@@ -249,7 +251,7 @@ def _preserving(
     """
     others = [place for place in range(len(texts)) if place not in set(matching)] if regular is None else regular
     limit, multiplier = (how.limit, how.multiplier) if how.source_compatible else (_whole(how), 0)
-    items: dict[int, Item] = {}
+    items: dict[int, CutItem] = {}
     costs = {place: counter.count(texts[place]) for place in (*matching, *others)}
     total = sum(costs[place] for place in matching)
     group = [texts[place] for place in matching]
@@ -262,7 +264,7 @@ def _preserving(
         rest = [texts[place] for place in others]
         second = _places(others, rest, truncated_list(rest, remaining, multiplier, how.method, counter), items)
     for place, text in enumerate(texts):
-        items.setdefault(place, Item(place, counter.count(text), False, Kept.NO_BUDGET))
+        items.setdefault(place, CutItem(place, counter.count(text), False, CutReason.NO_BUDGET))
     order = (*first, *second)
     return CutList(tuple(items[place] for place in range(len(texts))), order, frozenset(matching))
 
@@ -271,11 +273,13 @@ def _whole(how: Cutting) -> int:
     return effective(how.limit, how.multiplier)
 
 
-def _places(places: Sequence[int], texts: Sequence[str], chosen: Sequence[Item], items: dict[int, Item]) -> list[int]:
+def _places(
+    places: Sequence[int], texts: Sequence[str], chosen: Sequence[CutItem], items: dict[int, CutItem]
+) -> list[int]:
     """The places of what was kept: for each text that survives the earliest place of the group that has it."""
     for item in chosen:
         place = places[item.place]
-        items[place] = Item(place, item.tokens, item.kept, item.reason, item.total)
+        items[place] = CutItem(place, item.tokens, item.kept, item.reason, item.total)
     free = list(places)
     found = []
     for item in chosen:
@@ -288,6 +292,6 @@ def _places(places: Sequence[int], texts: Sequence[str], chosen: Sequence[Item],
     for item in chosen:
         place = places[item.place]
         if (place in kept) is not item.kept:  # another place of the same text stays instead
-            reason = Kept.KEPT_ELSEWHERE
-            items[place] = Item(place, item.tokens, place in kept, reason, item.total)
+            reason = CutReason.KEPT_ELSEWHERE
+            items[place] = CutItem(place, item.tokens, place in kept, reason, item.total)
     return found

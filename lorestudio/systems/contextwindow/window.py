@@ -16,7 +16,7 @@ DEFAULT_SIZE: Final = 8000
 """Tokens; only a proposal for the budget (rules: context-window 17 row 1)."""
 
 
-class Role(StrEnum):
+class WindowRole(StrEnum):
     """Who speaks a turn."""
 
     DEVELOPER = "developer"
@@ -27,10 +27,10 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class WindowTurn:
     """One turn of a conversation. Two turns are the same one when their `uuid` is, whatever they say."""
 
-    role: Role
+    role: WindowRole
     text: str
     uuid: str = ""
 
@@ -41,7 +41,7 @@ class ContextWindow:
 
     lore: LoreBook = field(default_factory=lambda: lore.EMPTY)
     elements: tuple[str, ...] = ()
-    history: tuple[Turn, ...] = ()
+    history: tuple[WindowTurn, ...] = ()
     context_size: int = DEFAULT_SIZE
     version: int = 0
     is_locked: bool = False
@@ -90,7 +90,9 @@ class ContextWindow:
         )
 
 
-def with_turn(history: tuple[Turn, ...], turn: Turn, new_id: Callable[[], str] | None = None) -> tuple[Turn, ...]:
+def with_turn(
+    history: tuple[WindowTurn, ...], turn: WindowTurn, new_id: Callable[[], str] | None = None
+) -> tuple[WindowTurn, ...]:
     """The history with a turn, which gets an id where it has none; one whose id is there already is left out."""
     if not turn.uuid:
         turn = replace(turn, uuid=(new_id or _new_id)())
@@ -160,14 +162,14 @@ def _entry(value: Mapping[str, Json], key: str) -> LoreEntry:
     )
 
 
-def _turn(value: Mapping[str, Json], place: int, new_id: Callable[[], str]) -> Turn:
+def _turn(value: Mapping[str, Json], place: int, new_id: Callable[[], str]) -> WindowTurn:
     role = str(value.get("role", "user")).lower()
-    if role not in set(Role):
-        known = ", ".join(Role)
+    if role not in set(WindowRole):
+        known = ", ".join(WindowRole)
         raise ValueError(f"converseHistory.history[{place}].role: “{role}” is no role. Use one of: {known}.")
     content = value.get("content", {})
     text = content.get("text", "") if isinstance(content, Mapping) else content
-    return Turn(Role(role), str(text), str(value.get("uuid", "")) or new_id())
+    return WindowTurn(WindowRole(role), str(text), str(value.get("uuid", "")) or new_id())
 
 
 def _whole(value: Json) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length, trim
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.keys import KEY_LIMIT, Hits, KeyMatcher
+from lorestudio.systems.deeplore.keys import KEY_LIMIT, KeyMatcher, PatternHits
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.found_keys import KeyMatch, KeyPlace, WouldMatch
@@ -34,15 +34,15 @@ def key_places(ctx: Inputs) -> tuple[KeyPlace, ...]:
     found: dict[int, list[int]] = {}
     for number, start in matcher.occurring(window.text):
         found.setdefault(number, []).append(start)
-    hits = Hits({number: starts[-1] for number, starts in found.items()})
-    look = _Look(ctx, window, matcher, found)
+    hits = PatternHits({number: starts[-1] for number, starts in found.items()})
+    look = _Searched(ctx, window, matcher, found)
     entries = (ctx.index.vault.entries[number] for number in matcher.hit_entries(hits))
     places = [place for entry in entries if not entry.constant and not entry.guide for place in look.places(entry)]
     return tuple(sorted(places, key=lambda place: (place.message, -1 if place.start is None else place.start)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Searched:
     ctx: Inputs
     window: ScanWindow
     matcher: KeyMatcher
@@ -114,7 +114,7 @@ class _KeyLook:
     ctx: Inputs
     window: ScanWindow
     matcher: KeyMatcher
-    hits: Hits
+    hits: PatternHits
     offset: int
 
     def matches(

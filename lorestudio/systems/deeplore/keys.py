@@ -59,7 +59,7 @@ def _has_lone_surrogate(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class KeyPattern:
     """A key as it is searched: `text` in the folded haystack; `word` where it must stand alone."""
 
     text: str
@@ -77,8 +77,8 @@ class KeyTable:
 
     case_sensitive: bool
     whole_words: bool
-    patterns: list[Pattern] = field(default_factory=list, repr=False)
-    numbers: dict[Pattern, int] = field(default_factory=dict, repr=False)
+    patterns: list[KeyPattern] = field(default_factory=list, repr=False)
+    numbers: dict[KeyPattern, int] = field(default_factory=dict, repr=False)
     primary: list[tuple[tuple[str, int], ...]] = field(default_factory=list, repr=False)
     refine: list[tuple[tuple[str, int], ...]] = field(default_factory=list, repr=False)
     entries_of: dict[int, list[int]] = field(default_factory=dict, repr=False)
@@ -116,13 +116,13 @@ class KeyTable:
         self.halved = self.halved + [number for number in added if self.patterns[number].lone_surrogate]
         self.automatons = (*self.automatons, *self._built(added))
 
-    def pattern(self, key: str) -> Pattern:
+    def pattern(self, key: str) -> KeyPattern:
         """The key as it is searched."""
         text = key if self.case_sensitive else fold(key)
         word = self.whole_words and _WHITE.isdisjoint(text)
         if word and not self.case_sensitive:
             text = lower_variants(text)
-        return Pattern(text, word, _has_lone_surrogate(text))
+        return KeyPattern(text, word, _has_lone_surrogate(text))
 
     def _number(self, key: str) -> int:
         pattern = self.pattern(key)
@@ -172,7 +172,7 @@ def _exploded(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class PatternHits:
     """Where patterns occur in one text: for each pattern number the start of its last occurrence."""
 
     last: dict[int, int]
@@ -224,9 +224,9 @@ class KeyMatcher:
             self.table = KeyTable(case_sensitive, whole_words, primary=[()] * len(entries), refine=[()] * len(entries))
             self.table.add(entries, range(len(entries)))
 
-    def find(self, text: str) -> Hits:
+    def find(self, text: str) -> PatternHits:
         """All patterns that occur in `text`, which is folded already unless case matters."""
-        return Hits(dict(self.occurring(text)))
+        return PatternHits(dict(self.occurring(text)))
 
     def occurring(self, text: str) -> Iterator[tuple[int, int]]:
         """Every occurrence in `text`, folded like that of `find`, as pattern number and start.
@@ -258,7 +258,7 @@ class KeyMatcher:
         """
         return (start == 0 or text[start - 1] not in _WORD) and (end == len(text) or text[end] not in _WORD)
 
-    def _find_halved(self, pattern: Pattern, text: str) -> int:
+    def _find_halved(self, pattern: KeyPattern, text: str) -> int:
         """Last start of a key with half a surrogate pair, -1 for none; the offset is that of the nearest character."""
         units, needle = _exploded(text), _exploded(pattern.text)
         start = units.rfind(needle)
@@ -272,7 +272,7 @@ class KeyMatcher:
         """Length of the hit in the searched text."""
         return len(self.table.patterns[hit.pattern].text)
 
-    def test(self, entry_id: int, hits: Hits, offset: int = 0) -> KeyHit | None:
+    def test(self, entry_id: int, hits: PatternHits, offset: int = 0) -> KeyHit | None:
         """The first key of entry `entry_id` that occurs at `offset` or later, with its refine keys satisfied."""
         hit = self.test_primary(entry_id, hits, offset)
         if hit is None or not self.table.refine[entry_id]:
@@ -282,14 +282,14 @@ class KeyMatcher:
                 return KeyHit(hit.key, hit.pattern, hit.start, KeyHit(key, number, hits.last[number]))
         return None
 
-    def test_primary(self, entry_id: int, hits: Hits, offset: int = 0) -> KeyHit | None:
+    def test_primary(self, entry_id: int, hits: PatternHits, offset: int = 0) -> KeyHit | None:
         """The first key that occurs at `offset` or later, refine keys or not."""
         for key, number in self.table.primary[entry_id]:
             if hits.within(number, offset):
                 return KeyHit(key, number, hits.last[number])
         return None
 
-    def hit_entries(self, hits: Hits) -> list[int]:
+    def hit_entries(self, hits: PatternHits) -> list[int]:
         """Ids of the entries with any primary key in the text, ascending."""
         return sorted({entry_id for number in hits.last for entry_id in self.table.holders(number)})
 
@@ -303,7 +303,7 @@ class KeyMatcher:
         return self._count(self.table.patterns[pattern], text, self.table.searched(text))
 
     @staticmethod
-    def _count(pattern: Pattern, text: str, searched: str) -> int:
+    def _count(pattern: KeyPattern, text: str, searched: str) -> int:
         needle, haystack = pattern.text, searched if pattern.word else text
         if pattern.lone_surrogate:
             needle, haystack = _exploded(needle), _exploded(haystack)

@@ -105,7 +105,7 @@ def _deeplore(system: System) -> DeepLoreSystem:
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptedAnswers:
+class ScenarioAnswers:
     """The answers that a scenario scripts for one generation, with the host's own words around errors."""
 
     replies: dict[str, dict[str, Any]]
@@ -189,7 +189,7 @@ async def _generations(
         system = DeepLoreSystem(
             settings,
             scenario.behaviour,
-            ScriptedAnswers(
+            ScenarioAnswers(
                 dict(generation.ai),
                 settings.ai_search_profile_id,
                 settings.ai_search_model,

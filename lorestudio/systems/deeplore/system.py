@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import ClassVar, Final, Self
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EngineState, Tally
+from lorestudio.exchange.chats.notepad import notes_of, withdrawn
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import FIXED, Behaviour
@@ -30,6 +32,7 @@ from lorestudio.systems.base import (
     State,
     System,
     SystemKind,
+    WrittenNote,
     inputs_digest,
 )
 from lorestudio.systems.changes import Option
@@ -37,14 +40,15 @@ from lorestudio.systems.deeplore.counts import COUNTS, counted
 from lorestudio.systems.deeplore.differences import own_differences
 from lorestudio.systems.deeplore.ideas.bring_in import options
 from lorestudio.systems.deeplore.ideas.keep_out import keep_out_options
-from lorestudio.systems.deeplore.ideas.situation import Situation
+from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.key_places import key_places, would_match
-from lorestudio.systems.deeplore.notepad import notes_of, withdrawn
+from lorestudio.systems.deeplore.key_search import DeepLoreKeySearch
 from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
 from lorestudio.systems.deeplore.run import SYSTEM, digests, run
+from lorestudio.systems.deeplore.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
 from lorestudio.systems.deeplore.stages.bm25 import figures
 from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
@@ -164,10 +168,19 @@ class DeepLoreSystem(System):
 
         return Offline(replace(self, answers=answers), answers.lacks, lambda: answers.sentences, turn_to)
 
+    async def write_note(
+        self, chat: Chat, controls: ChatControls, focus: str = "", vault: Path | None = None
+    ) -> WrittenNote:
+        """A session note, due or not, the scribe switched on or not."""
+        desk = NotesDesk(ChatNotes("", chat, controls))
+        result = await SessionNotes(desk, self.answers, self.settings, self.behaviour).summarize(focus, vault=vault)
+        record = result.records[-1]
+        return WrittenNote(record.notes, record.text, record.outcome in {NotesOutcome.STORED, NotesOutcome.NOTHING})
+
     def options(self, situation: ideas.Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What can concern the stage that stopped the entry, or what brought it in."""
         stands_in = self.answers.name == Unanswered.STAND_IN
-        known = Situation.of(situation, self.inputs_of(moment, state), stand_in=stands_in)
+        known = DeepLoreSituation.of(situation, self.inputs_of(moment, state), stand_in=stands_in)
         return keep_out_options(known) if known.keeps_out else options(known)
 
     def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002
@@ -277,5 +290,6 @@ KIND: Final = SystemKind(
     filters=frozenset({"gated_field", "outside_folders", "blocked"}),
     budget="max_tokens_budget",
     budget_alone={"unlimited_budget": False},
+    key_search=DeepLoreKeySearch,
 )
 DeepLoreSystem.kind = KIND

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from lorestudio.llm.messages import PREFILTER, SEARCH
 from lorestudio.trace.model import StageStatus, Trace
-from lorestudio.trace.vocabulary import SEARCHED, Reason, Tone, Vocabulary, table
+from lorestudio.trace.vocabulary import SEARCHED, NoChoice, Reason, Tone, Vocabulary, table
 from lorestudio.trace.wording import plural
 
 GOOD, NEUTRAL, WARNING, ERROR = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING, Tone.ERROR
@@ -288,6 +289,8 @@ _RUN: Final = (
 
 
 _KEYS: Final = "keywords"
+BM25: Final = "BM25"
+"""The stage that compares words."""
 
 
 def nothing_found(trace: Trace) -> str:
@@ -304,7 +307,7 @@ def nothing_found(trace: Trace) -> str:
             f"for the keys of {plural(trace.index_size, '# entry|# entries')}. None occurs there. "
         )
     deeper = f"raise the scan depth, which is {depth}" if isinstance(depth, int) and depth else "raise the scan depth"
-    off = [name for stage, name in (("recursion", "recursive scan"), ("BM25", "fuzzy search")) if _is_off(trace, stage)]
+    off = [name for stage, name in (("recursion", "recursive scan"), (BM25, "fuzzy search")) if _is_off(trace, stage)]
     more = f"switch on {' or '.join(off)}" if off else "make entries constant that are always needed"
     return f"{found}To let more in: {deeper}; give entries keys that the chat uses; or {more}."
 
@@ -372,6 +375,18 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "refine_blocked": "None of its refine keys ({refine_keys!q}) is in "
         "[{searched:the scanned text|the last message|the last # messages}|the scanned text]."
     },
+    score_stage=BM25,
+    whole_stage="whole vault",
+    not_chosen=frozenset({"ai_not_selected"}),
+    asks={SEARCH: "AI selection", PREFILTER: "category prefilter"},
+    offer_stage="manifest",
+    no_choice={
+        "nothing_to_offer": NoChoice.NOT_OFFERED,
+        "ai_error": NoChoice.FAILED,
+        "ai_empty": NoChoice.EMPTY,
+    },
+    unsure=frozenset({"below_confidence"}),
+    tidies=frozenset({"bookkeeping"}),
     parts={
         "ai_not_selected": "ai",
         "prefilter_dropped": "ai",
@@ -391,6 +406,10 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "over_entry_cap": "[the limit of {cap} entries was reached|entry limit reached]",
         "over_budget": _NEEDS % "did not fit",
         "behind_cut": _NEEDS % "the budget had stopped before it",
+    },
+    budget_ended={
+        "over_entry_cap": "the entry cap ended the list",
+        **dict.fromkeys(("over_budget", "behind_cut", "truncated"), "the token budget ended the list"),
     },
     counts_all=True,
     would=_WOULD,

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.systems.facts.options import FactMemoryConfig
-from lorestudio.systems.facts.pipeline import Model, Result, run_pipeline
+from lorestudio.systems.facts.pipeline import ExtractionResult, Model, run_pipeline
 from lorestudio.systems.facts.profile import is_blank
 from lorestudio.systems.facts.records import (
     ExtractionRun,
@@ -22,7 +22,7 @@ from lorestudio.systems.facts.records import (
 )
 from lorestudio.systems.facts.retrieval import (
     LIMIT,
-    Found,
+    RetrievedMemories,
     context_text,
     note_retrieved,
     profile_text,
@@ -69,7 +69,7 @@ class SweptThreads:
     """What a sweep did."""
 
     cooled: tuple[Thread, ...] = ()
-    extracted: tuple[tuple[Thread, Result], ...] = ()
+    extracted: tuple[tuple[Thread, ExtractionResult], ...] = ()
     closed: tuple[Thread, ...] = ()
     failures: tuple[FailedThread, ...] = ()
 
@@ -120,7 +120,7 @@ class FactMemory:
             for thread in self._store.get_threads_by_state(ThreadState.ACTIVE)
             if not thread.digest and should_cool(thread, times.cooling, self._now())
         )
-        extracted: list[tuple[Thread, Result]] = []
+        extracted: list[tuple[Thread, ExtractionResult]] = []
         failures: list[FailedThread] = []
         for thread in self._store.get_threads_by_state(ThreadState.COOLING):
             tired = not self._strict and thread.attempts >= MOST_ATTEMPTS
@@ -144,7 +144,7 @@ class FactMemory:
 
     async def trigger(
         self, thread_id: str, lines: Sequence[Line] | None = None, origin: MemoryOrigin | None = None
-    ) -> Result:
+    ) -> ExtractionResult:
         """Draw the facts out of a thread now. Raises FactError, and whatever made it fail.
 
         `lines` are the thread's where they are not in the store, as those of a chat file.
@@ -153,7 +153,7 @@ class FactMemory:
         if thread.state is ThreadState.CLOSED:
             raise FactError(f"Cannot trigger dormant transition on closed thread: {thread_id}")
         if thread.state is ThreadState.DORMANT:
-            return Result()
+            return ExtractionResult()
         return await self._extract(thread, lines, origin)
 
     def close(self, thread_id: str) -> Thread:
@@ -180,7 +180,7 @@ class FactMemory:
         thread, previous = self._listening(thread_id)
         return Talked(thread, "", previous), self._replying(thread, message, system_prompt)
 
-    async def retrieve(self, user: str, query: str, limit: int = LIMIT, tags: Sequence[str] = ()) -> Found:
+    async def retrieve(self, user: str, query: str, limit: int = LIMIT, tags: Sequence[str] = ()) -> RetrievedMemories:
         """Find what is known about a text; where forgetting is on, the memories found are refreshed."""
         vector = await self._model.embed(query)
         found = retrieve(self._store, user, vector, self._config.search, self._now(), limit, tags)
@@ -241,7 +241,7 @@ class FactMemory:
 
     async def _extract(
         self, thread: Thread, lines: Sequence[Line] | None = None, origin: MemoryOrigin | None = None
-    ) -> Result:
+    ) -> ExtractionResult:
         """Run the pipeline over a thread that goes dormant.
 
         Strict mode keeps the new state first, as the original does. Safe mode keeps the state, the facts and the run's
@@ -275,7 +275,7 @@ class FactMemory:
         if thread is not None:
             self._store.update_thread(replace(thread, attempts=thread.attempts + 1))
 
-    def _run(self, thread: Thread, origin: MemoryOrigin, result: Result) -> ExtractionRun:
+    def _run(self, thread: Thread, origin: MemoryOrigin, result: ExtractionResult) -> ExtractionRun:
         return ExtractionRun(
             origin.run, thread.user_id, thread.id, self._now(), self._label, result.data, result.problem
         )

@@ -55,7 +55,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ExtractionResult:
     """The counters of a run (rules: fact-memory 4.1) and what they are made of. `stale` counts vectors of another
     model.
     """
@@ -91,7 +91,7 @@ async def run_pipeline(
     writes: Writes,
     options: FactOptions | None = None,
     origin: MemoryOrigin | None = None,
-) -> Result:
+) -> ExtractionResult:
     """Draw the facts out of a thread's lines and keep them.
 
     A failing extraction counts as no facts; in safe mode a provider's failure (LlmError) is raised all the same, since
@@ -102,7 +102,7 @@ async def run_pipeline(
     facts, problem = await _extracted(thread, lines, model, options)
     extracted = len(facts)
     if not facts:
-        return Result(problem=problem)
+        return ExtractionResult(problem=problem)
     review: Review | None = None
     if options.reflection:
         review = await _reviewed(facts, lines, model, writes, thread.user_id, options)
@@ -112,13 +112,15 @@ async def run_pipeline(
         facts, profile_fields = _sorted(facts, options, writes, thread.user_id)
     counts = review.counts if review is not None else None
     if not facts:
-        return Result(extracted=extracted, profile_fields=profile_fields, review=None if options.strict else counts)
+        return ExtractionResult(
+            extracted=extracted, profile_fields=profile_fields, review=None if options.strict else counts
+        )
     vectors = await embed_all([fact.content for fact in facts], model.embed, options.concurrency, strict=options.strict)
     keeper = FactKeeper(thread, writes, options, origin)
     keeper.prepare(vectors)
     for place, (fact, vector) in enumerate(zip(facts, vectors, strict=True)):
         keeper.keep(place, fact, vector)
-    return Result(
+    return ExtractionResult(
         keeper.saved, keeper.deduped, keeper.superseded, extracted, profile_fields, counts, len(facts), keeper.stale,
         tuple(keeper.decisions),
     )  # fmt: skip

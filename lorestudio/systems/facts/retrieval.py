@@ -58,7 +58,7 @@ class MemorySearch:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievedMemories:
     """What retrieval came to, step by step: `considered` by plain similarity, then what each step left out."""
 
     matches: tuple[MemoryMatch, ...] = ()
@@ -77,7 +77,7 @@ def retrieve(
     now: int,
     limit: int = LIMIT,
     tags: Sequence[str] = (),
-) -> Found:
+) -> RetrievedMemories:
     """The pinned memories and the most similar others; the limit counts only the others (rules: fact-memory 10)."""
     try:
         profile = store.get_profile(user)
@@ -97,7 +97,7 @@ def chosen(
     search: MemorySearch,
     now: int,
     limit: int,
-) -> Found:
+) -> RetrievedMemories:
     """What becomes of the matches of a search (rules: fact-memory 10 steps 3 and 4)."""
     ids = {match.memory.id for match in pinned}
     others = [match for match in considered if match.memory.id not in ids]
@@ -117,10 +117,10 @@ def chosen(
     result: Sequence[MemoryMatch] = (*pinned, *kept)
     if search.on_retrieve is not None:
         result = search.on_retrieve(result)
-    return Found(tuple(result), tuple(pinned), tuple(considered), tuple(below), tuple(outdated), profile)
+    return RetrievedMemories(tuple(result), tuple(pinned), tuple(considered), tuple(below), tuple(outdated), profile)
 
 
-def note_retrieved(store: FactStore, found: Found, now: int) -> None:
+def note_retrieved(store: FactStore, found: RetrievedMemories, now: int) -> None:
     """Remember which memories were asked for, where forgetting is on; what fails is passed over
     (rules: fact-memory 10.6).
     """

@@ -25,7 +25,7 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.systems.facts.conversations import FactMemory
 from lorestudio.systems.facts.extraction import AskedModel, PlainModel
 from lorestudio.systems.facts.options import configured, own_text, store_path, timeouts_of
-from lorestudio.systems.facts.pipeline import Model, Result
+from lorestudio.systems.facts.pipeline import ExtractionResult, Model
 from lorestudio.systems.facts.records import (
     Changes,
     ExtractionRun,
@@ -57,7 +57,7 @@ class Drawn:
     """What came of one passage: its counters, or why there are none."""
 
     passage: Passage
-    result: Result | None = None
+    result: ExtractionResult | None = None
     problem: str = ""
 
 

@@ -33,13 +33,20 @@ from lorestudio.systems.base import (
 )
 from lorestudio.systems.facts.options import configured, store_path
 from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile, as_match
-from lorestudio.systems.facts.retrieval import Found, MemoryLayout, MemorySearch, as_pinned, chosen, context_pieces
+from lorestudio.systems.facts.retrieval import (
+    MemoryLayout,
+    MemorySearch,
+    RetrievedMemories,
+    as_pinned,
+    chosen,
+    context_pieces,
+)
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.facts.similarity import VectorTable, comparable
 from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import Run, Step
+from lorestudio.systems.runner import FunctionStage, Run
 from lorestudio.systems.vectors import KnownVectors, MadeVectors, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
@@ -62,7 +69,7 @@ _TITLE: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownMemories:
     """The memories that a replay sees, with their vectors; `chat` is the name of the chat that is replayed."""
 
     chat: str = ""
@@ -73,7 +80,7 @@ class Known:
     digest: str = ""
 
     @classmethod
-    def of(cls, chat: str, memories: Sequence[Memory], profile: Profile | None, model: str) -> Known:
+    def of(cls, chat: str, memories: Sequence[Memory], profile: Profile | None, model: str) -> KnownMemories:
         """Those memories; vectors of another model are no vectors."""
         usable = tuple(memory.embedding is not None and comparable(memory, model) for memory in memories)
         vectors = [memory.embedding if use else None for memory, use in zip(memories, usable, strict=True)]
@@ -112,7 +119,7 @@ class FactsSystem(System):
     """Fact memory of one chat, with its settings."""
 
     settings: FactsSettings = field(default_factory=FactsSettings)
-    known: Known = field(default_factory=Known, repr=False)
+    known: KnownMemories = field(default_factory=KnownMemories, repr=False)
     vectors: KnownVectors | MadeVectors | None = None
     layout: MemoryLayout = field(default_factory=MemoryLayout)
     search: MemorySearch = field(default_factory=MemorySearch)
@@ -127,7 +134,7 @@ class FactsSystem(System):
                 return cls(settings)
             owner = owner_of(settings, scene.chat, scene.chat_path)
             name = chat_name(scene.chat, scene.chat_path)
-            known = Known.of(name, session.memories(owner), session.profile(owner), session.embedder.model_id)
+            known = KnownMemories.of(name, session.memories(owner), session.profile(owner), session.embedder.model_id)
             return cls(settings, known, KnownVectors(session.embedder), config.layout, config.search)
 
     @property
@@ -149,8 +156,8 @@ class FactsSystem(System):
         return Decided(run.trace(await run.told.through(run.steps())), state)
 
 
-class Place(NamedTuple):
-    """A memory among the candidates, by its place in `Known.memories`."""
+class MemoryPlace(NamedTuple):
+    """A memory among the candidates, by its place in `KnownMemories.memories`."""
 
     id: int
 
@@ -163,14 +170,14 @@ class _FactsRun:
         self.known, self.search = system.known, system.search
         self.places = {memory.id: place for place, memory in enumerate(self.known.memories)}
         self.told = Run(moment)
-        self.candidates: list[Place] = self.told.candidates
+        self.candidates: list[MemoryPlace] = self.told.candidates
         self.at_hand: list[int] = []
-        self.found = Found()
+        self.found = RetrievedMemories()
         self.asked = False
         self.problem = ""
         self.calls: list[AiCall] = []
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[FunctionStage, ...]:
         """The stages in order."""
         return (
             self.told.step("memories", Phase.LOAD, self._load),
@@ -186,7 +193,7 @@ class _FactsRun:
         for place, memory in enumerate(self.known.memories):
             origin = memory.origin
             if origin.chat == self.known.chat and origin.last is not None and origin.last >= self.moment.turn.message:
-                book.refuse(Place(place), "fm_later", first=origin.first, last=origin.last)
+                book.refuse(MemoryPlace(place), "fm_later", first=origin.first, last=origin.last)
             else:
                 self.at_hand.append(place)
         note = "" if self.known.memories else "fm_nothing_kept"
@@ -226,25 +233,29 @@ class _FactsRun:
             if self.known.memories[place].pinned:
                 continue
             if rank > wide:
-                book.refuse(Place(place), "fm_beyond", **shown, rank=rank, limit=wide)
+                book.refuse(MemoryPlace(place), "fm_beyond", **shown, rank=rank, limit=wide)
             elif place in below:
-                book.refuse(Place(place), "fm_below", **shown, threshold=threshold)
+                book.refuse(MemoryPlace(place), "fm_below", **shown, threshold=threshold)
             else:
                 details = shown | {"rank": rank} | ({"threshold": threshold} if threshold > 0 else {})
                 self._take(book, place, "fm_found", **details)
-        bare = [place for place in self.at_hand if not self.known.usable[place] and Place(place) not in self.candidates]
+        bare = [
+            place
+            for place in self.at_hand
+            if not self.known.usable[place] and MemoryPlace(place) not in self.candidates
+        ]
         for place in bare[:_TOLD]:
-            book.refuse(Place(place), "fm_no_vector")
+            book.refuse(MemoryPlace(place), "fm_no_vector")
 
     def _outdated(self, book: Ledger) -> StageRecord:
         for match in self.found.outdated:
-            self.told.drop(book, Place(self._at(match)), "fm_outdated")
+            self.told.drop(book, MemoryPlace(self._at(match)), "fm_outdated")
         profile = self.known.profile is not None
         status = StageStatus.RAN if profile else StageStatus.SKIPPED
         return book.close(self.candidates, "" if profile else "fm_no_profile", status=status)
 
     def _weighed(self, book: Ledger) -> StageRecord:
-        order = [Place(self._at(match)) for match in self.found.matches]
+        order = [MemoryPlace(self._at(match)) for match in self.found.matches]
         search = self.search
         if search.forgetting is None and search.recency_weight <= 0 and search.diversity_weight <= 0:
             self.candidates[:] = order
@@ -284,8 +295,8 @@ class _FactsRun:
 
     def _take(self, book: Ledger, place: int, reason: str, **details: Json) -> None:
         """The memory becomes a candidate."""
-        self.candidates.append(Place(place))
-        book.add(Place(place), reason, **details)
+        self.candidates.append(MemoryPlace(place))
+        book.add(MemoryPlace(place), reason, **details)
 
     # ---- the trace --------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ DEFAULT_LIMIT: Final = 5
 DEFAULT_THRESHOLD: Final = 0.5
 
 
-class Mode(StrEnum):
+class FirstStep(StrEnum):
     """What comes first."""
 
     KEYWORDS = "keyword_first"
@@ -68,12 +68,12 @@ class Options:
     limit: float = DEFAULT_LIMIT
     threshold: float = DEFAULT_THRESHOLD
     use_semantic: bool = True
-    mode: Mode = Mode.KEYWORDS
+    mode: FirstStep = FirstStep.KEYWORDS
     keyword_boost: float = 0.1
     strict: bool = False
 
 
-def options_of(values: Mapping[str, Json], *, mode: Mode = Mode.KEYWORDS, strict: bool = False) -> Options:
+def options_of(values: Mapping[str, Json], *, mode: FirstStep = FirstStep.KEYWORDS, strict: bool = False) -> Options:
     """Options as a caller writes them: `limit`, `semanticThreshold`, `useSemanticSearch`, `keywordBoost`.
 
     An absent one has its default. In strict mode null counts as 0 and everything else as it is; otherwise null and what

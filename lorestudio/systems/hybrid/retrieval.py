@@ -17,7 +17,7 @@ import numpy as np
 
 from lorestudio.domain.javascript import Json, code_units, head, number, to_number, truthy
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
-from lorestudio.systems.hybrid.book import POSITIONS, Mode, Numbers, Options, WorldEntry
+from lorestudio.systems.hybrid.book import POSITIONS, FirstStep, Numbers, Options, WorldEntry
 
 QUERY_TAIL: Final = 500
 """So many characters from the end of the history are part of the query."""
@@ -41,7 +41,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeyHit:
+class EntryKeyHit:
     """The key that was found in the context text."""
 
     key: str
@@ -49,7 +49,7 @@ class KeyHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedRanking:
     """What is decided before any vector is asked for.
 
     `candidates` may be ranked: entries with a key hit, or all eligible ones where vectors come first.
@@ -61,7 +61,7 @@ class Prepared:
     context_text: str = ""
     constants: tuple[WorldEntry, ...] = ()
     candidates: tuple[WorldEntry, ...] = ()
-    hits: Mapping[str, KeyHit] = field(default_factory=lambda: MappingProxyType({}))
+    hits: Mapping[str, EntryKeyHit] = field(default_factory=lambda: MappingProxyType({}))
     query_text: str = ""
     asks: bool = False
     """Whether a query vector is wanted."""
@@ -88,23 +88,23 @@ class Retrieved:
 
 def prepare(
     book: Sequence[WorldEntry], history: str, user_input: str, options: Options, *, has_model: bool
-) -> Prepared:
+) -> PreparedRanking:
     """Steps 1 to 3. `has_model` says that somebody can make a query vector. Raises TypeError in strict mode (R6)."""
     if not book:
-        return Prepared((), options)
+        return PreparedRanking((), options)
     context = f"{history}\nUser: {user_input}".lower()
     constants = tuple(entry for entry in book if truthy(entry.constant) and entry.enabled is not False)
     possible = [entry for entry in book if _is_possible(entry, options)]
-    hits: dict[str, KeyHit] = {}
+    hits: dict[str, EntryKeyHit] = {}
     remarks: dict[str, str] = {}
     for entry in possible:
         hit = _hit(entry, context, options, remarks)
         if hit is not None:
             hits[entry.id] = hit
-    semantic = options.mode is Mode.SEMANTIC
+    semantic = options.mode is FirstStep.SEMANTIC
     candidates = tuple(entry for entry in possible if semantic or entry.id in hits)
     embedded = any(len(entry.embedding) for entry in candidates)
-    return Prepared(
+    return PreparedRanking(
         tuple(book),
         options,
         context,
@@ -117,7 +117,7 @@ def prepare(
     )
 
 
-def finish(prepared: Prepared, query: Numbers | None) -> Retrieved:
+def finish(prepared: PreparedRanking, query: Numbers | None) -> Retrieved:
     """Steps 4 to 7. `query` is the query's vector, None or empty where none was wanted or none came."""
     if not prepared.book:
         return _placed(Way.EMPTY, (), prepared.options)
@@ -132,7 +132,7 @@ def finish(prepared: Prepared, query: Numbers | None) -> Retrieved:
         each for each in prepared.candidates if (len(each.embedding) if options.strict else _usable(each, query))
     ]
     scores = {each.id: cosine(query, each.embedding) for each in embedded}
-    if options.mode is Mode.SEMANTIC:
+    if options.mode is FirstStep.SEMANTIC:
         scores = {
             key: score + (options.keyword_boost if key in prepared.hits else 0.0) for key, score in scores.items()
         }
@@ -142,7 +142,7 @@ def finish(prepared: Prepared, query: Numbers | None) -> Retrieved:
     with_vector = {each.id for each in embedded}
     unembedded = tuple(each for each in prepared.candidates if each.id not in with_vector and each.id in prepared.hits)
     merged, duplicates = _without_duplicates((*prepared.constants, *ranked, *unembedded), strict=options.strict)
-    way = Way.HYBRID if options.mode is Mode.KEYWORDS else Way.SEMANTIC_FIRST
+    way = Way.HYBRID if options.mode is FirstStep.KEYWORDS else Way.SEMANTIC_FIRST
     return _placed(way, merged, options, scores, ranked, unembedded, duplicates)
 
 
@@ -172,12 +172,12 @@ def embedded_text(entry: WorldEntry) -> str:
 def _is_possible(entry: WorldEntry, options: Options) -> bool:
     if truthy(entry.constant) or entry.selective is False:
         return False
-    if options.strict and options.mode is Mode.KEYWORDS:
+    if options.strict and options.mode is FirstStep.KEYWORDS:
         return truthy(entry.enabled)
     return entry.enabled is not False and (entry.enabled is None or truthy(entry.enabled))
 
 
-def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, str]) -> KeyHit | None:
+def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, str]) -> EntryKeyHit | None:
     if not isinstance(entry.keys, list | tuple):
         return None
     for key in entry.keys:
@@ -189,7 +189,7 @@ def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, s
             continue
         place = _pattern_place(entry, key, context, remarks) if truthy(entry.use_regex) else context.find(key.lower())
         if place >= 0:
-            return KeyHit(key, place)
+            return EntryKeyHit(key, place)
     return None
 
 
@@ -214,7 +214,7 @@ def _slice_end(limit: float) -> int:
     return math.trunc(limit) if math.isfinite(limit) else 2**31
 
 
-def _by_keywords(prepared: Prepared, way: Way) -> Retrieved:
+def _by_keywords(prepared: PreparedRanking, way: Way) -> Retrieved:
     found = [each for each in prepared.candidates if each.id in prepared.hits]
     return _placed(way, (*prepared.constants, *found), prepared.options)
 

@@ -28,7 +28,7 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.hybrid.book import (
-    Mode,
+    FirstStep,
     Options,
     Texts,
     WorldEntry,
@@ -37,10 +37,10 @@ from lorestudio.systems.hybrid.book import (
     with_vector,
     worldbook,
 )
-from lorestudio.systems.hybrid.retrieval import Prepared, Retrieved, Way, embedded_text, finish, prepare
+from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way, embedded_text, finish, prepare
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import Run, Step
+from lorestudio.systems.runner import FunctionStage, Run
 from lorestudio.systems.vectors import KnownVectors, asked_for_vectors, embedder_named, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
@@ -65,7 +65,7 @@ _PLACES: Final = {
 }
 
 
-class Vectors(Protocol):
+class NoteVectors(Protocol):
     """Whoever has the vectors of texts, or makes them."""
 
     @property
@@ -85,7 +85,7 @@ class HybridSystem(System):
     kind: ClassVar[SystemKind]
 
     settings: HybridSettings = field(default_factory=HybridSettings)
-    vectors: Vectors | None = None
+    vectors: NoteVectors | None = None
 
     @property
     def inputs(self) -> str:
@@ -102,7 +102,7 @@ class HybridSystem(System):
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
-        run = _Run(moment, self.settings, self.vectors)
+        run = _HybridRun(moment, self.settings, self.vectors)
         return Decided(run.trace(await run.told.through(run.steps())), state)
 
     def entry_text(self, moment: Moment, entry: Entry) -> str:
@@ -111,22 +111,22 @@ class HybridSystem(System):
         return entry.content if found is None else rendered_entry(found, moment.user, moment.character)
 
 
-class _Run:
+class _HybridRun:
     """One generation under way."""
 
-    def __init__(self, moment: Moment, settings: HybridSettings, vectors: Vectors | None) -> None:
+    def __init__(self, moment: Moment, settings: HybridSettings, vectors: NoteVectors | None) -> None:
         self.moment, self.settings, self.vectors = moment, settings, vectors
         self.entries = {str(entry.id): entry for entry in moment.index.entries}
         self.options = _options(settings)
         self.texts = Texts("", "", ())
-        self.prepared = Prepared((), self.options)
+        self.prepared = PreparedRanking((), self.options)
         self.found = Retrieved(Way.EMPTY)
         self.problem = ""
         self.told = Run(moment)
         self.candidates = self.told.candidates
         self.calls: list[AiCall] = []
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[FunctionStage, ...]:
         """The stages in order."""
         return (
             self.told.step("snapshot", Phase.LOAD, self._load),
@@ -164,7 +164,7 @@ class _Run:
         return ledger.close(self.candidates)
 
     def _keys(self, ledger: Ledger) -> StageRecord:
-        semantic = self.options.mode is Mode.SEMANTIC
+        semantic = self.options.mode is FirstStep.SEMANTIC
         for key, problem in self.prepared.remarks.items():
             ledger.refuse(self.entries[key], "hy_pattern", problem=problem)
         for each in self.prepared.candidates:
@@ -192,7 +192,7 @@ class _Run:
             shown = round(score, 4)
             threshold = self.options.threshold
             if each.id in taken:
-                boosted = self.options.mode is Mode.SEMANTIC and each.id in self.prepared.hits
+                boosted = self.options.mode is FirstStep.SEMANTIC and each.id in self.prepared.hits
                 boost: dict[str, Json] = {"boost": self.options.keyword_boost} if boosted else {}
                 ledger.keep(entry, "hy_ranked", score=shown, threshold=threshold, rank=ranks[each.id], **boost)
             elif score >= threshold:
@@ -342,7 +342,7 @@ def _options(settings: HybridSettings) -> Options:
         "useSemanticSearch": settings.use_semantic_search,
         "keywordBoost": settings.keyword_boost,
     }
-    return options_of(values, mode=Mode(settings.mode), strict=settings.strict)
+    return options_of(values, mode=FirstStep(settings.mode), strict=settings.strict)
 
 
 def _made(settings: HybridSettings, _scene: Scene) -> HybridSystem:

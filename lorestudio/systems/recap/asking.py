@@ -22,7 +22,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRequest, NoAnswers
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
-from lorestudio.systems.recap.queue import HopelessError, Operation, QueueState, StoredAnswer
+from lorestudio.systems.recap.queue import HopelessError, QueuedOperation, QueueState, StoredAnswer
 from lorestudio.systems.recap.records import Record, mapping, message_text, text_of
 from lorestudio.trace.model import AiCall
 
@@ -420,18 +420,18 @@ class WorkContext:
 class Handler:
     """What one kind of operation means."""
 
-    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+    async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """What the model says, as JSON."""
         raise NotImplementedError
 
     def store(
-        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The chat with the answer in it, and what follows. The same chat where it was there already."""
         raise NotImplementedError
 
     def failed(
-        self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext
+        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The chat after the operation failed for good, and what is to be done nevertheless."""
         del operation, error, ctx

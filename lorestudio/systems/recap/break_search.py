@@ -20,9 +20,9 @@ from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.queue import (
     HopelessError,
     NewOperation,
-    Operation,
     OperationType,
     Priority,
+    QueuedOperation,
     QueueState,
     StoredAnswer,
 )
@@ -109,7 +109,7 @@ def detection_request(chat: RecapChat, search: BreakSearch, found: Choices, ctx:
     )
 
 
-def search_of(operation: Operation, mode: Mode | None = None) -> BreakSearch:
+def search_of(operation: QueuedOperation, mode: Mode | None = None) -> BreakSearch:
     """The search that an operation asks for. Raises HopelessError where it has no range."""
     start, end = number_in(operation.params, "startIndex"), number_in(operation.params, "endIndex")
     if start is None or end is None:
@@ -178,7 +178,7 @@ _FORMATTING_RETRY: Final = "formatting_rationale_retry"
 class Detect(Handler):
     """The search for the first break in a range."""
 
-    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+    async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """What was found, and why it is taken or not."""
         search = search_of(operation)
         shortened, found = fitted(search, chat, ctx)
@@ -209,7 +209,7 @@ class Detect(Handler):
         return {**decided, "outcome": "found"}
 
     def store(
-        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The break that was found and the search backwards from it, or what is to be looked through next."""
         del queue
@@ -256,7 +256,7 @@ class Detect(Handler):
 class DetectBackwards(Handler):
     """The search for a break before one that was found."""
 
-    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+    async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """What was found; anything doubtful counts as nothing."""
         search = search_of(operation, "backward")
         found = search.choices(chat, ctx)
@@ -273,7 +273,7 @@ class DetectBackwards(Handler):
         return {"at": _number(said.at), "rationale": said.rationale}
 
     def store(
-        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """An earlier break and the search before it, or the end of the chain: the recaps."""
         del queue
@@ -297,7 +297,7 @@ class DetectBackwards(Handler):
         return chat, StoredAnswer((step,), f"an earlier break at {at}")
 
     def failed(
-        self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext
+        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The chain ends with what was found."""
         del error
@@ -321,7 +321,7 @@ def _backwards(start: int, at: int, carried: Mapping[str, Json]) -> NewOperation
 
 
 def _end_of_chain(
-    chat: RecapChat, operation: Operation, found: list[int], ctx: WorkContext
+    chat: RecapChat, operation: QueuedOperation, found: list[int], ctx: WorkContext
 ) -> tuple[NewOperation, ...]:
     """The recaps of the scenes that were found, the earliest first; then the search goes on."""
     original, end = (number_in(operation.metadata, key) for key in ("original_break", "original_end"))

@@ -24,9 +24,9 @@ from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.queue import (
     HopelessError,
     NewOperation,
-    Operation,
     OperationType,
     Priority,
+    QueuedOperation,
     QueueState,
     StoredAnswer,
 )
@@ -388,7 +388,7 @@ def recap_request(chat: RecapChat, index: int, ctx: WorkContext) -> ChatRequest:
 class MessageRecap(Handler):
     """The recap of one message."""
 
-    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+    async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """A recap, approved of where recaps are checked; `unsound` where no attempt was."""
         index = index_of(operation)
         message = chat.at(index)
@@ -415,7 +415,7 @@ class MessageRecap(Handler):
         return {"unsound": True, "hash": recap_hash(message_text(message))}
 
     def store(
-        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The recap on its message, on the active swipe as well. Of a text that changed meanwhile it is dropped."""
         del queue, ctx
@@ -439,7 +439,7 @@ class MessageRecap(Handler):
         return chat.with_message(index, with_values(message, wanted)), StoredAnswer(summary=text_of(made.get("memory")))
 
     def failed(
-        self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext
+        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The message says why it has no recap; one that it had stays."""
         del ctx
@@ -461,7 +461,7 @@ def whole_sentences(text: str) -> str:
     return found[0] if found else text
 
 
-def index_of(operation: Operation) -> int:
+def index_of(operation: QueuedOperation) -> int:
     """The message that an operation is about. Raises HopelessError where it names none."""
     for value in (operation.params.get("index"), operation.metadata.get("message_id")):
         if isinstance(value, int) and not isinstance(value, bool):

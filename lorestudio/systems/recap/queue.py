@@ -77,7 +77,7 @@ TYPE_WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class QueuedOperation:
     """One entry of the queue. Times are ms since the epoch; `extra` holds keys that are not known here."""
 
     id: str
@@ -115,7 +115,7 @@ class Operation:
         """The metadata that an operation which follows may take over: all but the answer."""
         return {key: value for key, value in self.metadata.items() if key != ANSWER}
 
-    def with_metadata(self, **values: Json) -> Operation:
+    def with_metadata(self, **values: Json) -> QueuedOperation:
         """With further metadata."""
         return replace(self, metadata={**self.metadata, **values})
 
@@ -146,10 +146,10 @@ class FinishedOperation:
     id: str = ""
 
 
-def read_operation(stored: Mapping[str, Json]) -> Operation:
+def read_operation(stored: Mapping[str, Json]) -> QueuedOperation:
     """An operation from the queue's file; what is missing or of another shape gets its default."""
     dependencies = stored.get("dependencies")
-    return Operation(
+    return QueuedOperation(
         id=text_of(stored.get("id")),
         type=text_of(stored.get("type")),
         params=mapping(stored.get("params")),
@@ -170,7 +170,7 @@ def read_operation(stored: Mapping[str, Json]) -> Operation:
     )
 
 
-def write_operation(operation: Operation) -> dict[str, Json]:
+def write_operation(operation: QueuedOperation) -> dict[str, Json]:
     """An operation as the queue's file has it."""
     return {
         "id": operation.id,
@@ -191,7 +191,7 @@ def write_operation(operation: Operation) -> dict[str, Json]:
     }
 
 
-_OPERATION_KEYS: Final = frozenset(write_operation(Operation("", "")))
+_OPERATION_KEYS: Final = frozenset(write_operation(QueuedOperation("", "")))
 
 
 def _number(value: Json) -> float | None:
@@ -215,7 +215,7 @@ _ACTIVE: Final = (Status.IN_PROGRESS.value, Status.RETRYING.value)
 class QueueState:
     """The whole queue. `queue_version` grows with every clearing, so that follow-ups of cleared work are refused."""
 
-    operations: tuple[Operation, ...] = ()
+    operations: tuple[QueuedOperation, ...] = ()
     current: str | None = None
     paused: bool = False
     version: int = FORMAT_VERSION
@@ -223,7 +223,7 @@ class QueueState:
     log: tuple[FinishedOperation, ...] = ()
     extra: Mapping[str, Json] = field(default_factory=dict)
 
-    def get(self, identifier: str) -> Operation | None:
+    def get(self, identifier: str) -> QueuedOperation | None:
         """The operation of this id."""
         return next((operation for operation in self.operations if operation.id == identifier), None)
 
@@ -237,7 +237,7 @@ class QueueState:
         """Whether nothing waits and nothing runs."""
         return not any(operation.status == Status.PENDING or operation.is_active for operation in self.operations)
 
-    def next(self) -> Operation | None:
+    def next(self) -> QueuedOperation | None:
         """What to do next: pending, nothing left that it depends on, then by priority, age and place.
 
         A dependency that is no longer in the queue counts as met, also where it failed.
@@ -254,21 +254,21 @@ class QueueState:
         """Whether something may be queued: not while the queue is being cleared, nor from before a clearing."""
         return not clearing and (given_version is None or given_version == self.queue_version)
 
-    def with_added(self, operations: Iterable[Operation]) -> QueueState:
+    def with_added(self, operations: Iterable[QueuedOperation]) -> QueueState:
         """With further operations at the end."""
         return replace(self, operations=(*self.operations, *operations))
 
-    def with_changed(self, operation: Operation) -> QueueState:
+    def with_changed(self, operation: QueuedOperation) -> QueueState:
         """With the operation of this id replaced."""
         return replace(
             self, operations=tuple(operation if item.id == operation.id else item for item in self.operations)
         )
 
-    def with_current(self, operation: Operation) -> QueueState:
+    def with_current(self, operation: QueuedOperation) -> QueueState:
         """With the operation of this id replaced, and being worked on."""
         return replace(self.with_changed(operation), current=operation.id)
 
-    def with_pause_at(self, operation: Operation) -> QueueState:
+    def with_pause_at(self, operation: QueuedOperation) -> QueueState:
         """With the operation of this id replaced, and paused before it."""
         return replace(self.with_changed(operation), paused=True)
 
@@ -302,10 +302,10 @@ class QueueState:
 
 def make_operation(
     new: NewOperation, now_ms: int, queue_version: int, draw: Callable[[], float], *, after: Iterable[str] = ()
-) -> Operation:
+) -> QueuedOperation:
     """An operation with its id: `op_`, the time, and nine random characters. `after` are further dependencies."""
     letters = "".join(base36(int(draw() * 36)) for _ in range(9))
-    return Operation(
+    return QueuedOperation(
         id=f"op_{now_ms}_{letters}",
         type=new.type,
         params=new.params,

@@ -17,7 +17,7 @@ from lorestudio.domain.javascript import NOT_WS, WS, Json, to_number, trim, trut
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.asking import Handler, WorkContext, answer_object
 from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.queue import NewOperation, Operation, OperationType, Priority, StoredAnswer
+from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueuedOperation, StoredAnswer
 from lorestudio.systems.recap.records import Record, mapping, message_text
 
 Which: TypeAlias = Literal["both", "user", "character"]
@@ -299,7 +299,7 @@ class Chain:
         return resumed(chat, self.resume_start, self.resume_end, settings)
 
 
-def read_chain(operation: Operation) -> Chain:
+def read_chain(operation: QueuedOperation) -> Chain:
     """The chain that an operation carries."""
     return Chain(
         tuple(positions(operation.metadata.get(_WAITING))),
@@ -312,7 +312,7 @@ class ChainedHandler(Handler):
     """An operation of a chain of scenes, which goes on without one that failed."""
 
     def failed(
-        self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext
+        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The next of the chain."""
         del error

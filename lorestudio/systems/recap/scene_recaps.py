@@ -21,9 +21,9 @@ from lorestudio.systems.recap.message_recaps import index_of
 from lorestudio.systems.recap.queue import (
     HopelessError,
     NewOperation,
-    Operation,
     OperationType,
     Priority,
+    QueuedOperation,
     QueueState,
     StoredAnswer,
 )
@@ -88,7 +88,7 @@ def after_scene(chat: RecapChat, index: int, where: Range, chain: Chain, ctx: Wo
 class Combine(ChainedHandler):
     """One scene is worked into the running recap of before it."""
 
-    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+    async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """The next version's text."""
         index = _scene_of(operation)
         message = chat.at(index)
@@ -101,7 +101,7 @@ class Combine(ChainedHandler):
         )
 
     def store(
-        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The text as the current version, the scene locked, and the chain of scenes goes on."""
         del queue
@@ -123,7 +123,7 @@ class Combine(ChainedHandler):
 class Rebuild(ChainedHandler):
     """The running recap is made from all scene recaps but the newest, as the settings say."""
 
-    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+    async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """The next version's text, with the scenes that it is made of."""
         asked = positions(operation.params.get("indexes"))
         used = [index for index in asked if (message := chat.at(index)) is not None and has_recap(message)]
@@ -139,7 +139,7 @@ class Rebuild(ChainedHandler):
         return {**made, "used": list(used)}
 
     def store(
-        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The text as the current version."""
         del queue
@@ -186,7 +186,7 @@ def _text_of_reply(reply: ChatReply) -> str:
         raise unusable(reply, str(error)) from error
 
 
-def _scene_of(operation: Operation) -> int:
+def _scene_of(operation: QueuedOperation) -> int:
     """The scene that is combined. Raises HopelessError where the operation names none."""
     for found in (number_in(operation.metadata, "scene_index"), number_in(operation.params, "endIndex")):
         if found is not None:
@@ -245,7 +245,7 @@ def scene_request(chat: RecapChat, where: Range, ctx: WorkContext) -> ChatReques
 class SceneRecap(ChainedHandler):
     """The recap of a scene, or the first step of it."""
 
-    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+    async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """The recap with the range it is of; `too_large` where the scene does not fit the model."""
         index = index_of(operation)
         if chat.at(index) is None:
@@ -277,7 +277,7 @@ class SceneRecap(ChainedHandler):
         return {**around, "recap": recap}
 
     def store(
-        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The recap as a new version, and its way into the running recap; or the next of the four steps."""
         index, made = index_of(operation), mapping(answer)
@@ -328,7 +328,7 @@ class StageStep(ChainedHandler):
     read: _Reader
     following: OperationType | None
 
-    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+    async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """The step's result."""
         done = mapping(operation.metadata.get("stages"))
         if self.number == 4 and not mapping(done.get("stage2")).get("entities"):
@@ -356,7 +356,7 @@ class StageStep(ChainedHandler):
             raise unusable(reply, str(error)) from error
 
     def store(
-        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
     ) -> tuple[RecapChat, StoredAnswer]:
         """The next step, or after the last one the recap as a version."""
         del queue
@@ -384,7 +384,7 @@ FILTER: Final = StageStep(4, prompt_text("recap", "filter"), kept_entities, None
 
 
 def _saved(
-    operation: Operation, recap: str, where: Range, chat: RecapChat, ctx: WorkContext
+    operation: QueuedOperation, recap: str, where: Range, chat: RecapChat, ctx: WorkContext
 ) -> tuple[RecapChat, StoredAnswer]:
     """The recap as the scene's newest version, unless it is that already, and what follows."""
     index = index_of(operation)
@@ -422,5 +422,5 @@ def _range_of(made: Mapping[str, Json]) -> Range:
     return (start if isinstance(start, int) else 0, end if isinstance(end, int) else 0)
 
 
-def _manual(operation: Operation) -> dict[str, Json]:
+def _manual(operation: QueuedOperation) -> dict[str, Json]:
     return {"manual": True} if truthy(operation.metadata.get("manual")) else {}

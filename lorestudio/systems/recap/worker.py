@@ -29,8 +29,8 @@ from lorestudio.systems.recap.queue import (
     FinishedOperation,
     HopelessError,
     NewOperation,
-    Operation,
     OperationType,
+    QueuedOperation,
     QueueState,
     Status,
     StoredAnswer,
@@ -73,17 +73,17 @@ class RecapWork:
     book: ChatBook | MemoryBook
     context: WorkContext
 
-    def delays(self, operation: Operation) -> tuple[float, float]:
+    def delays(self, operation: QueuedOperation) -> tuple[float, float]:
         """Seconds before a recap of a message, and after any question."""
         settings = self.context.settings
         before = settings.recap_time_delay if operation.type == OperationType.RECAP else 0
         return float(before), settings.operation_delay_ms / 1000
 
-    async def ask(self, operation: Operation) -> Json:
+    async def ask(self, operation: QueuedOperation) -> Json:
         """What the model says. Raises LlmError, ValueError or HopelessError."""
         return await _handler(operation).ask(operation, self.book.chat, self.context)
 
-    async def store(self, operation: Operation, answer: Json, queue: QueueState) -> StoredAnswer:
+    async def store(self, operation: QueuedOperation, answer: Json, queue: QueueState) -> StoredAnswer:
         """Put the answer into the chat and bring its memory up to date."""
         handler, kept = _handler(operation), [StoredAnswer()]
 
@@ -94,7 +94,7 @@ class RecapWork:
         await self.book.change(put)
         return kept[0]
 
-    async def failed(self, operation: Operation, error: str) -> StoredAnswer:
+    async def failed(self, operation: QueuedOperation, error: str) -> StoredAnswer:
         """Note the failure in the chat."""
         handler, kept = HANDLERS.get(operation.type), [StoredAnswer()]
         if handler is None:
@@ -108,7 +108,7 @@ class RecapWork:
         return kept[0]
 
 
-def _handler(operation: Operation) -> Handler:
+def _handler(operation: QueuedOperation) -> Handler:
     """Raises HopelessError for what is not done here."""
     handler = HANDLERS.get(operation.type)
     if handler is None:
@@ -128,7 +128,7 @@ class QueueProgress:
     """How far the queue is: what is under way, and when a failed attempt is tried again."""
 
     state: QueueState
-    operation: Operation | None = None
+    operation: QueuedOperation | None = None
     retry_in_s: float | None = None
 
 
@@ -257,7 +257,7 @@ class Worker:
                 await self.sleep(after)
             return
 
-    async def _attempt(self, operation: Operation) -> None:
+    async def _attempt(self, operation: QueuedOperation) -> None:
         """Ask, unless an earlier attempt got an answer, store it, and put what follows in the operation's place."""
         if ANSWER not in operation.metadata:
             asking = self._asking = asyncio.ensure_future(self.performer.ask(operation))
@@ -280,7 +280,7 @@ class Worker:
         await self._change(lambda state: self._followed(state, operation, stored, done))
 
     def _followed(
-        self, state: QueueState, operation: Operation, stored: StoredAnswer, done: FinishedOperation
+        self, state: QueueState, operation: QueuedOperation, stored: StoredAnswer, done: FinishedOperation
     ) -> QueueState:
         """The queue with what follows instead of the operation; after a clearing nothing follows."""
         for identifier in stored.dropped:
@@ -330,10 +330,10 @@ class Worker:
 
     # Its own housekeeping -----------------------------------------------------------------------------------------
 
-    def _made(self, new: Iterable[NewOperation]) -> list[Operation]:
+    def _made(self, new: Iterable[NewOperation]) -> list[QueuedOperation]:
         now, version = self.now_ms(), self.state.queue_version
         taken = {operation.id for operation in self.state.operations}
-        made: list[Operation] = []
+        made: list[QueuedOperation] = []
         for item in new:
             while (operation := make_operation(item, now, version, self.draw)).id in taken:
                 pass
@@ -348,7 +348,7 @@ class Worker:
             await self.keep(self.state)
         self._tell(None)
 
-    def _logged(self, operation: Operation, outcome: str, summary: str) -> FinishedOperation:
+    def _logged(self, operation: QueuedOperation, outcome: str, summary: str) -> FinishedOperation:
         now = self.now_ms()
         begun = operation.started_at or now
         return FinishedOperation(

@@ -8,9 +8,9 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
-from lorestudio.exchange.lorebooks.keys import Matching, UnusableKeyError, occurs
+from lorestudio.exchange.lorebooks.keys import KeyMatching, UnusableKeyError, occurs
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.worldinfo.haystack import Haystack, Scan, Source
+from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource
 from lorestudio.systems.worldinfo.timed import Timed
 
 Told = tuple[str, Mapping[str, Json]]
@@ -25,7 +25,7 @@ class Activation:
     """The rules for one scan. `similar` are the scores of the entries that similarity brings in, by uid."""
 
     haystack: Haystack
-    source: Source
+    source: TextSource
     settings: WorldInfoSettings
     timed: Timed
     substituted: Callable[[str], str]
@@ -106,12 +106,12 @@ class Activation:
         """The key with its macros filled in."""
         return trim(self.substituted(key))
 
-    def _matching(self, entry: BookEntry) -> Matching:
+    def _matching(self, entry: BookEntry) -> KeyMatching:
         settings = self.settings
-        return Matching.of(entry, case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
+        return KeyMatching.of(entry, case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
 
     @staticmethod
-    def _found(key: str, text: str, how: Matching) -> bool:
+    def _found(key: str, text: str, how: KeyMatching) -> bool:
         try:
             return occurs(key, text, how)
         except UnusableKeyError:

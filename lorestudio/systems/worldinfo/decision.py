@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import round_half_up
-from lorestudio.exchange.lorebooks.books import BooksInPlay, Lorebook, Strategy, in_order, in_play
+from lorestudio.exchange.lorebooks.books import BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.macros import Macros
 from lorestudio.systems.randomness import Mulberry32
-from lorestudio.systems.worldinfo.haystack import Source
+from lorestudio.systems.worldinfo.haystack import TextSource
 from lorestudio.systems.worldinfo.mapping import as_book_entry, index_of
 from lorestudio.systems.worldinfo.placing import Placement, placed
 from lorestudio.systems.worldinfo.scan import Scanned, Scanner
-from lorestudio.systems.worldinfo.similarity import Similar, Vectors, similar_entries
+from lorestudio.systems.worldinfo.similarity import BookVectors, Similar, similar_entries
 from lorestudio.systems.worldinfo.surroundings import Surroundings
 from lorestudio.systems.worldinfo.timed import TimedState, after, at
 
@@ -66,7 +66,7 @@ async def decided(
     settings: WorldInfoSettings,
     books: tuple[Lorebook, ...] | None,
     around: Surroundings,
-    vectors: Vectors | None,
+    vectors: BookVectors | None,
     state: WorldInfoState,
 ) -> Decision:
     """Decide one generation. Timed effects count the messages that the generation sees."""
@@ -105,7 +105,7 @@ def _of_vault(moment: Moment) -> World:
 
 def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...]) -> World:
     playing = in_play(books)
-    book = in_order(playing.used, Strategy(settings.character_strategy))
+    book = in_order(playing.used, InsertionStrategy(settings.character_strategy))
     index = index_of(book, moment.counter)
     return World(book, index, dict(zip((each.uid for each in book), index.entries, strict=True)), playing)
 
@@ -122,7 +122,7 @@ def _values(moment: Moment, around: Surroundings) -> dict[str, str]:
     return values | dict(around.macros)
 
 
-def _source(moment: Moment, settings: WorldInfoSettings, around: Surroundings, macros: Macros, note: str) -> Source:
+def _source(moment: Moment, settings: WorldInfoSettings, around: Surroundings, macros: Macros, note: str) -> TextSource:
     texts = tuple(_searched(message, names=settings.include_names) for message in reversed(moment.chat))
     characters = {settings.avatar} if settings.avatar else {moment.character, *around.characters}
     extras = {extra: macros.fill(text) for extra, text in around.extras.items()}
@@ -132,7 +132,7 @@ def _source(moment: Moment, settings: WorldInfoSettings, around: Surroundings, m
         prompts = [("the author's note", note), ("the character's depth prompt", depth_prompt)]
     turn = moment.turn
     kind = "swipe" if turn.kind == "normal" and turn.swipe else turn.kind
-    return Source(texts, frozenset(characters) - {""}, tuple(prompts), extras, kind)
+    return TextSource(texts, frozenset(characters) - {""}, tuple(prompts), extras, kind)
 
 
 def _budget(moment: Moment, settings: WorldInfoSettings, around: Surroundings) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
-from lorestudio.exchange.lorebooks.keys import MARK, Matching, occurs
+from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, occurs
 from lorestudio.settings.worldinfo import WorldInfoSettings
 
 MOST_DEPTH: Final = 1000
@@ -35,7 +35,7 @@ class Scan(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TextSource:
     """What is scanned: the messages, the newest first, as they are searched, and who is to speak.
 
     `characters` are the names that a character filter may call the speaker by. `prompts` are texts that other parts of
@@ -53,7 +53,7 @@ class Source:
 class Haystack:
     """The texts of one scan. They grow by recursion and by looking further back."""
 
-    def __init__(self, source: Source, settings: WorldInfoSettings) -> None:
+    def __init__(self, source: TextSource, settings: WorldInfoSettings) -> None:
         self._source, self._settings = source, settings
         self._messages = tuple(trim(message) for message in source.messages)
         self._recursion: list[str] = []
@@ -101,7 +101,7 @@ class Haystack:
             self._texts[asked] = MARK + _JOINER.join(found)
         return self._texts[asked]
 
-    def where(self, key: str, how: Matching, entry: BookEntry) -> dict[str, Json]:
+    def where(self, key: str, how: KeyMatching, entry: BookEntry) -> dict[str, Json]:
         """The newest message that holds the key, else the text that was lent, else the entry whose text it is."""
         found: dict[str, Json] = {"key": key}
         for place, message in enumerate(self._messages[: self._depth_of(entry)]):

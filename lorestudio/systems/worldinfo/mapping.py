@@ -16,7 +16,7 @@ from typing import Final
 from lorestudio.domain.entry import Entry, Position, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.exchange.lorebooks.entry import BookEntry, Logic, Place
+from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Logic
 from lorestudio.exchange.lorebooks.native import native_entry
 
 
@@ -55,7 +55,11 @@ def title_of(entry: BookEntry) -> str:
 TOP_ORDER: Final = 1000
 MESSAGES_PER_GENERATION: Final = 2
 
-_PLACES: Final = {Position.AFTER: Place.AFTER, Position.IN_CHAT: Place.AT_DEPTH, Position.BEFORE: Place.BEFORE}
+_PLACES: Final = {
+    Position.AFTER: BookPlace.AFTER,
+    Position.IN_CHAT: BookPlace.AT_DEPTH,
+    Position.BEFORE: BookPlace.BEFORE,
+}
 _SPELLINGS: Final = {
     "secondary": "keysecondary",
     "logic": "selectiveLogic",
@@ -91,7 +95,7 @@ def as_book_entry(entry: Entry, *, disabled: bool = False) -> BookEntry:
 
 
 def _native(entry: Entry) -> Mapping[str, Json]:
-    place = _PLACES.get(Position(entry.position), Place.BEFORE) if entry.position in _PLACES else Place.BEFORE
+    place = _PLACES.get(Position(entry.position), BookPlace.BEFORE) if entry.position in _PLACES else BookPlace.BEFORE
     return {
         "uid": entry.id,
         "key": list(entry.keys),

@@ -11,13 +11,13 @@ from typing import Final
 
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote
 from lorestudio.domain.entry import Position, Role
-from lorestudio.exchange.lorebooks.entry import BookEntry, Place
+from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace
 
 SLOTS: Final = {
-    Place.NOTE_TOP: "above the author's note",
-    Place.NOTE_BOTTOM: "below the author's note",
-    Place.EXAMPLES_TOP: "before the example dialogue",
-    Place.EXAMPLES_BOTTOM: "after the example dialogue",
+    BookPlace.NOTE_TOP: "above the author's note",
+    BookPlace.NOTE_BOTTOM: "below the author's note",
+    BookPlace.EXAMPLES_TOP: "before the example dialogue",
+    BookPlace.EXAMPLES_BOTTOM: "after the example dialogue",
 }
 """Places that are no position of their own, in words."""
 
@@ -25,7 +25,7 @@ _OUTLET_TAG: Final = "customWIOutlet_"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LorePiece:
     """A stretch of a block's text; `uid` is "" for what is no entry's. `note`: the author's note itself."""
 
     text: str
@@ -34,14 +34,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LoreBlock:
     """Texts that the host is handed as one; `slot` says where it stands where the position does not."""
 
     tag: str
     position: int
     depth: int
     role: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LorePiece, ...]
     slot: str = ""
 
 
@@ -49,7 +49,7 @@ class Block:
 class Placement:
     """The blocks, and the entries that stand nowhere with the reason code."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[LoreBlock, ...]
     nowhere: tuple[tuple[BookEntry, str], ...]
 
 
@@ -58,37 +58,39 @@ def placed(
 ) -> Placement:
     """The blocks of a generation. `contents` are the entries' texts and `note_text` the note's, macros filled in."""
     nowhere: list[tuple[BookEntry, str]] = []
-    slots: dict[tuple[Place, int, int, str], list[BookEntry]] = {}
+    slots: dict[tuple[BookPlace, int, int, str], list[BookEntry]] = {}
     for entry in _in_prompt_order(active):
         reason = _why_nowhere(entry, contents[entry.uid], note_due=note_due)
         if reason:
             nowhere.append((entry, reason))
             continue
-        at_depth = entry.place is Place.AT_DEPTH
-        outlet = entry.outlet if entry.place is Place.OUTLET else ""
+        at_depth = entry.place is BookPlace.AT_DEPTH
+        outlet = entry.outlet if entry.place is BookPlace.OUTLET else ""
         slot = (entry.place, entry.depth if at_depth else 0, entry.role if at_depth else int(Role.SYSTEM), outlet)
         slots.setdefault(slot, []).append(entry)
     blocks = [
-        Block(_tag(*slot), _position(slot[0]), slot[1], slot[2], tuple(_joined(members, contents)),
+        LoreBlock(_tag(*slot), _position(slot[0]), slot[1], slot[2], tuple(_joined(members, contents)),
               SLOTS.get(slot[0], f"in the outlet {slot[3]}" if slot[3] else ""))
         for slot, members in sorted(slots.items())
-        if slot[0] not in {Place.NOTE_TOP, Place.NOTE_BOTTOM}
+        if slot[0] not in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}
     ]  # fmt: skip
-    around = {slot[0]: members for slot, members in slots.items() if slot[0] in {Place.NOTE_TOP, Place.NOTE_BOTTOM}}
+    around = {
+        slot[0]: members for slot, members in slots.items() if slot[0] in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}
+    }
     if around:
-        top, bottom = around.get(Place.NOTE_TOP, []), around.get(Place.NOTE_BOTTOM, [])
+        top, bottom = around.get(BookPlace.NOTE_TOP, []), around.get(BookPlace.NOTE_BOTTOM, [])
         pieces = [
             *_joined(top, contents),
-            Piece("\n"),
-            Piece(note_text, note=True),
-            Piece("\n"),
+            LorePiece("\n"),
+            LorePiece(note_text, note=True),
+            LorePiece("\n"),
             *_joined(bottom, contents),
         ]
         if not top:
             pieces.pop(0)
         if not bottom:
             pieces.pop()
-        blocks.append(Block(NOTE_TAG, note.position, note.depth, note.role, tuple(pieces)))
+        blocks.append(LoreBlock(NOTE_TAG, note.position, note.depth, note.role, tuple(pieces)))
     return Placement(tuple(blocks), tuple(nowhere))
 
 
@@ -101,27 +103,31 @@ def _in_prompt_order(active: Sequence[BookEntry]) -> list[BookEntry]:
 def _why_nowhere(entry: BookEntry, content: str, *, note_due: bool) -> str:
     if not content:
         return "wi_empty"
-    if entry.place in {Place.NOTE_TOP, Place.NOTE_BOTTOM} and not note_due:
+    if entry.place in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM} and not note_due:
         return "wi_note_not_due"
-    return "wi_nowhere" if entry.place is Place.NOWHERE or (entry.place is Place.OUTLET and not entry.outlet) else ""
+    return (
+        "wi_nowhere"
+        if entry.place is BookPlace.NOWHERE or (entry.place is BookPlace.OUTLET and not entry.outlet)
+        else ""
+    )
 
 
-def _joined(members: Iterable[BookEntry], contents: Mapping[str, str]) -> Iterator[Piece]:
+def _joined(members: Iterable[BookEntry], contents: Mapping[str, str]) -> Iterator[LorePiece]:
     for number, entry in enumerate(members):
         if number:
-            yield Piece("\n")
-        yield Piece(contents[entry.uid], entry.uid)
+            yield LorePiece("\n")
+        yield LorePiece(contents[entry.uid], entry.uid)
 
 
-def _position(place: Place) -> int:
-    if place is Place.AT_DEPTH:
+def _position(place: BookPlace) -> int:
+    if place is BookPlace.AT_DEPTH:
         return int(Position.IN_CHAT)
-    if place is Place.OUTLET:
+    if place is BookPlace.OUTLET:
         return int(Position.OUTLET)
-    return int(Position.BEFORE if place is Place.BEFORE else Position.AFTER)
+    return int(Position.BEFORE if place is BookPlace.BEFORE else Position.AFTER)
 
 
-def _tag(place: Place, depth: int, role: int, outlet: str) -> str:
-    if place is Place.OUTLET:
+def _tag(place: BookPlace, depth: int, role: int, outlet: str) -> str:
+    if place is BookPlace.OUTLET:
         return f"{_OUTLET_TAG}{outlet}"
-    return f"customDepthWI-{depth}-{role}" if place is Place.AT_DEPTH else f"worldInfo_{place.name.lower()}"
+    return f"customDepthWI-{depth}-{role}" if place is BookPlace.AT_DEPTH else f"worldInfo_{place.name.lower()}"

@@ -18,7 +18,7 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.worldinfo.activation import TAKEN, Activation
-from lorestudio.systems.worldinfo.haystack import Haystack, Scan, Source
+from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource
 from lorestudio.systems.worldinfo.timed import Timed
 
 Word = tuple[str, Mapping[str, Json]]
@@ -127,7 +127,7 @@ def _remove(choice: GroupChoice, entries: Iterable[BookEntry], reason: str, deta
 _NO_SCORES: Final[Mapping[str, float]] = MappingProxyType({})
 
 
-class Part(StrEnum):
+class LoopPart(StrEnum):
     """The part of a loop that something was decided in."""
 
     KEYS = "keys"
@@ -139,7 +139,7 @@ class Part(StrEnum):
 class Event:
     """One decision about one entry. `taken`: it came in here (keys), or it stayed (the others)."""
 
-    part: Part
+    part: LoopPart
     uid: str
     taken: bool
     reason: str
@@ -180,7 +180,7 @@ class Scanner:
     def __init__(
         self,
         entries: Sequence[BookEntry],
-        source: Source,
+        source: TextSource,
         settings: WorldInfoSettings,
         timed: Timed,
         counter: TokenCounter,
@@ -238,7 +238,7 @@ class Scanner:
             if taken:
                 found.append(entry)
             if taken or (reason and self._told.get(entry.uid) != reason):
-                events.append(Event(Part.KEYS, entry.uid, taken, reason, details))
+                events.append(Event(LoopPart.KEYS, entry.uid, taken, reason, details))
             self._told[entry.uid] = reason
         sticky = self._timed.sticky
         return sorted(found, key=lambda entry: entry.uid not in sticky)
@@ -255,9 +255,9 @@ class Scanner:
         for entry in new:
             if entry.uid in left.removed:
                 reason, details = left.removed[entry.uid]
-                events.append(Event(Part.GROUPS, entry.uid, False, reason, details))
+                events.append(Event(LoopPart.GROUPS, entry.uid, False, reason, details))
             elif entry.uid in left.kept:
-                events.append(Event(Part.GROUPS, entry.uid, True, *left.kept[entry.uid]))
+                events.append(Event(LoopPart.GROUPS, entry.uid, True, *left.kept[entry.uid]))
         return [entry for entry in new if entry.uid not in left.removed]
 
     def _budgeted(self, new: list[BookEntry], events: list[Event]) -> list[BookEntry]:
@@ -271,7 +271,7 @@ class Scanner:
         for entry in new:
             if full and not entry.ignores_budget:
                 details: dict[str, Json] = {"used": used, "budget": self._budget}
-                events.append(Event(Part.BUDGET, entry.uid, False, "wi_behind_budget", details))
+                events.append(Event(LoopPart.BUDGET, entry.uid, False, "wi_behind_budget", details))
                 continue
             if not self._wins(entry, events):
                 self._failed.add(entry.uid)
@@ -281,11 +281,11 @@ class Scanner:
             details = {"used": used, "budget": self._budget}
             if used >= self._budget and not entry.ignores_budget:
                 full = self._overflowed = True
-                events.append(Event(Part.BUDGET, entry.uid, False, "wi_over_budget", details))
+                events.append(Event(LoopPart.BUDGET, entry.uid, False, "wi_over_budget", details))
                 continue
             self._active[entry.uid] = entry
             reason = "wi_ignores_budget" if entry.ignores_budget else "wi_fits"
-            events.append(Event(Part.BUDGET, entry.uid, True, reason, details))
+            events.append(Event(LoopPart.BUDGET, entry.uid, True, reason, details))
         return [entry for entry in new if entry.uid not in self._failed]
 
     def _content(self, entry: BookEntry) -> str:
@@ -300,7 +300,7 @@ class Scanner:
         if roll <= entry.probability:
             return True
         details: dict[str, Json] = {"probability": entry.probability, "roll": round(roll, 2)}
-        events.append(Event(Part.BUDGET, entry.uid, False, "wi_lost", details))
+        events.append(Event(LoopPart.BUDGET, entry.uid, False, "wi_lost", details))
         return False
 
     def _draw(self) -> float:

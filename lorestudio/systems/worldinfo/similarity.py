@@ -21,7 +21,7 @@ from lorestudio.systems.hybrid.retrieval import cosine
 _NEW_LINES: Final = re.compile(r"\n+")
 
 
-class Vectors(Protocol):
+class BookVectors(Protocol):
     """Whoever has the vectors of texts, or makes them."""
 
     @property
@@ -48,7 +48,7 @@ class Similar:
 
 
 async def similar_entries(
-    entries: Sequence[BookEntry], newest: Sequence[str], settings: WorldInfoSettings, vectors: Vectors | None
+    entries: Sequence[BookEntry], newest: Sequence[str], settings: WorldInfoSettings, vectors: BookVectors | None
 ) -> Similar:
     """The entries like the newest messages, which come newest first with their macros filled in.
 

@@ -28,12 +28,12 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import Run, Step
+from lorestudio.systems.runner import FunctionStage, Run
 from lorestudio.systems.vectors import asked_for_vectors, offline_vectors
 from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
-from lorestudio.systems.worldinfo.scan import Loop, Part, Scanned
-from lorestudio.systems.worldinfo.similarity import Vectors
+from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned
+from lorestudio.systems.worldinfo.similarity import BookVectors
 from lorestudio.systems.worldinfo.surroundings import Surroundings
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.model import (
@@ -50,7 +50,7 @@ from lorestudio.trace.model import (
 
 NAME: Final = "world-info"
 
-_PHASES: Final = {Part.KEYS: Phase.MATCH, Part.GROUPS: Phase.GATE, Part.BUDGET: Phase.BUDGET}
+_PHASES: Final = {LoopPart.KEYS: Phase.MATCH, LoopPart.GROUPS: Phase.GATE, LoopPart.BUDGET: Phase.BUDGET}
 _RULES: Final = {
     "AND_ANY": "at least one of them",
     "NOT_ALL": "not all of them",
@@ -71,7 +71,7 @@ class WorldInfoSystem(System):
     settings: WorldInfoSettings = field(default_factory=WorldInfoSettings)
     books: tuple[Lorebook, ...] | None = field(default=None, repr=False)
     around: Surroundings = field(default_factory=Surroundings, repr=False)
-    vectors: Vectors | None = None
+    vectors: BookVectors | None = None
     remarks: tuple[str, ...] = ()
     """Sentences for the person about books that are not scanned, or not as their author may expect."""
 
@@ -114,7 +114,7 @@ class WorldInfoSystem(System):
         """Run one generation from the timed effects that the one before left."""
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
         made = await decided(moment, self.settings, self.books, self.around, self.vectors, known)
-        run = _Run(moment, self, made)
+        run = _WorldInfoRun(moment, self, made)
         return Decided(run.trace(await run.told.through(run.steps())), made.after)
 
 
@@ -124,7 +124,7 @@ def _with_writers(system: System, other: System) -> System:
     return replace(system, around=replace(system.around, by_user=other.around.by_user))
 
 
-class _Run:
+class _WorldInfoRun:
     """One generation told in stages, after it was decided."""
 
     def __init__(self, moment: Moment, system: WorldInfoSystem, made: Decision) -> None:
@@ -133,7 +133,7 @@ class _Run:
         self.told = Run(moment)
         self.candidates = self.told.candidates
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[FunctionStage, ...]:
         """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
         steps = [self.told.step("book", Phase.LOAD, self._load)]
         if self.settings.vectors or any(entry.vectorized for entry in self.made.world.book):
@@ -144,7 +144,7 @@ class _Run:
             suffix = "" if loop.scan is Scan.FIRST else f" ({loop.scan} {counts[loop.scan]})"
             steps += [
                 self.told.step(f"{part}{suffix}", _PHASES[part], partial(self._tell, loop, part))
-                for part in Part
+                for part in LoopPart
                 if loop.scan is Scan.FIRST or any(event.part is part for event in loop.events)
             ]
         return (*steps, self.told.step("placement", Phase.INJECT, self._place))
@@ -187,7 +187,7 @@ class _Run:
         note = "wi_compared" if found.scores else "wi_nothing_compared"
         return ledger.close(self.candidates, note=note, details={"by": label})
 
-    def _tell(self, loop: Loop, part: Part, ledger: Ledger) -> StageRecord:
+    def _tell(self, loop: Loop, part: LoopPart, ledger: Ledger) -> StageRecord:
         for event in loop.events:
             if event.part is not part:
                 continue
@@ -204,7 +204,7 @@ class _Run:
             else:
                 ledger.refuse(entry, event.reason, **details)
         looked_at: dict[str, Json] = {"messages": min(self.settings.depth, len(self.moment.chat))}
-        first = part is Part.KEYS and loop.scan is Scan.FIRST
+        first = part is LoopPart.KEYS and loop.scan is Scan.FIRST
         return ledger.close(
             self.candidates, default_reason="wi_no_key" if first else "", details=looked_at if first else {}
         )
@@ -308,7 +308,7 @@ def _label(entry: BookEntry, scanned: Scanned) -> str:
         return "(constant)"
     for loop in scanned.loops:
         for event in loop.events:
-            if event.uid == entry.uid and event.part is Part.KEYS and event.taken:
+            if event.uid == entry.uid and event.part is LoopPart.KEYS and event.taken:
                 score = event.details.get("score")
                 return f"similarity {score:.2f}" if isinstance(score, float) else str(event.details.get("key", ""))
     return ""

@@ -10,7 +10,7 @@ from lorestudio.exchange.lorebooks.entry import BookEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class TimedEffect:
     """A timed effect: it began at message count `start` and ends at `end`. A protected one outlives going back."""
 
     digest: str
@@ -23,8 +23,8 @@ class Effect:
 class TimedState:
     """The effects under way, by entry."""
 
-    sticky: Mapping[str, Effect] = field(default_factory=lambda: MappingProxyType({}))
-    cooldown: Mapping[str, Effect] = field(default_factory=lambda: MappingProxyType({}))
+    sticky: Mapping[str, TimedEffect] = field(default_factory=lambda: MappingProxyType({}))
+    cooldown: Mapping[str, TimedEffect] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def at(count: int, entries: Sequence[BookEntry], state: TimedState) -> Timed:
     """The effects at a message count. A sticky effect that ends begins its cooldown at once."""
     sticky, lasting_sticky, ended = _running("sticky", count, entries, state.sticky)
     started = {
-        entry.uid: Effect(entry.digest, count, count + entry.cooldown, protected=True)
+        entry.uid: TimedEffect(entry.digest, count, count + entry.cooldown, protected=True)
         for entry in entries
         if entry.uid in ended and entry.cooldown
     }
@@ -57,23 +57,23 @@ def after(count: int, activated: Iterable[BookEntry], state: TimedState) -> Time
     sticky, cooldown = dict(state.sticky), dict(state.cooldown)
     for entry in activated:
         if entry.sticky:
-            sticky.setdefault(entry.uid, Effect(entry.digest, count, count + entry.sticky))
+            sticky.setdefault(entry.uid, TimedEffect(entry.digest, count, count + entry.sticky))
         if entry.cooldown:
-            cooldown.setdefault(entry.uid, Effect(entry.digest, count, count + entry.cooldown))
+            cooldown.setdefault(entry.uid, TimedEffect(entry.digest, count, count + entry.cooldown))
     return TimedState(sticky, cooldown)
 
 
 def _running(
-    kind: str, count: int, entries: Sequence[BookEntry], effects: Mapping[str, Effect]
-) -> tuple[dict[str, Effect], dict[str, Effect], set[str]]:
+    kind: str, count: int, entries: Sequence[BookEntry], effects: Mapping[str, TimedEffect]
+) -> tuple[dict[str, TimedEffect], dict[str, TimedEffect], set[str]]:
     """The effects that work, those that are kept, and the entries whose effect has ended just now.
 
     An effect of an entry that is gone or was changed works no longer, and is kept until its end, so that the entry
     begins no new one before that.
     """
     known = {entry.uid: entry for entry in entries}
-    works: dict[str, Effect] = {}
-    kept: dict[str, Effect] = {}
+    works: dict[str, TimedEffect] = {}
+    kept: dict[str, TimedEffect] = {}
     ended: set[str] = set()
     for uid, effect in effects.items():
         entry = known.get(uid)

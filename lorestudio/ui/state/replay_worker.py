@@ -16,7 +16,7 @@ from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import Pace
-from lorestudio.studio.replay.run_store import Keeper
+from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import System
@@ -239,9 +239,9 @@ class Replayer:
         if self._keep_in is None:
             return
         try:
-            with Keeper(self._keep_in) as keeper:
-                keeper.restore(simulator)
-                replay.problems += keeper.problems
+            with RunStore(self._keep_in) as store:
+                store.restore(simulator)
+                replay.problems += store.problems
         except OSError as error:
             replay.problems.append(sentence_of(error))
 
@@ -250,8 +250,8 @@ class Replayer:
         if self._keep_in is None:
             return ()
         try:
-            with Keeper(self._keep_in) as keeper:
-                keeper.keep(simulator)
+            with RunStore(self._keep_in) as store:
+                store.keep(simulator)
         except OSError as error:
             text = tr("The runs of this chat could not be kept for the next start: {error}", error=sentence_of(error))
             return (text,)

@@ -12,7 +12,7 @@ from typing import Final
 from lorestudio.domain.entry import Entry
 from lorestudio.trace.found_keys import FoundKey, places_in
 from lorestudio.trace.held_run import WouldCell, WouldState
-from lorestudio.trace.journey import Cell, CellState, Fate, FateState
+from lorestudio.trace.journey import CellState, Fate, FateState, JourneyCell
 from lorestudio.trace.model import Phase
 from lorestudio.ui.shell.words import tr
 
@@ -154,7 +154,7 @@ _BY_STATE: Final = {
 _REMOVED_IN: Final = {Phase.BUDGET: _CUT, Phase.SELECT: _DROPPED, Phase.MATCH: _DROPPED, Phase.LOAD: _DROPPED}
 
 
-def cell_mark(cell: Cell, phase: Phase) -> Mark:
+def cell_mark(cell: JourneyCell, phase: Phase) -> Mark:
     """The mark of one cell of a journey."""
     reason = cell.verdict.reason if cell.verdict is not None else ""
     if reason in _BY_REASON:

@@ -143,7 +143,7 @@ _FEW: Final = 8
 """So many names are found faster one by one."""
 
 
-class _Names:
+class _MentionNames:
     """All names and keys of a vault, ready to be searched, with how many notes have each."""
 
     def __init__(self, names: Counter[str], keys: Counter[str]) -> None:
@@ -153,7 +153,7 @@ class _Names:
         self._since: frozenset[str] = frozenset()
         self._for_since: ahocorasick.Automaton | None = None
 
-    def changed(self, before: MentionSource | None, after: MentionSource | None) -> tuple[_Names, set[str]]:
+    def changed(self, before: MentionSource | None, after: MentionSource | None) -> tuple[_MentionNames, set[str]]:
         """With another note in place of one, and the names that came, went, or changed from name to key or back.
 
         What is prepared stays as long as little has come.
@@ -171,8 +171,8 @@ class _Names:
             names, keys = self.names, self.keys
         came = {name for name in other if name not in self.names and name not in self.keys}
         if len(self._since) + len(came) > _MOST_CHANGES:
-            return _Names(names, keys), other
-        result = object.__new__(_Names)
+            return _MentionNames(names, keys), other
+        result = object.__new__(_MentionNames)
         result.names, result.keys, result._prepared = names, keys, self._prepared
         result._since = self._since | came
         result._for_since = _automaton(result._since) if came else self._for_since
@@ -203,7 +203,7 @@ class MentionIndex:
     """Where the names and keys of all notes stand in all notes; immutable."""
 
     def __init__(
-        self, names: _Names, hits: Mapping[str, tuple[_Hit, ...]], places: Mapping[str, frozenset[str]]
+        self, names: _MentionNames, hits: Mapping[str, tuple[_Hit, ...]], places: Mapping[str, frozenset[str]]
     ) -> None:
         self._names = names
         self._hits = hits
@@ -217,7 +217,7 @@ class MentionIndex:
         for note in named:
             names.update(_names_of(note))
             keys.update(_keys_of(note))
-        prepared = _Names(names, keys)
+        prepared = _MentionNames(names, keys)
         hits = {note.filename: found for note in searched if (found := _search(note, prepared))}
         places: dict[str, set[str]] = {}
         for filename, found in hits.items():
@@ -317,7 +317,7 @@ def _finder(names: set[str]) -> Callable[[str], bool]:
     return lambda text: next(automaton.iter(lower_in_place(text)), None) is not None
 
 
-def _search(note: MentionSource, names: _Names) -> tuple[_Hit, ...]:
+def _search(note: MentionSource, names: _MentionNames) -> tuple[_Hit, ...]:
     """The names that the note's body mentions outside links, code, addresses and tags, in order.
 
     Where names overlap the longest of the first place is meant. A key counts where it is not part of a name.

@@ -15,7 +15,7 @@ from lorestudio.vault.entries import field_name, read_fields
 from lorestudio.vault.lint.model import FixSpec, Hit
 from lorestudio.vault.lint.note import Note, Rules
 from lorestudio.vault.note.properties import ProblemKind
-from lorestudio.vault.note.yaml_reading import Cause, certainly_alike
+from lorestudio.vault.note.yaml_reading import Misread, certainly_alike
 
 _LENIENT: Final = frozenset({"W_ALIAS_USED", "W_COMMA_SPLIT", "W_COERCED_NUM"})
 """What lenient authoring mends."""
@@ -225,8 +225,8 @@ _CODES: Final = {
     ProblemKind.NO_FIELDS: "P56",
     ProblemKind.UNCLOSED: "P54",
 }
-_TOLD_ELSEWHERE: Final = frozenset({Cause.DUPLICATE})
-_TEXTS: Final = frozenset({Cause.WORD, Cause.NUMBER, Cause.DATE})
+_TOLD_ELSEWHERE: Final = frozenset({Misread.DUPLICATE})
+_TEXTS: Final = frozenset({Misread.WORD, Misread.NUMBER, Misread.DATE})
 """Where DeepLore reads the plain text that the author sees, quotes make YAML read it too, and nothing changes."""
 
 _READ: Final = frozenset({

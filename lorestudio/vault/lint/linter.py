@@ -105,7 +105,7 @@ class Report:
         return sum(finding.severity is severity for finding in self.findings)
 
 
-class _Known:
+class _LintedNote:
     """What is known of one note: the hits that depend on nothing else, and the findings made so far."""
 
     __slots__ = ("findings", "hits", "note")
@@ -124,7 +124,7 @@ class Linter:
 
     def __init__(self) -> None:
         self._rules: Rules | None = None
-        self._known: dict[NoteKey, _Known] = {}
+        self._known: dict[NoteKey, _LintedNote] = {}
         self._facts: VaultFacts | None = None
 
     def share(self) -> Linter:
@@ -143,7 +143,7 @@ class Linter:
         facts = self._prepare(scope)
         found = list(_settings_findings(scope))
         notes = tuple(_notes(scope))
-        fresh: dict[NoteKey, _Known] = {}
+        fresh: dict[NoteKey, _LintedNote] = {}
         for done, (key, item) in enumerate(notes):
             if done % 64 == 0:
                 if cancelled is not None and cancelled():
@@ -154,7 +154,7 @@ class Linter:
             text = scope.texts.get(key)
             if known is None or not _same(known.note, text, item):
                 note = Note(*key, text, item)
-                known = _Known(note, tuple(_own_hits(note, facts.rules)))
+                known = _LintedNote(note, tuple(_own_hits(note, facts.rules)))
             else:
                 known.note.item = item
             if not isinstance(item, Entry) or key not in fresh:
@@ -222,7 +222,7 @@ def _same(note: Note, text: str | None, item: Entry | LeftOutNote | None) -> boo
     return before == item
 
 
-def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> _Known:
+def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> _LintedNote:
     """A note as it would be with this text; as an entry it keeps the id that it has in the index."""
     parsed = parse_note(text, key[1], key[0], rules.parse, scope.counter)
     item: Entry | LeftOutNote = parsed
@@ -230,7 +230,7 @@ def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> _Known:
         before = next((one for one in scope.index.entries if (one.vault, one.filename) == key), None)
         item = replace(parsed, id=before.id if before is not None else -1)
     note = Note(*key, text, item)
-    return _Known(note, tuple(_own_hits(note, rules)))
+    return _LintedNote(note, tuple(_own_hits(note, rules)))
 
 
 def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
@@ -245,7 +245,7 @@ def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
         yield from entry_config.lost_titles(note, rules)
 
 
-def _findings(known: _Known, facts: VaultFacts) -> Iterator[Finding]:
+def _findings(known: _LintedNote, facts: VaultFacts) -> Iterator[Finding]:
     note = known.note
     hits: Iterable[Hit] = known.hits
     entry: int | None = None

@@ -30,7 +30,7 @@ class Severity(StrEnum):
 _RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
 
-class Group(StrEnum):
+class CheckGroup(StrEnum):
     """What a check is about; the order is that of the reference page."""
 
     PARSER = "Front matter"
@@ -56,7 +56,7 @@ class Check:
     """
 
     code: str
-    group: Group
+    group: CheckGroup
     severity: Severity
     title: str
     explanation: str

@@ -29,11 +29,11 @@ from lorestudio.vault.note.properties import (
     yaml_problem,
 )
 from lorestudio.vault.note.spans import Block, Span, key_end
-from lorestudio.vault.note.spelling import Parts, equal, take_apart
+from lorestudio.vault.note.spelling import NumberParts, equal, take_apart
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits, joined, narrowed
 from lorestudio.vault.note.yaml_reading import (
-    Cause,
-    Reading,
+    Misread,
+    YamlReading,
     YamlText,
     YamlValue,
     cause_of,
@@ -46,14 +46,14 @@ from lorestudio.vault.note.yaml_reading import (
 )
 
 __all__ = [
-    "Cause",
     "DocumentProblem",
+    "Misread",
     "NoteDocument",
     "NoteProperty",
     "ProblemKind",
     "PropertyKind",
-    "Reading",
     "TextEdit",
+    "YamlReading",
     "apply_edits",
 ]
 
@@ -70,9 +70,9 @@ class NoteReadings:
         self._properties = properties
         self._style = style
         self._alone: dict[int, YamlText] = {}
-        self._known: dict[int, Reading | None] = {}
+        self._known: dict[int, YamlReading | None] = {}
 
-    def of(self, found: NoteProperty) -> Reading | None:
+    def of(self, found: NoteProperty) -> YamlReading | None:
         """What DeepLore and YAML make of a property, where they disagree."""
         if found.start not in self._known:
             invalid = found.kind is PropertyKind.INVALID
@@ -108,7 +108,7 @@ class NoteReadings:
             entry = self._whole.values.get(found.start - self._start)
         return YamlValue(found.name, None, alone.error) if entry is None and alone.error else entry
 
-    def _compared(self, found: NoteProperty) -> Reading | None:
+    def _compared(self, found: NoteProperty) -> YamlReading | None:
         """What DeepLore and YAML read, if they differ."""
         copies = self._copies[found.name]
         own = front_matter.parse(found.raw)[found.name]
@@ -121,33 +121,33 @@ class NoteReadings:
         )  # fmt: skip
         word = old_word(found.value) if parts.rest == found.value else None
         if not equal(own, found.value):
-            cause = Cause.STRAY
+            cause = Misread.STRAY
         elif copies > 1:
-            cause = Cause.DUPLICATE
+            cause = Misread.DUPLICATE
         elif alike and word is None:
             return None
         else:
             cause = cause_of(parts.rest, list(parts.body), found.value, entry)
         if alike and word is not None and entry is not None:
             entry = YamlValue(entry.name, word)
-        fixed = cause is Cause.STRAY or found.kind is PropertyKind.NESTED
+        fixed = cause is Misread.STRAY or found.kind is PropertyKind.NESTED
         spelling = None if fixed else self._spelling(found, parts, found.value)
         meant = None
         if not fixed and entry is not None and not entry.error and not equal(found.value, entry.value):
             meant = self._spelling(found, parts, _writable(entry.value))
         message = sentence(found.name, found.value, entry, cause)
-        return Reading(
+        return YamlReading(
             found.value, None if entry is None else plain_data(entry.value), cause, message, spelling, meant
         )  # fmt: skip
 
-    def _of_invalid(self, found: NoteProperty) -> Reading:
+    def _of_invalid(self, found: NoteProperty) -> YamlReading:
         entry = self._entry(found)
         keyed = key_end(found.raw) > 0
-        cause = Cause.NAME if keyed and entry is not None else Cause.SYNTAX
+        cause = Misread.NAME if keyed and entry is not None else Misread.SYNTAX
         value = None if entry is None else plain_data(entry.value)
-        return Reading(None, value, cause, sentence(found.name, None, entry, cause))
+        return YamlReading(None, value, cause, sentence(found.name, None, entry, cause))
 
-    def _spelling(self, found: NoteProperty, parts: Parts, value: Json) -> str | None:
+    def _spelling(self, found: NoteProperty, parts: NumberParts, value: Json) -> str | None:
         if value is None and found.value is not None:
             return None
         try:
@@ -374,7 +374,7 @@ class NoteDocument:
         start, end = (self._block.start, self._block.end) if self._block is not None else (0, 0)
         return NoteReadings(self.text[start:end], start, self.properties, self._list_style)
 
-    def _reading_of(self, found: NoteProperty) -> Reading | None:
+    def _reading_of(self, found: NoteProperty) -> YamlReading | None:
         return self._readings.of(found)
 
     def _occurrences(self, name: str, line: int | None) -> list[NoteProperty]:
@@ -392,7 +392,7 @@ class NoteDocument:
 
     def _insertion(self, name: str, value: Json) -> TextEdit:
         _check_name(name)
-        raw = write_value(Parts(name + ":", "", "", self.newline), name, value, self._list_style)
+        raw = write_value(NumberParts(name + ":", "", "", self.newline), name, value, self._list_style)
         if self._block is not None:
             place = self.properties[-1].end if self.properties else self._block.end
             return self._checked(TextEdit(place, place, raw), {**_values(self.text), name: value}, name)

@@ -15,7 +15,7 @@ from lorestudio.domain.javascript import WHITE_SPACE, Json, to_string, trim
 from lorestudio.vault import front_matter
 from lorestudio.vault.note.spans import is_filler
 from lorestudio.vault.note.spelling import (
-    Parts,
+    NumberParts,
     agrees,
     comment_in,
     deeplore_reads,
@@ -33,7 +33,7 @@ ITEM_LINE = re.compile(rf"([{WHITE_SPACE}]*-[{WHITE_SPACE}]+)([^\n]*?)([{WHITE_S
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedItem:
     """An item of a new list: the old item that it keeps, if any, and the old one in or behind whose place it stands."""
 
     kept: int | None
@@ -41,7 +41,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListItem:
     """One item as it stands: blank and comment lines above it, its own text, and what DeepLore reads."""
 
     before: str
@@ -49,25 +49,27 @@ class Item:
     value: str
 
 
-def items_on_lines(parts: Parts) -> tuple[list[Item], str]:
+def items_on_lines(parts: NumberParts) -> tuple[list[ListItem], str]:
     """The items, and the blank and comment lines behind the last one. Other lines belong to the item above."""
-    items: list[Item] = []
+    items: list[ListItem] = []
     before = ""
     for line in parts.body:
         if is_item(line):
             value = front_matter.parse("x:\n" + line)["x"]
-            items.append(Item(before, line, str(value[0]) if isinstance(value, list) else ""))
+            items.append(ListItem(before, line, str(value[0]) if isinstance(value, list) else ""))
             before = ""
         elif is_filler(line) or not items:
             before += line
         else:
             last = items.pop()
-            items.append(Item(last.before, last.text + before + line, last.value))
+            items.append(ListItem(last.before, last.text + before + line, last.value))
             before = ""
     return items, before
 
 
-def put_on_lines(parts: Parts, items: list[Item], written: list[str], plan: list[Placed], new: list[str]) -> str:
+def put_on_lines(
+    parts: NumberParts, items: list[ListItem], written: list[str], plan: list[PlacedItem], new: list[str]
+) -> str:
     """The lines of the list up to its last item. Blank and comment lines stay where they are, whatever goes.
 
     A comment behind an item that another one replaces goes on a line of its own above it.
@@ -99,7 +101,7 @@ def indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def items_in_brackets(inside: str) -> list[Item]:
+def items_in_brackets(inside: str) -> list[ListItem]:
     """The pieces between the commas with the white space around them, as DeepLore cuts them."""
     pieces = _cut(inside)
     if not trim(pieces[-1]):
@@ -107,7 +109,7 @@ def items_in_brackets(inside: str) -> list[Item]:
     values = front_matter.parse(f"x: [{inside}]").get("x")
     if not isinstance(values, list) or len(values) != len(pieces):
         return []
-    return [Item("", piece, str(value)) for piece, value in zip(pieces, values, strict=True)]
+    return [ListItem("", piece, str(value)) for piece, value in zip(pieces, values, strict=True)]
 
 
 def _cut(inside: str) -> list[str]:
@@ -131,7 +133,7 @@ def _cut(inside: str) -> list[str]:
     return pieces
 
 
-def put_in_brackets(items: list[Item], written: list[str], plan: list[Placed], rest: str) -> str:
+def put_in_brackets(items: list[ListItem], written: list[str], plan: list[PlacedItem], rest: str) -> str:
     """The list in brackets with the author's spaces around brackets and commas, and the comma before the end."""
     inside = rest[1:-1]
     if not items:
@@ -169,7 +171,7 @@ class ListStyle:
     lead: str = "  - "
 
 
-def style_of(parts: Parts) -> ListStyle | None:
+def style_of(parts: NumberParts) -> ListStyle | None:
     """The style of a list with items; None where the property is none."""
     if parts.has_items:
         first = next(line for line in parts.body if is_item(line))
@@ -198,7 +200,9 @@ def as_text(field: str, old: Json, value: Sequence[str]) -> Json:
     return value[0] if plain and len(value) == 1 else None
 
 
-def write_list(parts: Parts, name: str, value: Sequence[Json], style: ListStyle, *, left: str, strict: bool) -> str:
+def write_list(
+    parts: NumberParts, name: str, value: Sequence[Json], style: ListStyle, *, left: str, strict: bool
+) -> str:
     """The lines of a property that is to be this list; `left` are lines below it that have to stay.
 
     Raises ValueError where an item cannot be written.
@@ -210,7 +214,9 @@ def write_list(parts: Parts, name: str, value: Sequence[Json], style: ListStyle,
         raise ValueError(f"“{name}” was not changed: DeepLore reads every item of a list as a text. Give texts only.")
     comment = comment_in(parts.rest)
     if comment and parts.rest.startswith("["):
-        bare = Parts(parts.head, parts.gap, parts.rest.removesuffix(comment).rstrip(" \t"), parts.tail, parts.body)
+        bare = NumberParts(
+            parts.head, parts.gap, parts.rest.removesuffix(comment).rstrip(" \t"), parts.tail, parts.body
+        )
         return comment + parts.newline + write_list(bare, name, value, style, left=left, strict=strict)
     if new:
         found = front_matter.parse(parts.raw).get(name)
@@ -219,7 +225,7 @@ def write_list(parts: Parts, name: str, value: Sequence[Json], style: ListStyle,
             return raw
     if left and parts.has_items:
         raise ValueError(mend_first(name))
-    own = Parts(parts.head, parts.gap, parts.rest, parts.tail) if left else parts
+    own = NumberParts(parts.head, parts.gap, parts.rest, parts.tail) if left else parts
     for raw in _written_anew(own, new, style):
         if agrees(raw, name, new) and (not left or deeplore_reads(raw + left, name, new)):
             return raw + left
@@ -227,11 +233,11 @@ def write_list(parts: Parts, name: str, value: Sequence[Json], style: ListStyle,
     raise ValueError(why_not(name, new if broken is None else broken))
 
 
-def _is_inline(parts: Parts) -> bool:
+def _is_inline(parts: NumberParts) -> bool:
     return parts.rest.startswith("[") and parts.rest.endswith("]") and not parts.has_items
 
 
-def _written_anew(parts: Parts, new: list[str], style: ListStyle) -> Iterator[str]:
+def _written_anew(parts: NumberParts, new: list[str], style: ListStyle) -> Iterator[str]:
     if not new:
         yield parts.comment_above() + parts.start() + "[]" + parts.tail + parts.comments
         yield parts.comment_above() + parts.start(plain=True) + "[]" + parts.newline + parts.comments
@@ -241,7 +247,7 @@ def _written_anew(parts: Parts, new: list[str], style: ListStyle) -> Iterator[st
     yield from chain(brackets, lines) if inline else chain(lines, brackets)
 
 
-def _inline(parts: Parts, new: list[str]) -> Iterator[str]:
+def _inline(parts: NumberParts, new: list[str]) -> Iterator[str]:
     quote = quote_of(parts.rest[1:].lstrip()) if _is_inline(parts) else ""
     items = [item_spelling(text, quote, flow=True) for text in new]
     if None not in items:
@@ -250,7 +256,7 @@ def _inline(parts: Parts, new: list[str]) -> Iterator[str]:
         yield parts.comment_above() + parts.start(plain=True) + inside + parts.newline + parts.comments
 
 
-def _block(parts: Parts, new: list[str], style: ListStyle) -> Iterator[str]:
+def _block(parts: NumberParts, new: list[str], style: ListStyle) -> Iterator[str]:
     own = style_of(parts)
     lead = style.lead if own is None or own.inline else own.lead
     first = next((found[2] for line in parts.body if (found := ITEM_LINE.match(line))), "")
@@ -266,7 +272,9 @@ def _block(parts: Parts, new: list[str], style: ListStyle) -> Iterator[str]:
     yield f"{parts.start(plain=True)[:-1]}{parts.newline}{parts.comments}{lines}"
 
 
-def _with_little_changed(parts: Parts, name: str, old: list[str], new: list[str], *, strict: bool) -> Iterator[str]:
+def _with_little_changed(
+    parts: NumberParts, name: str, old: list[str], new: list[str], *, strict: bool
+) -> Iterator[str]:
     """The list with what stays untouched, if that can be read as the new list."""
     if parts.has_items:
         items, behind = items_on_lines(parts)
@@ -280,7 +288,7 @@ def _with_little_changed(parts: Parts, name: str, old: list[str], new: list[str]
     plan = _plan(items, new)
     if strict:
         plan = [
-            placed if placed.kept is None or _stays(items[placed.kept], flow=flow) else Placed(None, placed.near)
+            placed if placed.kept is None or _stays(items[placed.kept], flow=flow) else PlacedItem(None, placed.near)
             for placed in plan
         ]
     texts = [
@@ -307,32 +315,32 @@ def _with_little_changed(parts: Parts, name: str, old: list[str], new: list[str]
         yield raw
 
 
-def _plan(items: list[Item], new: list[str]) -> list[Placed]:
+def _plan(items: list[ListItem], new: list[str]) -> list[PlacedItem]:
     """Where each new item comes from."""
     matcher = SequenceMatcher(None, [item.value for item in items], new, autojunk=False)
-    plan: list[Placed] = []
+    plan: list[PlacedItem] = []
     free = set(range(len(items)))
     for tag, first, last, new_first, new_last in matcher.get_opcodes():
         for index in range(new_last - new_first):
             place = min(first + index, max(last - 1, first - 1))
-            plan.append(Placed(place if tag == "equal" else None, place))
+            plan.append(PlacedItem(place if tag == "equal" else None, place))
             if tag == "equal":
                 free.discard(place)
     for index, placed in enumerate(plan):
         moved = next((place for place in sorted(free) if items[place].value == new[index]), None)
         if placed.kept is None and moved is not None:
             free.discard(moved)
-            plan[index] = Placed(moved, placed.near)
+            plan[index] = PlacedItem(moved, placed.near)
     return plan
 
 
-def _stays(item: Item, *, flow: bool) -> bool:
+def _stays(item: ListItem, *, flow: bool) -> bool:
     if flow:
         return item_agrees(trim(item.text), item.value, flow=True)
     return agrees("x:\n" + item.text, "x", [item.value])
 
 
-def _fresh(items: list[Item], near: int, text: str, *, flow: bool) -> str | None:
+def _fresh(items: list[ListItem], near: int, text: str, *, flow: bool) -> str | None:
     """A new item written as its neighbour is."""
     neighbour = items[max(near, 0)].text if items else ""
     if flow:
@@ -345,7 +353,7 @@ def _fresh(items: list[Item], near: int, text: str, *, flow: bool) -> str | None
     return None if spelling is None else found[1] + spelling + ("\r\n" if line.endswith("\r\n") else "\n")
 
 
-def _yaml_follows(before: str, after: str, name: str, plan: list[Placed], new: list[str]) -> bool:
+def _yaml_follows(before: str, after: str, name: str, plan: list[PlacedItem], new: list[str]) -> bool:
     """Whether YAML reads the new items as meant and the others as before, if it could read the list before."""
     old = yaml_value(before, name)
     if old is None or not isinstance(old.value, list):

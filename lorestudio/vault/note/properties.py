@@ -13,7 +13,7 @@ from lorestudio.vault.entries import field_name
 from lorestudio.vault.note.lists import ListStyle, indentation, write_list
 from lorestudio.vault.note.spans import Block, fences_without_fields, key_end
 from lorestudio.vault.note.spelling import (
-    Parts,
+    NumberParts,
     agrees,
     deeplore_reads,
     is_item,
@@ -25,7 +25,7 @@ from lorestudio.vault.note.spelling import (
     why_not,
     yaml_value,
 )
-from lorestudio.vault.note.yaml_reading import Cause, Reading, sentence
+from lorestudio.vault.note.yaml_reading import Misread, YamlReading, sentence
 
 _NAME = r"""(?:"[^"\n]*"[ \t]*|'[^'\n]*'[ \t]*|[^\s#"'\[{:-](?:[^\n:]|:(?![ \t\r\n]|\Z))*+)"""
 _NESTED_LINE = re.compile(rf"[ \t]+(?:-[ \t]+)*(?:\?[ \t]|{_NAME}:(?:[ \t\r\n]|\Z))")
@@ -60,10 +60,10 @@ class NoteProperty:
     end: int
     line: int
     raw: str
-    _reading_of: Callable[[NoteProperty], Reading | None] = field(repr=False, compare=False)
+    _reading_of: Callable[[NoteProperty], YamlReading | None] = field(repr=False, compare=False)
 
     @property
-    def reading(self) -> Reading | None:
+    def reading(self) -> YamlReading | None:
         """What each of the two reads, where YAML reads another value than DeepLore; else None."""
         return self._reading_of(self)
 
@@ -155,7 +155,7 @@ def name_problems(properties: Sequence[NoteProperty]) -> Iterator[DocumentProble
         if found.kind is PropertyKind.INVALID:
             if key_end(found.raw):
                 yield DocumentProblem(
-                    ProblemKind.NAME, found.line, sentence(found.name, None, None, Cause.NAME), found.name
+                    ProblemKind.NAME, found.line, sentence(found.name, None, None, Misread.NAME), found.name
                 )
             continue
         if found.name in last:
@@ -184,7 +184,7 @@ def yaml_problem(error: str, line: int) -> DocumentProblem:
     )  # fmt: skip
 
 
-def write_value(parts: Parts, name: str, value: Json, style: ListStyle, *, strict: bool = False) -> str:
+def write_value(parts: NumberParts, name: str, value: Json, style: ListStyle, *, strict: bool = False) -> str:
     """The lines of a property with another value, the author's layout kept as far as the value allows.
 
     Raises ValueError where no spelling means the value to both DeepLore and YAML. `strict` also respells the items of
@@ -197,7 +197,7 @@ def write_value(parts: Parts, name: str, value: Json, style: ListStyle, *, stric
         return write_list(parts, name, value, style, left=left, strict=strict)
     quote = "" if isinstance(front_matter.parse(parts.raw).get(name), list) else quote_of(parts.rest)
     # The lines that are left stay; then YAML cannot read the property, and it is enough that it reads the value.
-    own = Parts(parts.head, parts.gap, parts.rest, parts.tail) if left else parts
+    own = NumberParts(parts.head, parts.gap, parts.rest, parts.tail) if left else parts
     for candidate in _candidates(own, value, quote):
         if agrees(candidate, name, value) and (not left or deeplore_reads(candidate + left, name, value)):
             return candidate + left
@@ -211,7 +211,7 @@ def write_value(parts: Parts, name: str, value: Json, style: ListStyle, *, stric
     raise ValueError(why_not(name, value))
 
 
-def _candidates(parts: Parts, value: Json, quote: str = "") -> Iterator[str]:
+def _candidates(parts: NumberParts, value: Json, quote: str = "") -> Iterator[str]:
     above = parts.comment_above(value)
     if parts.rest in ("|", ">") and isinstance(value, str):
         yield from _block_scalars(parts, value)
@@ -219,11 +219,11 @@ def _candidates(parts: Parts, value: Json, quote: str = "") -> Iterator[str]:
         yield above + parts.start() + spelling + parts.tail + parts.comments
         yield above + parts.start(plain=True) + spelling + parts.newline + parts.comments
     if isinstance(value, str):
-        for candidate in _block_scalars(Parts(parts.head, " ", "|", parts.newline), value):
+        for candidate in _block_scalars(NumberParts(parts.head, " ", "|", parts.newline), value):
             yield above + parts.comments + candidate
 
 
-def _block_scalars(parts: Parts, value: str) -> Iterator[str]:
+def _block_scalars(parts: NumberParts, value: str) -> Iterator[str]:
     """The text as the lines of a block scalar; of several lines, the further ones bring their indentation along."""
     lines = value.split("\n")
     if any(line and line[0] != " " for line in lines[1:]):

@@ -33,7 +33,7 @@ _COMMENT = re.compile(r"(?:^|[ \t])(#.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class NumberParts:
     """The lines of one property: `head` up to the colon, `gap`, `rest` (the value on that line), `tail`, and `body`."""
 
     head: str
@@ -82,7 +82,7 @@ class Parts:
         return "" if not comment or (isinstance(value, str) and comment in value) else comment + self.newline
 
 
-def take_apart(raw: str) -> Parts:
+def take_apart(raw: str) -> NumberParts:
     """The parts of a property that DeepLore reads; `raw` are its lines."""
     lines = split_lines(raw)
     line = lines[0]
@@ -92,7 +92,7 @@ def take_apart(raw: str) -> Parts:
     rest = found[2].rstrip(WHITE_SPACE)
     start = found.start(2)
     colon = line.index(":", found.end(1)) + 1
-    return Parts(line[:colon], line[colon:start], rest, line[start + len(rest) :], tuple(lines[1:]))
+    return NumberParts(line[:colon], line[colon:start], rest, line[start + len(rest) :], tuple(lines[1:]))
 
 
 def is_item(line: str) -> bool:
@@ -194,7 +194,7 @@ def why_not(name: str, value: Json) -> str:
     )
 
 
-def left_over(parts: Parts) -> str:
+def left_over(parts: NumberParts) -> str:
     """The lines below a value, without the items of a list, that stand there although YAML cannot read them with it.
 
     They are nobody's value, but somebody's text, and never thrown away with a value. Empty where YAML can read all.

@@ -19,7 +19,7 @@ class Side(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MergePiece:
     """Whole lines, line ends included, in the three versions. The pieces of a text joined give each version again."""
 
     side: Side
@@ -35,10 +35,10 @@ class Piece:
         return self.theirs if self.side is Side.THEIRS else self.mine
 
 
-def three_way(base: str, mine: str, theirs: str) -> tuple[Piece, ...]:
+def three_way(base: str, mine: str, theirs: str) -> tuple[MergePiece, ...]:
     """The pieces of three versions, in order; neighbours have different sides, except that conflicts stand alone."""
     old, left, right = (text.splitlines(keepends=True) for text in (base, mine, theirs))
-    pieces: list[Piece] = []
+    pieces: list[MergePiece] = []
     at_old = at_left = at_right = 0
     for old_start, left_start, right_start, size in (*_common(old, left, right), (len(old), len(left), len(right), 0)):
         changed = _piece(old[at_old:old_start], left[at_left:left_start], right[at_right:right_start])
@@ -46,12 +46,12 @@ def three_way(base: str, mine: str, theirs: str) -> tuple[Piece, ...]:
             pieces.append(changed)
         if size:
             same = "".join(old[old_start : old_start + size])
-            pieces.append(Piece(Side.NOBODY, same, same, same))
+            pieces.append(MergePiece(Side.NOBODY, same, same, same))
         at_old, at_left, at_right = old_start + size, left_start + size, right_start + size
     return tuple(pieces)
 
 
-def joined(pieces: Sequence[Piece], decided: Mapping[int, str]) -> str:
+def joined(pieces: Sequence[MergePiece], decided: Mapping[int, str]) -> str:
     """The merged text; `decided` gives the text of each conflict by its place among the pieces.
 
     Raises ValueError where a conflict was not decided.
@@ -65,7 +65,7 @@ def joined(pieces: Sequence[Piece], decided: Mapping[int, str]) -> str:
     return "".join(parts)
 
 
-def _piece(base: list[str], mine: list[str], theirs: list[str]) -> Piece | None:
+def _piece(base: list[str], mine: list[str], theirs: list[str]) -> MergePiece | None:
     if not (base or mine or theirs):
         return None
     if mine == theirs:
@@ -74,7 +74,7 @@ def _piece(base: list[str], mine: list[str], theirs: list[str]) -> Piece | None:
         side = Side.THEIRS
     else:
         side = Side.MINE if theirs == base else Side.CONFLICT
-    return Piece(side, "".join(base), "".join(mine), "".join(theirs))
+    return MergePiece(side, "".join(base), "".join(mine), "".join(theirs))
 
 
 def _common(old: list[str], left: list[str], right: list[str]) -> Iterator[tuple[int, int, int, int]]:

@@ -136,7 +136,7 @@ _OLD_WORDS = {"yes": True, "on": True, "no": False, "off": False}
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 
 
-class Cause(StrEnum):
+class Misread(StrEnum):
     """Why the readings differ."""
 
     COMMENT = "comment"
@@ -156,25 +156,26 @@ class Cause(StrEnum):
 
 
 _WHY = {
-    Cause.COMMENT: "In DeepLore a comment behind a value is part of the value.",
-    Cause.WORD: "DeepLore knows only the words true, false and null in small letters.",
-    Cause.NUMBER: "DeepLore knows only plain decimal numbers, and none inside a list.",
-    Cause.DATE: "DeepLore has no dates; it reads a text.",
-    Cause.QUOTES: "DeepLore takes one quote off each end and resolves no escapes in a value of its own.",
-    Cause.SEVERAL_LINES: "DeepLore reads only the first line of a value.",
-    Cause.BLOCK_SCALAR: "DeepLore knows only | and > with nothing behind them, and keeps the indentation of the lines.",
-    Cause.ANCHOR: "DeepLore has no anchors, aliases and tags; it reads them as text.",
-    Cause.NESTED: "DeepLore passes over what is nested.",
-    Cause.DUPLICATE: "The property is written more than once: DeepLore takes the last one, YAML refuses the note.",
-    Cause.NAME: "DeepLore takes only names of the letters a to z, digits and _ . - without quotes.",
-    Cause.STRAY: "DeepLore adds the list items to it that stand further down, below a line that it passes over.",
-    Cause.SYNTAX: "YAML cannot read this property.",
-    Cause.OTHER: "The two read this spelling differently.",
+    Misread.COMMENT: "In DeepLore a comment behind a value is part of the value.",
+    Misread.WORD: "DeepLore knows only the words true, false and null in small letters.",
+    Misread.NUMBER: "DeepLore knows only plain decimal numbers, and none inside a list.",
+    Misread.DATE: "DeepLore has no dates; it reads a text.",
+    Misread.QUOTES: "DeepLore takes one quote off each end and resolves no escapes in a value of its own.",
+    Misread.SEVERAL_LINES: "DeepLore reads only the first line of a value.",
+    Misread.BLOCK_SCALAR: "DeepLore knows only | and > with nothing behind them, and keeps the indentation "
+    "of the lines.",
+    Misread.ANCHOR: "DeepLore has no anchors, aliases and tags; it reads them as text.",
+    Misread.NESTED: "DeepLore passes over what is nested.",
+    Misread.DUPLICATE: "The property is written more than once: DeepLore takes the last one, YAML refuses the note.",
+    Misread.NAME: "DeepLore takes only names of the letters a to z, digits and _ . - without quotes.",
+    Misread.STRAY: "DeepLore adds the list items to it that stand further down, below a line that it passes over.",
+    Misread.SYNTAX: "YAML cannot read this property.",
+    Misread.OTHER: "The two read this spelling differently.",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class YamlReading:
     """What DeepLore and YAML make of one property where they disagree.
 
     `spelling` are the lines that both read as DeepLore reads the property now, or None where there are none.
@@ -184,7 +185,7 @@ class Reading:
 
     deeplore: Json
     yaml: Json
-    cause: Cause
+    cause: Misread
     message: str
     spelling: str | None = None
     yaml_spelling: str | None = None
@@ -213,20 +214,20 @@ def old_word(value: Json) -> bool | None:
     return _OLD_WORDS.get(value.lower()) if isinstance(value, str) else None
 
 
-def cause_of(rest: str, body: list[str], deeplore: Json, yaml: YamlValue | None) -> Cause:
+def cause_of(rest: str, body: list[str], deeplore: Json, yaml: YamlValue | None) -> Misread:
     """Why a property is read differently: `rest` is the value on its first line, `body` its further lines."""
     if BLOCK_HEADER.fullmatch(rest):
-        return Cause.BLOCK_SCALAR
+        return Misread.BLOCK_SCALAR
     if yaml is None or yaml.error:
-        return Cause.SYNTAX
+        return Misread.SYNTAX
     value = yaml.value
     further = any(line.strip() and not line.lstrip().startswith("#") for line in body)
     commented = isinstance(deeplore, str) and _COMMENT.search(rest) is not None
     signs = (
-        (rest[:1] in {"&", "*", "!"}, Cause.ANCHOR),
-        (isinstance(value, dict), Cause.NESTED),
-        (bool(rest) and further, Cause.SEVERAL_LINES),
-        (commented and not (isinstance(value, str) and "#" in value), Cause.COMMENT),
+        (rest[:1] in {"&", "*", "!"}, Misread.ANCHOR),
+        (isinstance(value, dict), Misread.NESTED),
+        (bool(rest) and further, Misread.SEVERAL_LINES),
+        (commented and not (isinstance(value, str) and "#" in value), Misread.COMMENT),
     )
     found = next((cause for holds, cause in signs if holds), None)
     if found is not None:
@@ -236,32 +237,32 @@ def cause_of(rest: str, body: list[str], deeplore: Json, yaml: YamlValue | None)
     return _cause_by_type(deeplore, value)
 
 
-def _cause_in_list(deeplore: list[Json], yaml: list[object]) -> Cause:
+def _cause_in_list(deeplore: list[Json], yaml: list[object]) -> Misread:
     if len(deeplore) != len(yaml):
-        return Cause.SEVERAL_LINES if len(deeplore) > len(yaml) else Cause.OTHER
+        return Misread.SEVERAL_LINES if len(deeplore) > len(yaml) else Misread.OTHER
     written, read = next((pair for pair in zip(deeplore, yaml, strict=True) if pair[0] != pair[1]), (None, None))
     if isinstance(written, str) and not isinstance(read, dict | list) and _COMMENT.search(written):
-        return Cause.COMMENT
+        return Misread.COMMENT
     return _cause_by_type(written, read)
 
 
-def _cause_by_type(deeplore: Json, yaml: object) -> Cause:
+def _cause_by_type(deeplore: Json, yaml: object) -> Misread:
     if isinstance(yaml, dict | list):
-        return Cause.NESTED
+        return Misread.NESTED
     if isinstance(yaml, dt.date):
-        return Cause.DATE
+        return Misread.DATE
     if isinstance(yaml, bool) or yaml is None or old_word(deeplore) is not None:
-        return Cause.WORD
+        return Misread.WORD
     if isinstance(yaml, int | float):
-        return Cause.NUMBER
-    return Cause.QUOTES if isinstance(yaml, str) else Cause.OTHER
+        return Misread.NUMBER
+    return Misread.QUOTES if isinstance(yaml, str) else Misread.OTHER
 
 
-def sentence(name: str, deeplore: Json, yaml: YamlValue | None, cause: Cause) -> str:
+def sentence(name: str, deeplore: Json, yaml: YamlValue | None, cause: Misread) -> str:
     """The disagreement in words, for people."""
-    if cause is Cause.NAME:
+    if cause is Misread.NAME:
         return f"DeepLore passes over “{name}”. {_WHY[cause]}"
-    if cause is Cause.DUPLICATE:
+    if cause is Misread.DUPLICATE:
         return f"“{name}”: {_WHY[cause]}"
     if yaml is None or yaml.error:
         detail = f" ({yaml.error})" if yaml is not None else ""

@@ -17,7 +17,7 @@ FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 15.0
 
 
-class BreakerState(StrEnum):
+class ServerState(StrEnum):
     """Whether requests are sent."""
 
     CLOSED = "closed"
@@ -48,11 +48,11 @@ class CircuitBreaker:
         self._probing = False
 
     @property
-    def state(self) -> BreakerState:
+    def state(self) -> ServerState:
         """Closed; open while nothing is sent; half-open once the pause is over, until a probe has told."""
         if not self._pause_s:
-            return BreakerState.CLOSED
-        return BreakerState.HALF_OPEN if self._probing or not self.wait_s else BreakerState.OPEN
+            return ServerState.CLOSED
+        return ServerState.HALF_OPEN if self._probing or not self.wait_s else ServerState.OPEN
 
     @property
     def wait_s(self) -> float:

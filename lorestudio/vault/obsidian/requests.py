@@ -63,7 +63,7 @@ class TooLargeError(FileError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What the plugin sent back."""
 
     status: int
@@ -73,7 +73,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ServerSession:
     """Requests to the plugin, each guarded by the breaker and the time limit. `open_session` makes one."""
 
     address: ObsidianAddress
@@ -87,10 +87,10 @@ class Session:
     def __post_init__(self) -> None:
         object.__setattr__(self, "slots", asyncio.Semaphore(self.concurrency))
 
-    async def get(self, filename: str) -> Answer:
+    async def get(self, filename: str) -> HttpAnswer:
         """A file's bytes. Raises ObsidianError."""
         if ".." in filename.split("/") or filename.startswith("/"):
-            answer = Answer(404, b"")
+            answer = HttpAnswer(404, b"")
         else:
             async with self.slots:
                 answer = await self._send("GET", filename)
@@ -114,7 +114,7 @@ class Session:
             f"on {HTTP_PORT}, with https on {HTTPS_PORT}."
         )
 
-    async def put(self, filename: str, data: bytes, conditions: dict[str, str]) -> Answer:
+    async def put(self, filename: str, data: bytes, conditions: dict[str, str]) -> HttpAnswer:
         """Write a file. The answer's status is 412 where a condition was not met. Raises ObsidianError."""
         headers = {"Content-Type": "text/markdown; charset=utf-8", **conditions}
         async with self.slots:
@@ -122,7 +122,7 @@ class Session:
 
     async def _send(
         self, method: str, filename: str, data: bytes | None = None, headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         path = f"/vault/{quote(filename)}"
         failure = ""
         waiting = 0.0
@@ -143,7 +143,9 @@ class Session:
             raise FileError(failure)
         return self._checked(answer)
 
-    async def _exchanged(self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None) -> Answer:
+    async def _exchanged(
+        self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None
+    ) -> HttpAnswer:
         """The answer. Raises HostFailure."""
         answer = await self._attempt(method, path, data, headers)
         if answer is None and method == "GET":
@@ -155,7 +157,7 @@ class Session:
 
     async def _attempt(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None
-    ) -> Answer | None:
+    ) -> HttpAnswer | None:
         """One exchange; None where the connection was dropped. Raises HostFailure.
 
         It is raised outside the handlers: attached to it, the original would carry the request and its key.
@@ -176,16 +178,16 @@ class Session:
             failure = f"{self._where()} answers with error {answer.status}. Restart Obsidian, then try again."
         raise HostFailure(failure)
 
-    async def _exchange(self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None) -> Answer:
+    async def _exchange(self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None) -> HttpAnswer:
         async with self.client.stream(method, path, content=data, headers=headers) as response:
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > MAX_FILE_BYTES:
-                    return Answer(413, b"")
-            return Answer(response.status_code, bytes(body), response.headers.get("ETag"))
+                    return HttpAnswer(413, b"")
+            return HttpAnswer(response.status_code, bytes(body), response.headers.get("ETag"))
 
-    def _checked(self, answer: Answer) -> Answer:
+    def _checked(self, answer: HttpAnswer) -> HttpAnswer:
         status = answer.status
         if 200 <= status < 300 or status in (404, 412):
             return answer
@@ -260,7 +262,7 @@ async def open_session(
     concurrency: int,
     timeout_s: float,
     transport: httpx.AsyncBaseTransport | None = None,
-) -> AsyncIterator[Session]:
+) -> AsyncIterator[ServerSession]:
     """A connection with the key, for a few requests. Raises ObsidianError where it cannot be made."""
     key = await asyncio.to_thread(read_key) or ""
     _check(address, key)
@@ -274,7 +276,7 @@ async def open_session(
     context = await asyncio.to_thread(_tls, address) if address.https else False
     async with httpx.AsyncClient(
         base_url=url,
-        auth=_KeyHeader(key),
+        auth=_ServerKeyHeader(key),
         verify=context,
         timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
         limits=httpx.Limits(max_connections=concurrency),
@@ -282,7 +284,7 @@ async def open_session(
         trust_env=False,
         transport=transport,
     ) as client:
-        yield Session(address, client, breaker, key, timeout_s, concurrency)
+        yield ServerSession(address, client, breaker, key, timeout_s, concurrency)
 
 
 def _check(address: ObsidianAddress, key: str) -> None:
@@ -297,7 +299,7 @@ def _check(address: ObsidianAddress, key: str) -> None:
         )
 
 
-class _KeyHeader(httpx.Auth):
+class _ServerKeyHeader(httpx.Auth):
     """Puts the key into the request at the last moment, so that no dictionary of headers lies about with it."""
 
     def __init__(self, key: str) -> None:

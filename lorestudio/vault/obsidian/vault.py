@@ -22,7 +22,7 @@ from lorestudio.vault.obsidian.requests import (
     KeyReader,
     MissingError,
     ObsidianError,
-    Session,
+    ServerSession,
     TooLargeError,
     open_session,
 )
@@ -34,7 +34,7 @@ R = TypeVar("R")
 class Listing:
     """Lists a vault's folders, some at a time."""
 
-    def __init__(self, session: Session, vault: str) -> None:
+    def __init__(self, session: ServerSession, vault: str) -> None:
         self._session = session
         self._vault = vault
         self.found: set[str] = set()
@@ -217,7 +217,7 @@ class ObsidianVault:
         return digest_of(data)
 
     @staticmethod
-    async def _compare(session: Session, filename: str, expected_digest: str | None) -> dict[str, str]:
+    async def _compare(session: ServerSession, filename: str, expected_digest: str | None) -> dict[str, str]:
         """Raise ChangedOnDisk unless the note is the expected one; else the headers that say so to the plugin.
 
         Newer versions of the plugin then compare once more at the moment of writing; older ones ignore the headers.
@@ -244,7 +244,7 @@ class ObsidianVault:
             )
         return {} if current.version is None else {"If-Match": current.version}
 
-    async def _fetch_note(self, session: Session, filename: str) -> NoteFile | LeftOutNote | None:
+    async def _fetch_note(self, session: ServerSession, filename: str) -> NoteFile | LeftOutNote | None:
         """One note; None where it was deleted after it was listed."""
         vault = self.address.name
         try:
@@ -261,7 +261,7 @@ class ObsidianVault:
             return LeftOutNote(filename, vault, NoteProblem.UNREADABLE, f"“{filename}” was not fetched. {error}")
         return decoded(filename, data, vault)
 
-    def _open(self) -> AbstractAsyncContextManager[Session]:
+    def _open(self) -> AbstractAsyncContextManager[ServerSession]:
         """A connection with the key, for a few requests."""
         return open_session(
             self.address, self._read_key, self._breaker, self._concurrency, self._timeout_s, self._transport

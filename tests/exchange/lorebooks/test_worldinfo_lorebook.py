@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.exchange.lorebooks.entry import BookError, Extra, Place
+from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 
 
@@ -19,7 +19,7 @@ def test_every_field_of_an_entry_is_read() -> None:
         "characterFilter": {"isExclude": True, "names": ["Skarn"], "tags": ["t1"]},
     }  # fmt: skip
     entry = read_lorebook({"entries": {"4": raw}}).entries[0]
-    assert (entry.vectorized, entry.place, entry.outlet, entry.triggers) == (True, Place.OUTLET, "lore", ("swipe",))
+    assert (entry.vectorized, entry.place, entry.outlet, entry.triggers) == (True, BookPlace.OUTLET, "lore", ("swipe",))
     assert (entry.ignores_budget, entry.extras) == (True, (Extra.PERSONA, Extra.SCENARIO))
     assert (entry.groups, entry.group, entry.tags) == (("one", "two"), "one, two", ("t1",))
 
@@ -69,7 +69,7 @@ def test_the_book_in_a_card() -> None:
     made = book.entries[0]
     assert (made.uid, made.keys, made.secondary, made.comment, made.order) == ("3", ("a",), ("b",), "N", 3)
     assert (made.vectorized, made.prevent_recursion, made.group_weight, made.selective) == (True, True, 7, False)
-    assert (made.place, made.probability, made.depth) == (Place.AFTER, 100, 4)
+    assert (made.place, made.probability, made.depth) == (BookPlace.AFTER, 100, 4)
     assert made.extras == (Extra.SCENARIO,)
     told = " ".join(book.remarks)
     assert "token_budget" in told
@@ -94,7 +94,7 @@ def test_books_of_other_programs() -> None:
     assert (one.keys, one.comment, one.content, one.order, one.disabled) == (("k",), "N", "T", 7, True)
     assert (two.keys, two.secondary, two.constant, two.order, two.probability) == (("a", "b"), ("c",), True, 4, 30)
     assert (three.keys, three.comment, three.content, three.order, three.disabled) == (("k",), "N", "T", 400, False)
-    assert {entry.place for entry in (one, two, three)} == {Place.BEFORE}
+    assert {entry.place for entry in (one, two, three)} == {BookPlace.BEFORE}
     assert "NovelAI" in read_lorebook(novel).remarks[0]
 
 

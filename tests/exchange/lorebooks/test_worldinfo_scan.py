@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CharacterEstimate
-from lorestudio.exchange.lorebooks.entry import BookError, Extra, Logic, Place, split_decorators
-from lorestudio.exchange.lorebooks.keys import Matching, occurs
+from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra, Logic, split_decorators
+from lorestudio.exchange.lorebooks.keys import KeyMatching, occurs
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.macros import Macros
-from lorestudio.systems.worldinfo.haystack import Source
-from lorestudio.systems.worldinfo.scan import Part, Scanner
-from lorestudio.systems.worldinfo.timed import Effect, TimedState, after, at
+from lorestudio.systems.worldinfo.haystack import TextSource
+from lorestudio.systems.worldinfo.scan import LoopPart, Scanner
+from lorestudio.systems.worldinfo.timed import TimedEffect, TimedState, after, at
 
 WORDS = CharacterEstimate("characters", 1)
 PLAIN = WorldInfoSettings(match_whole_words=False)
@@ -43,7 +43,7 @@ def scan(
     book = sorted(entries(*raws), key=lambda entry: -entry.order)
     timed = at(count, book, state or TimedState())
     numbers = iter(draws)
-    source = Source(tuple(reversed(messages)), frozenset({character}), **lent)
+    source = TextSource(tuple(reversed(messages)), frozenset({character}), **lent)
     filled = Macros(macros or {}).fill
     draw = partial(next, numbers)
     return Scanner(book, source, settings, timed, WORDS, draw, budget, substituted=filled, similar=similar or {}).run()
@@ -83,7 +83,7 @@ def key(*words, **more):
     ],
 )
 def test_key_test(word, text, case, whole, found):
-    assert occurs(word, text, Matching(case, whole)) is found
+    assert occurs(word, text, KeyMatching(case, whole)) is found
 
 
 @given(st.text("aż_ -1", min_size=1, max_size=3), st.text("aż_ -1\x01", max_size=12))
@@ -94,7 +94,7 @@ def test_whole_words_are_those_of_the_pattern(word, text):
     key = word.strip()
     pattern = re.compile(rf"(?:\A|\W)({re.escape(key)})(?:\Z|\W)", re.ASCII)
     expected = key in text if len(key.split()) > 1 else pattern.search(text) is not None
-    assert occurs(word, text, Matching(True, True)) is expected
+    assert occurs(word, text, KeyMatching(True, True)) is expected
 
 
 def test_the_newest_messages_are_scanned():
@@ -285,7 +285,7 @@ def test_cooldown_begins_when_sticky_ends():
 
 
 def test_an_entry_that_changed_loses_its_effect():
-    state = TimedState(sticky={"0": Effect("another digest", 10, 20)})
+    state = TimedState(sticky={"0": TimedEffect("another digest", 10, 20)})
     assert at(12, entries(key("x", sticky=9)), state).sticky == frozenset()
     assert at(12, (), state).state.sticky == state.sticky  # gone for now: it may come back
     changed = at(12, entries(key("x", sticky=9)), state).state
@@ -393,7 +393,7 @@ def test_old_files_and_embedded_books_are_read():
                       "position": "after_char", "extensions": {"depth": 9, "sticky": 2}}]}
     ).entries[0]  # fmt: skip
     assert (card.keys, card.secondary, card.disabled, card.order, card.place, card.depth, card.sticky) == (
-        ("a",), ("b",), True, 3, Place.AFTER, 9, 2,
+        ("a",), ("b",), True, 3, BookPlace.AFTER, 9, 2,
     )  # fmt: skip
     assert not card.selective
 
@@ -407,4 +407,4 @@ def test_what_is_no_lorebook_is_said(document, words):
 def test_every_loop_tells_its_parts():
     scanned = scan([key("qq", content="zz"), key("zz")], "qq")
     parts = {event.part for loop in scanned.loops for event in loop.events}
-    assert parts >= {Part.KEYS, Part.BUDGET}
+    assert parts >= {LoopPart.KEYS, LoopPart.BUDGET}

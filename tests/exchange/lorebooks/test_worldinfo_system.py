@@ -10,7 +10,7 @@ from lorestudio.domain.chat import AuthorsNote, Message
 from lorestudio.domain.entry import Entry, Position, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.entry import Extra, Logic, Place
+from lorestudio.exchange.lorebooks.entry import BookPlace, Extra, Logic
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -266,7 +266,7 @@ def test_a_note_as_an_entry_of_a_lorebook():
                   position=Position.BEFORE, scan_depth=7,
                   system_fields={"wi_group": "g", "wi_logic": 3, "wi_order": 5})  # fmt: skip
     made = as_book_entry(entry)
-    assert (made.probability, made.cooldown, made.place, made.scan_depth) == (50, 6, Place.BEFORE, 7)
+    assert (made.probability, made.cooldown, made.place, made.scan_depth) == (50, 6, BookPlace.BEFORE, 7)
     assert (made.groups, made.logic, made.order, made.secondary) == (("g",), Logic.AND_ALL, 5, ("b",))
     assert as_book_entry(Entry(0, "A.md", "v", "A", priority=40)).order == 960
 

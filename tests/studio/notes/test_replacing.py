@@ -7,7 +7,7 @@ import pytest
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.replacing import Replacer, plan_replace
-from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
+from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from tests.studio.note_worlds import applied, write_vault
 
@@ -93,5 +93,5 @@ def test_groups_that_are_not_there(words: str, place: int) -> None:
 
 def test_hits_outside_the_chosen_parts_stay(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {"A.md": "---\nkeys: [bell]\n---\n# bell\nbell"})
-    replacer, notes = searched(vault, "bell", "gong", SearchOptions(where=frozenset({Where.BODY})))
+    replacer, notes = searched(vault, "bell", "gong", SearchOptions(where=frozenset({SearchPlace.BODY})))
     assert applied(plan_replace(replacer, notes), vault) == {"A.md": "---\nkeys: [bell]\n---\n# bell\ngong"}

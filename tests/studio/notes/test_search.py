@@ -6,7 +6,7 @@ import pytest
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
+from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from tests.studio.note_worlds import write_vault
 
@@ -71,11 +71,15 @@ def test_queries(vault: VaultNotes, query: str, expected: dict[str, list[str]]) 
                 "Bell.md": ["ferry"],
             },
         ),
-        ("hob", SearchOptions(where=frozenset({Where.TITLE})), {"people/Hob.md": ["Hob", "Hob"]}),
-        ("hob", SearchOptions(where=frozenset({Where.PROPERTIES})), {"people/Hob.md": ["Hob"]}),
-        ("hob", SearchOptions(where=frozenset({Where.BODY})), {"people/Hob.md": ["Hob", "Hob"]}),
-        ("thief -bell", SearchOptions(where=frozenset({Where.PROPERTIES})), {"people/Hob.md": ["thief", "thief"]}),
-        ("lorebook ferry", SearchOptions(where=frozenset({Where.BODY})), {}),
+        ("hob", SearchOptions(where=frozenset({SearchPlace.TITLE})), {"people/Hob.md": ["Hob", "Hob"]}),
+        ("hob", SearchOptions(where=frozenset({SearchPlace.PROPERTIES})), {"people/Hob.md": ["Hob"]}),
+        ("hob", SearchOptions(where=frozenset({SearchPlace.BODY})), {"people/Hob.md": ["Hob", "Hob"]}),
+        (
+            "thief -bell",
+            SearchOptions(where=frozenset({SearchPlace.PROPERTIES})),
+            {"people/Hob.md": ["thief", "thief"]},
+        ),
+        ("lorebook ferry", SearchOptions(where=frozenset({SearchPlace.BODY})), {}),
         (r"hob\w+", SearchOptions(regex=True), {"people/Hob.md": ["Hobbled"]}),
         (r"^the (\w+)", SearchOptions(regex=True), {"places/Ferry Quay.md": ["The ferry"]}),
         (r"path:places  f\w+y\b", SearchOptions(regex=True), {"places/Ferry Quay.md": ["Ferry", "ferry", "FERRY"]}),
@@ -95,8 +99,8 @@ def test_where_a_hit_is(vault: VaultNotes) -> None:
     (note,) = search(vault, parse_query("hob path:people"))
     places = [(hit.where, note.excerpt(hit).line, hit.in_name) for hit in note.hits]
     assert places == [
-        (Where.TITLE, 0, True), (Where.PROPERTIES, 3, False), (Where.TITLE, 6, False), (Where.BODY, 8, False),
-        (Where.BODY, 9, False),
+        (SearchPlace.TITLE, 0, True), (SearchPlace.PROPERTIES, 3, False), (SearchPlace.TITLE, 6, False),
+        (SearchPlace.BODY, 8, False), (SearchPlace.BODY, 9, False),
     ]  # fmt: skip
     assert note.excerpt(note.hits[3]).text == "Hob stole the long"
     assert note.text[note.hits[3].start : note.hits[3].end] == "Hob"

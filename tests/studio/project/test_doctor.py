@@ -8,7 +8,7 @@ import pytest
 
 from lorestudio.studio.project import doctor
 from lorestudio.studio.project.answering import Connections, KeySource, Profile, ProfileFile, default_profiles_path
-from lorestudio.studio.project.doctor import Finding, examine
+from lorestudio.studio.project.doctor import CheckResult, examine
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -27,7 +27,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "version", lambda _name: "1.0")
 
 
-def by_subject(findings: tuple[Finding, ...]) -> dict[str, Finding]:
+def by_subject(findings: tuple[CheckResult, ...]) -> dict[str, CheckResult]:
     return {finding.subject: finding for finding in findings}
 
 
@@ -49,7 +49,7 @@ def test_no_display_is_no_fault() -> None:
 @pytest.mark.usefixtures("installed")
 def test_a_window_that_does_not_load_is_a_fault() -> None:
     window = by_subject(examine(has_display=True, window_problem="libEGL is missing."))["Window"]
-    assert window == Finding("Window", ok=False, message="libEGL is missing.")
+    assert window == CheckResult("Window", ok=False, message="libEGL is missing.")
 
 
 def test_a_missing_library_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_a_missing_library_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(doctor, "version", missing)
     findings = by_subject(examine(has_display=True))
-    assert findings["numpy"] == Finding("numpy", ok=False, message="not installed. Run: pip install numpy")
+    assert findings["numpy"] == CheckResult("numpy", ok=False, message="not installed. Run: pip install numpy")
 
 
 def test_the_libraries_are_those_of_the_package() -> None:
@@ -92,15 +92,15 @@ def test_a_store_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(doctor, "TraceStore", broken)
     finding = by_subject(examine(has_display=True))["Trace store"]
-    assert finding == Finding("Trace store", ok=False, message="SQLite does not work here: no such module: sqlite")
+    assert finding == CheckResult("Trace store", ok=False, message="SQLite does not work here: no such module: sqlite")
 
 
 @pytest.mark.usefixtures("installed")
 def test_who_can_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def answers() -> Finding:
+    def answers() -> CheckResult:
         return by_subject(examine(has_display=True))["Answers"]
 
-    assert answers() == Finding("Answers", ok=True, message="offline stand-in")
+    assert answers() == CheckResult("Answers", ok=True, message="offline stand-in")
     monkeypatch.setenv("SET_KEY", "secret-value")
     monkeypatch.delenv("GONE_KEY", raising=False)
     profiles = (

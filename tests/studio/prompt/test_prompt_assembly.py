@@ -17,11 +17,11 @@ from lorestudio.studio.prompt.messages import example_blocks
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, read_persona
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import words_of
-from lorestudio.trace.assembled_prompt import AssembledPrompt, Left, Origin, Role, Section
+from lorestudio.trace.assembled_prompt import AssembledPrompt, Left, MessageRole, Origin, PromptSection
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
-from lorestudio.trace.prompt_cache import ChatPieces, Piece, prompt_pieces
+from lorestudio.trace.prompt_cache import ChatPieces, PromptPiece, prompt_pieces
 
-SYSTEM, USER, ASSISTANT = Role.SYSTEM, Role.USER, Role.ASSISTANT
+SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 
 CHAT = Chat(
     (
@@ -70,12 +70,12 @@ def trace(*blocks: PromptBlock, message: int = len(CHAT.messages), notes: tuple[
     )
 
 
-def shown(prompt: AssembledPrompt) -> list[tuple[Role, str]]:
+def shown(prompt: AssembledPrompt) -> list[tuple[MessageRole, str]]:
     return [(message.role, message.text) for message in prompt.messages]
 
 
-def history(prompt: AssembledPrompt) -> list[tuple[Role, str]]:
-    found = [(each.role, each.text) for each in prompt.messages if each.section is Section.HISTORY]
+def history(prompt: AssembledPrompt) -> list[tuple[MessageRole, str]]:
+    found = [(each.role, each.text) for each in prompt.messages if each.section is PromptSection.HISTORY]
     return found[1:]  # without the mark of its start
 
 
@@ -139,7 +139,7 @@ def test_the_parts_of_a_block_are_its_entries_and_what_stands_between() -> None:
     text = "<Lamp>\n\n<Tide>"
     two = PromptBlock("t", 0, 0, 0, text, (PromptPart(0, 6, 7), PromptPart(8, 14, 8)))
     prompt = assemble(trace(two), CHAT, BARE)
-    (message,) = (each for each in prompt.messages if each.section is Section.AFTER_MAIN)
+    (message,) = (each for each in prompt.messages if each.section is PromptSection.AFTER_MAIN)
     assert [(each.source.label, each.source.entry) for each in message.parts] == [
         ("Lamp", 7), ("between entries", None), ("Tide", 8),
     ]  # fmt: skip
@@ -256,7 +256,7 @@ def test_where_there_is_no_room_the_oldest_give_way_with_what_is_among_them() ->
 def test_example_messages_take_the_room_that_the_chat_leaves() -> None:
     setup = replace(BARE, card=CARD, context_size=80, reply_tokens=0)
     prompt = assemble(trace(), CHAT, setup)
-    assert not any(each.section is Section.EXAMPLES for each in prompt.messages)
+    assert not any(each.section is PromptSection.EXAMPLES for each in prompt.messages)
     assert ("example messages", Left.NO_ROOM) in {(each.source.label, each.reason) for each in prompt.left_out}
 
 
@@ -322,7 +322,7 @@ def test_the_prompt_of_the_demo_has_the_lore_of_its_trace() -> None:
 def test_the_prompt_and_the_timeline_place_the_same(depth: int, placed: bool) -> None:
     run = trace(block("Lamp!", depth=depth), block("Tide!", 0, tag="deeplore_y"))
     prompt = assemble(run, CHAT, BARE)
-    told = [each for each in prompt_pieces(run, ChatPieces(CHAT.messages, CHARS_4)) if isinstance(each, Piece)]
+    told = [each for each in prompt_pieces(run, ChatPieces(CHAT.messages, CHARS_4)) if isinstance(each, PromptPiece)]
     texts = [text for _, text in shown(prompt)]
     assert ("Lamp!" in texts) is placed
     assert [each.text for each in told] == (["Tide!", "Lamp!"] if placed else ["Tide!"])

@@ -8,16 +8,16 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.character_card import CardData, CharacterCard
-from lorestudio.exchange.group_file import Group, GroupFields, Member
-from lorestudio.exchange.regex_scripts import Placement, RegexScript, RegexScripts
+from lorestudio.exchange.group_file import GroupChat, GroupFields, Member
+from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.card import next_speaker
 from lorestudio.studio.prompt.messages import example_blocks
 from lorestudio.studio.prompt.setup import PromptSetup, all_scripts, remarks_of, with_group
-from lorestudio.trace.assembled_prompt import AssembledPrompt, Origin, Role, Section
+from lorestudio.trace.assembled_prompt import AssembledPrompt, MessageRole, Origin, PromptSection
 from lorestudio.trace.model import RunOutcome, Trace, Turn
 
-SYSTEM, USER, ASSISTANT = Role.SYSTEM, Role.USER, Role.ASSISTANT
+SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 
 
 def card(name: str, **fields: Any) -> CharacterCard:
@@ -28,14 +28,14 @@ def note(prompt: str) -> dict[str, Any]:
     return {"depth_prompt": {"prompt": prompt, "depth": 0, "role": "system"}}
 
 
-def group(mode: int = 0, **fields: Any) -> Group:
+def group(mode: int = 0, **fields: Any) -> GroupChat:
     members = (
         Member("mina.png", card=card("Mina", system_prompt="As Mina.", extensions=note("Mina hums."))),
         Member("hob.png", card=card("Hob", mes_example="Hob: Cheese?", extensions=note("Hob itches."))),
         Member("old.png", muted=True, card=card("Old Tom")),
     )
     read = GroupFields(members=tuple(each.avatar for each in members), generation_mode=mode, **fields)  # type: ignore[arg-type]  # pydantic reads the number
-    return Group(read, members)
+    return GroupChat(read, members)
 
 
 CHAT = Chat(
@@ -43,7 +43,7 @@ CHAT = Chat(
 )
 
 
-def made(inn: Group, chat: Chat = CHAT, **more: Any) -> AssembledPrompt:
+def made(inn: GroupChat, chat: Chat = CHAT, **more: Any) -> AssembledPrompt:
     setup = replace(with_group(PromptSetup(main="Write {{char}}; {{group}}; {{groupNotMuted}}."), inn), **more)
     run = Trace("deeplore", "", RunOutcome.INJECTED, Turn(len(chat.messages), 0, 0), {}, 9, ())
     return assemble(run, chat, setup)
@@ -79,7 +79,7 @@ def test_the_main_prompt_is_the_speakers_whether_cards_are_joined_or_not() -> No
 def test_joined_cards_with_prefix_and_suffix_and_the_origin_of_each() -> None:
     inn = group(1, generation_mode_join_prefix="<{{char}}: <FIELDNAME>>", generation_mode_join_suffix="</>")
     prompt = made(inn, speaker="Hob")
-    (message,) = (each for each in prompt.messages if each.section is Section.DESCRIPTION)
+    (message,) = (each for each in prompt.messages if each.section is PromptSection.DESCRIPTION)
     assert message.text == "<Mina: Description>Mina of Mina.</>\n<Hob: Description>Hob of Hob.</>"
     cards = [part.source.label for part in message.parts if part.source.origin is Origin.CARD]
     assert cards == ["description of Mina", "description of Hob"]
@@ -88,7 +88,9 @@ def test_joined_cards_with_prefix_and_suffix_and_the_origin_of_each() -> None:
 
 @pytest.mark.parametrize(("mode", "speaker", "there"), [(1, "Mina", False), (1, "Old Tom", True), (2, "Mina", True)])
 def test_muted_members_are_joined_where_the_group_says_so_or_they_speak(mode: int, speaker: str, there: bool) -> None:
-    (message,) = (each for each in made(group(mode), speaker=speaker).messages if each.section is Section.DESCRIPTION)
+    (message,) = (
+        each for each in made(group(mode), speaker=speaker).messages if each.section is PromptSection.DESCRIPTION
+    )
     assert ("Old Tom of Old Tom." in message.text) is there
 
 
@@ -130,7 +132,7 @@ def test_whoever_wrote_the_reply_speaks() -> None:
 
 
 def test_the_scripts_of_the_speakers_card_run() -> None:
-    script = RegexScript("Loud", "/Hi/", "HI", placement=frozenset({Placement.USER_INPUT}), prompt_only=True)
+    script = RegexScript("Loud", "/Hi/", "HI", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True)
     inn = group()
     assert inn.members[1].card is not None
     hob = replace(inn.members[1], card=replace(inn.members[1].card, scripts=RegexScripts((script,))))
@@ -146,7 +148,7 @@ def test_what_the_group_keeps_for_a_chat_without_metadata() -> None:
     run = Trace("deeplore", "", RunOutcome.INJECTED, Turn(2, 0, 0), {}, 9, ())
     prompt = assemble(run, CHAT, setup)
     assert "Slowly.\nHob itches." in texts(prompt)
-    (scenario,) = (each for each in prompt.messages if each.section is Section.SCENARIO)
+    (scenario,) = (each for each in prompt.messages if each.section is PromptSection.SCENARIO)
     assert scenario.text == "An inn."
     own = replace(CHAT, metadata={"scenario": "A road."})
     assert "A road." in texts(assemble(run, own, setup))

@@ -11,10 +11,10 @@ from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.exchange.chat_preset import ChatPreset, parse_preset
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, with_preset
-from lorestudio.trace.assembled_prompt import AssembledPrompt, Left, Origin, Role, Section
+from lorestudio.trace.assembled_prompt import AssembledPrompt, Left, MessageRole, Origin, PromptSection
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
 
-SYSTEM, USER, ASSISTANT = Role.SYSTEM, Role.USER, Role.ASSISTANT
+SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 CHAT = Chat(
     (Message("Ada", "Welcome."), Message("Wren", "Hello.", is_user=True)), user_name="Wren", character_name="Ada"
 )
@@ -52,7 +52,7 @@ def made(read: ChatPreset, *blocks: PromptBlock, chat: Chat = CHAT, swipe: int =
     return assemble(trace(*blocks, message=len(chat.messages), swipe=swipe), chat, setup)
 
 
-def shown(prompt: AssembledPrompt) -> list[tuple[Role, str]]:
+def shown(prompt: AssembledPrompt) -> list[tuple[MessageRole, str]]:
     return [(message.role, message.text) for message in prompt.messages]
 
 
@@ -66,7 +66,7 @@ def test_the_presets_order_and_roles_with_the_origin_of_each_text() -> None:
     first, second = (message.parts[0].source for message in prompt.messages[:2])
     assert (first.origin, first.label) == (Origin.PRESET, "Style")
     assert (second.origin, second.label) == (Origin.PRESET, "Main Prompt")
-    assert [each.section for each in prompt.messages[:2]] == [Section.PRESET, Section.MAIN]
+    assert [each.section for each in prompt.messages[:2]] == [PromptSection.PRESET, PromptSection.MAIN]
 
 
 def test_a_main_prompt_of_ones_own_goes_before_the_presets() -> None:
@@ -194,7 +194,7 @@ def test_the_texts_around_the_chat_are_the_presets() -> None:
     prompt = made(read, chat=chat, card=CARD)
     assert shown(prompt)[1:4] == [(SYSTEM, "***"), (ASSISTANT, "Welcome."), (USER, "[go on]")]
     assert shown(prompt)[-3:] == [(SYSTEM, "[dry]"), (SYSTEM, "Night."), (ASSISTANT, "Ada:")]
-    assert prompt.messages[-1].section is Section.PREFILL
+    assert prompt.messages[-1].section is PromptSection.PREFILL
     dry = prompt.messages[-3]
     assert [(dry.text_of(part), part.source.origin) for part in dry.parts] == [
         ("[", Origin.PRESET), ("dry", Origin.CARD), ("]", Origin.PRESET),

@@ -9,7 +9,7 @@ import pytest
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.exchange.chat_preset import ChatPreset
-from lorestudio.exchange.regex_scripts import Placement, RegexScript, RegexScripts
+from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup, remarks_of, scripts_of
@@ -31,13 +31,13 @@ CHAT = Chat(
 
 
 def script(find: str, made: str = "", name: str = "S", **more: Any) -> RegexScript:
-    placement = more.pop("placement", {Placement.USER_INPUT, Placement.AI_OUTPUT})
+    placement = more.pop("placement", {ScriptPlace.USER_INPUT, ScriptPlace.AI_OUTPUT})
     return RegexScript(name, find, made, placement=frozenset(placement), prompt_only=True, **more)
 
 
 def run(text: str, *scripts: RegexScript, depth: float | None = 0) -> tuple[str, tuple[str, ...]]:
     macros = Macros({"char": "A.da", "user": "Wren"})
-    return RegexRun(scripts, macros).run(text, Placement.USER_INPUT, depth)
+    return RegexRun(scripts, macros).run(text, ScriptPlace.USER_INPUT, depth)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_each_script_gets_what_the_one_before_left_and_those_that_changed_someth
         script("/a/", "-", disabled=True),
         replace(script("/a/", "-"), prompt_only=False, markdown_only=True),
         replace(script("/a/", "-"), prompt_only=False),
-        script("/a/", "-", placement={Placement.AI_OUTPUT}),
+        script("/a/", "-", placement={ScriptPlace.AI_OUTPUT}),
         script("/a/", "-", min_depth=1),
         script("/(/", "-"),
         script("", "-"),
@@ -96,7 +96,7 @@ def test_scripts_that_do_not_run_here(silent: RegexScript) -> None:
 def test_a_pattern_that_runs_away_leaves_the_text_and_is_told() -> None:
     runaway = RegexRun((script("/(a|a)*$/", "-", "Slow"),), Macros({}))
     text = "a" * 50 + "b"
-    assert runaway.run(text, Placement.USER_INPUT, 0) == (text, ())
+    assert runaway.run(text, ScriptPlace.USER_INPUT, 0) == (text, ())
     assert "“Slow” takes too long" in next(iter(runaway.problems))
 
 
@@ -113,7 +113,7 @@ def made(*scripts: RegexScript, run_of: Trace | None = None, **more: Any) -> Ass
 
 
 def test_messages_are_changed_and_say_by_what() -> None:
-    prompt = made(script(r"/ \(ooc\)/", "", "Aside"), script("/Wren/", "W", "Name", placement={Placement.AI_OUTPUT}))
+    prompt = made(script(r"/ \(ooc\)/", "", "Aside"), script("/Wren/", "W", "Name", placement={ScriptPlace.AI_OUTPUT}))
     said = prompt.messages[2:]
     # The greeting's macros are filled in before the scripts run.
     assert [message.text for message in said] == ["Welcome, W.", "Hi.", "The fort."]
@@ -138,7 +138,7 @@ def test_a_message_of_which_nothing_is_left_is_not_sent_and_keeps_its_depth() ->
 @pytest.mark.parametrize(("system", "text"), [("deeplore", "Lamp!"), ("world-info", "Lantern!")])
 def test_lore_is_changed_where_it_is_the_hosts_own_world_info(system: str, text: str) -> None:
     block = PromptBlock("x", 1, 0, 0, "Lamp!", (PromptPart(0, 5, 7),))
-    name = script("/Lamp/", "Lantern", placement={Placement.WORLD_INFO})
+    name = script("/Lamp/", "Lantern", placement={ScriptPlace.WORLD_INFO})
     ((message, part),) = made(name, run_of=trace(block, system=system)).parts_of_entry(7)
     assert message.text == text
     assert part.source.changed_by == (("S",) if system == "world-info" else ())

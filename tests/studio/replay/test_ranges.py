@@ -4,7 +4,7 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.replay.ranges import MessageRange, Part
+from lorestudio.studio.replay.ranges import MessageRange, RangePart
 
 CHAT = (Generation(2), Generation(2, 1), Generation(4), Generation(8), Generation(9))
 
@@ -30,9 +30,15 @@ def test_a_range_that_ends_before_it_begins() -> None:
 
 @pytest.mark.parametrize(
     ("text", "part"),
-    [("2-4", Part(0, 3)), ("3-", Part(2, 5)), ("-2", Part(0, 2)), ("4", Part(2, 3)), ("0-99", Part(0, 5))],
+    [
+        ("2-4", RangePart(0, 3)),
+        ("3-", RangePart(2, 5)),
+        ("-2", RangePart(0, 2)),
+        ("4", RangePart(2, 3)),
+        ("0-99", RangePart(0, 5)),
+    ],
 )
-def test_where_a_range_is_swipes_included(text: str, part: Part) -> None:
+def test_where_a_range_is_swipes_included(text: str, part: RangePart) -> None:
     assert MessageRange.parse(text).part(CHAT) == part
 
 
@@ -42,4 +48,4 @@ def test_a_range_without_a_reply_says_where_the_replies_are() -> None:
 
 
 def test_what_comes_before_a_range() -> None:
-    assert [Part(3, 5).before(done) for done in (0, 2, 3, 5)] == [3, 1, 0, 0]
+    assert [RangePart(3, 5).before(done) for done in (0, 2, 3, 5)] == [3, 1, 0, 0]

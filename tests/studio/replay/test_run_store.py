@@ -27,8 +27,8 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project, demo_project
-from lorestudio.studio.replay import run_store as keeping
-from lorestudio.studio.replay.run_store import Keeper, chat_id
+from lorestudio.studio.replay import run_store
+from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.trace.store import KEPT_RUNS
@@ -87,18 +87,18 @@ def replayed(there: Project, answers: AnswerSource | None = None) -> Simulator:
 def kept(folder: Path, there: Project, answers: AnswerSource | None = None) -> Simulator:
     """Replay a project and keep it."""
     simulator = replayed(there, answers)
-    with Keeper(folder) as keeper:
-        keeper.keep(simulator)
-        assert keeper.problems == []
+    with RunStore(folder) as store:
+        store.keep(simulator)
+        assert store.problems == []
     return simulator
 
 
 def restored(folder: Path, there: Project, answers: AnswerSource | None = None) -> tuple[Simulator, int, list[str]]:
     """A new start of the program: the simulator, how many generations it got back, and what there was to say."""
     simulator = answered(there, answers)
-    with Keeper(folder) as keeper:
-        count = keeper.restore(simulator)
-        return simulator, count, keeper.problems
+    with RunStore(folder) as store:
+        count = store.restore(simulator)
+        return simulator, count, store.problems
 
 
 def in_order(simulator: Simulator) -> list[Trace]:
@@ -130,8 +130,8 @@ def test_a_replay_goes_on_where_it_stopped(tmp_path: Path) -> None:
     whole = replayed(project(), StandInAnswers())
     begun = answered(project(), StandInAnswers())
     asyncio.run(begun.generate(begun.generations[2]))
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(begun)
+    with RunStore(tmp_path) as store:
+        store.keep(begun)
     second, count, _ = restored(tmp_path, project(), StandInAnswers())
     assert count == 3
     asyncio.run(second.replay())
@@ -140,8 +140,8 @@ def test_a_replay_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_the_demo_survives(tmp_path: Path, replayed: Simulator) -> None:
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(replayed)
+    with RunStore(tmp_path) as store:
+        store.keep(replayed)
     second, count, problems = restored(tmp_path, demo_project())
     assert (count, problems) == (len(replayed.generations), [])
     assert dict(second.traces) == dict(replayed.traces)
@@ -223,8 +223,8 @@ def test_another_answer_source_or_model_does_not_reuse(tmp_path: Path) -> None:
     kept(tmp_path, project(), Telling(name="one"))
     assert restored(tmp_path, project(), Telling(name="two"))[1] == 0
     simulator = answered(project(), Telling(name="one"), model="other")
-    with Keeper(tmp_path) as keeper:
-        assert keeper.restore(simulator) == 0
+    with RunStore(tmp_path) as store:
+        assert store.restore(simulator) == 0
     assert restored(tmp_path, project(), Telling(name="one"))[1] == 5
 
 
@@ -247,8 +247,8 @@ def test_what_was_run_again_takes_the_place_of_what_was_kept(tmp_path: Path) -> 
     changed = edited(4, text="Other.")
     second, _, _ = restored(tmp_path, changed, Telling())
     asyncio.run(second.replay())
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(second)
+    with RunStore(tmp_path) as store:
+        store.keep(second)
     third, count, _ = restored(tmp_path, changed, Telling())
     assert count == 5
     assert (in_order(third), third.states) == (in_order(second), second.states)
@@ -268,9 +268,9 @@ def test_a_run_that_got_less_far_leaves_the_rest_kept(tmp_path: Path) -> None:
     first = kept(tmp_path, project(), Telling())
     second, _, _ = restored(tmp_path, project(), Telling())
     second.rewind(2)
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(second)
-        keeper.keep(answered(project(), Telling()))  # one that was cancelled before its first generation
+    with RunStore(tmp_path) as store:
+        store.keep(second)
+        store.keep(answered(project(), Telling()))  # one that was cancelled before its first generation
     third, count, _ = restored(tmp_path, project(), Telling())
     assert (count, third.states) == (5, first.states)
 
@@ -279,17 +279,17 @@ def test_after_a_generation_that_came_out_otherwise_the_rest_is_void(tmp_path: P
     kept(tmp_path, project(), Telling("Lamp"))
     fresh = answered(project(), Telling("Tide"))
     asyncio.run(fresh.generate(fresh.generations[1]))
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(fresh)
+    with RunStore(tmp_path) as store:
+        store.keep(fresh)
     assert restored(tmp_path, project(), Telling())[1] == 2
 
 
 def test_keeping_twice_stores_each_trace_once(tmp_path: Path) -> None:
     simulator = kept(tmp_path, project(), Telling())
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(simulator)
+    with RunStore(tmp_path) as store:
+        store.keep(simulator)
         runs = [
-            len(keeper._store.history(chat_id(simulator.project), one.message, one.swipe, "deeplore"))
+            len(store._store.history(chat_id(simulator.project), one.message, one.swipe, "deeplore"))
             for one in simulator.generations
         ]
     assert runs == [1] * 5
@@ -300,10 +300,10 @@ def test_what_was_not_run_again_is_not_stored_again(tmp_path: Path) -> None:
     second, _, _ = restored(tmp_path, project(), Telling("Tide"))
     second.rewind(2)
     asyncio.run(second.replay())
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(second)
+    with RunStore(tmp_path) as store:
+        store.keep(second)
         stored = [
-            keeper._store.history(chat_id(project()), one.message, one.swipe, "deeplore") for one in second.generations
+            store._store.history(chat_id(project()), one.message, one.swipe, "deeplore") for one in second.generations
         ]
     assert [len(runs) for runs in stored] == [1, 1, 2, 2, 2]
 
@@ -322,19 +322,19 @@ def test_only_a_tool_call_at_the_end_of_the_chat_is_an_input_of_a_message_that_n
 # How much is kept
 
 
-def runs_of(keeper: Keeper, simulator: Simulator) -> list[int]:
+def runs_of(store: RunStore, simulator: Simulator) -> list[int]:
     chat = chat_id(simulator.project)
-    return [len(keeper._store.history(chat, one.message, one.swipe, "deeplore")) for one in simulator.generations]
+    return [len(store._store.history(chat, one.message, one.swipe, "deeplore")) for one in simulator.generations]
 
 
 def test_only_the_newest_runs_are_kept(tmp_path: Path) -> None:
     """Whoever asks a provider anew all evening gets the last runs, and a file that does not grow."""
-    with Keeper(tmp_path) as keeper:
+    with RunStore(tmp_path) as store:
         for number in range(KEPT_RUNS + 3):
             simulator = replayed(project(turns=1), Telling("Lamp" if number % 2 else "Tide"))
-            keeper.keep(simulator)
-        assert runs_of(keeper, simulator) == [KEPT_RUNS] * 2
-        assert keeper.problems == []
+            store.keep(simulator)
+        assert runs_of(store, simulator) == [KEPT_RUNS] * 2
+        assert store.problems == []
     again, count, _ = restored(tmp_path, project(turns=1), Telling())
     assert (count, in_order(again), again.states) == (2, in_order(simulator), simulator.states)
 
@@ -346,32 +346,32 @@ def test_what_the_states_refer_to_is_never_dropped(tmp_path: Path, monkeypatch: 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with Keeper(tmp_path) as keeper:
-        monkeypatch.setattr(keeping, "write_atomically", full)
+    with RunStore(tmp_path) as store:
+        monkeypatch.setattr(run_store, "write_atomically", full)
         for number in range(KEPT_RUNS + 3):
             with pytest.raises(OSError, match="No space"):
-                keeper.keep(replayed(project(turns=1), Telling("Tide" if number % 2 else "Dice")))
+                store.keep(replayed(project(turns=1), Telling("Tide" if number % 2 else "Dice")))
         monkeypatch.undo()
         again = answered(project(turns=1), Telling())
-        assert keeper.restore(again) == 2
+        assert store.restore(again) == 2
         assert (in_order(again), again.states) == (in_order(first), first.states)
         last = replayed(project(turns=1), Telling("Tide"))
-        keeper.keep(last)
-        assert runs_of(keeper, last) == [KEPT_RUNS] * 2
+        store.keep(last)
+        assert runs_of(store, last) == [KEPT_RUNS] * 2
     assert restored(tmp_path, project(turns=1), Telling())[0].states == last.states
 
 
 def test_generations_that_were_not_run_again_are_left_alone(tmp_path: Path) -> None:
     kept(tmp_path, project(), Telling())
-    with Keeper(tmp_path) as keeper:
+    with RunStore(tmp_path) as store:
         for _ in range(KEPT_RUNS + 2):
             simulator = answered(project(), Telling())
-            keeper.restore(simulator)
+            store.restore(simulator)
             simulator.rewind(4)
             asyncio.run(simulator.replay())
-            keeper.keep(simulator)
-        assert runs_of(keeper, simulator) == [1, 1, 1, 1, KEPT_RUNS]
-        assert keeper.restore(answered(project(), Telling())) == 5
+            store.keep(simulator)
+        assert runs_of(store, simulator) == [1, 1, 1, 1, KEPT_RUNS]
+        assert store.restore(answered(project(), Telling())) == 5
 
 
 # What is damaged
@@ -414,18 +414,18 @@ def test_a_damaged_file_of_states_is_reported_and_replaced(tmp_path: Path, data:
     assert reason in problem
     assert problem.endswith("its chat is replayed from the beginning.")
     asyncio.run(simulator.replay())
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(simulator)
+    with RunStore(tmp_path) as store:
+        store.keep(simulator)
     assert restored(tmp_path, project(), Telling())[1:] == (5, [])
 
 
 def test_a_problem_is_told_once(tmp_path: Path) -> None:
     kept(tmp_path, project(), Telling())
     states_file(tmp_path, project()).write_bytes(b"x")
-    with Keeper(tmp_path) as keeper:
+    with RunStore(tmp_path) as store:
         for _ in range(3):
-            keeper.restore(answered(project(), Telling()))
-        assert len(keeper.problems) == 1
+            store.restore(answered(project(), Telling()))
+        assert len(store.problems) == 1
 
 
 def test_an_unreadable_file_of_states_is_reported(tmp_path: Path) -> None:
@@ -442,23 +442,23 @@ def test_a_lost_trace_store_is_begun_anew(tmp_path: Path) -> None:
     assert count == 0
     assert "was damaged" in problems[0]
     asyncio.run(simulator.replay())
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(simulator)
+    with RunStore(tmp_path) as store:
+        store.keep(simulator)
     assert restored(tmp_path, project(), Telling())[1:] == (5, [])
 
 
 def test_a_store_that_is_lost_while_the_program_runs_gets_everything_again(tmp_path: Path) -> None:
     simulator = kept(tmp_path, project(), Telling())
     (tmp_path / "traces.sqlite").unlink()
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(simulator)
+    with RunStore(tmp_path) as store:
+        store.keep(simulator)
     assert restored(tmp_path, project(), Telling())[1:] == (5, [])
 
 
 def test_a_trace_that_cannot_be_read_ends_what_is_restored(tmp_path: Path) -> None:
     first = kept(tmp_path, project(), Telling())
-    with Keeper(tmp_path) as keeper:
-        keeper._store._connection.execute("UPDATE traces SET trace = x'00' WHERE message = 5")
+    with RunStore(tmp_path) as store:
+        store._store._connection.execute("UPDATE traces SET trace = x'00' WHERE message = 5")
     simulator, count, problems = restored(tmp_path, project(), Telling())
     assert count == 2
     assert simulator.states == first.states[:2]
@@ -474,10 +474,10 @@ def test_when_the_disk_fails_what_was_kept_before_is_still_there(
     def full(*_: Any) -> None:
         raise OSError("no space left")
 
-    with Keeper(tmp_path) as keeper:
+    with RunStore(tmp_path) as store:
         monkeypatch.setattr("lorestudio.studio.replay.run_store.write_atomically", full)
         with pytest.raises(OSError, match="no space left"):
-            keeper.keep(longer)
+            store.keep(longer)
     monkeypatch.undo()
     second, count, _ = restored(tmp_path, project(turns=2), Telling())
     assert count == 3
@@ -487,7 +487,7 @@ def test_when_the_disk_fails_what_was_kept_before_is_still_there(
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-import lorestudio.studio.replay.run_store as keeping
+import lorestudio.studio.replay.run_store as run_store
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 folder, at = Path(sys.argv[1]), sys.argv[2]
@@ -499,16 +499,16 @@ asyncio.run(first.generate(first.generations[2]))
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-with keeping.Keeper(folder) as keeper:
-    keeper.keep(first)
+with run_store.RunStore(folder) as store:
+    store.keep(first)
     if at == "before the traces":
-        keeper._store.add_many = die
+        store._store.add_many = die
     elif at == "between":
-        keeping.write_atomically = die
+        run_store.write_atomically = die
     elif at == "while the states are written":
         from lorestudio.settings import files
         files.os.fsync = die
-    keeper.keep(simulator)
+    store.keep(simulator)
     die()
 """
 
@@ -533,8 +533,8 @@ def test_a_kill_in_the_middle_of_keeping(tmp_path: Path, replayed: Simulator, at
     assert second.states == replayed.states[:got]
     asyncio.run(second.replay())
     assert second.states == replayed.states
-    with Keeper(folder) as keeper:
-        keeper.keep(second)
+    with RunStore(folder) as store:
+        store.keep(second)
     assert restored(folder, demo_project())[1] == len(replayed.generations)
 
 

@@ -21,7 +21,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import Keeper, Shelf, chat_id
+from lorestudio.studio.replay.run_store import RunPlace, RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import Trace
@@ -62,15 +62,15 @@ def simulator(system: str, there: Project | None = None, settings: Section | Non
 
 def kept(folder: Path, made: Simulator, slot: str = "") -> Simulator:
     asyncio.run(made.replay())
-    with Keeper(folder) as keeper:
-        keeper.keep(made, slot)
+    with RunStore(folder) as store:
+        store.keep(made, slot)
     return made
 
 
 def restored(folder: Path, made: Simulator, slot: str = "") -> int:
-    with Keeper(folder) as keeper:
-        count = keeper.restore(made, slot)
-        assert keeper.problems == []
+    with RunStore(folder) as store:
+        count = store.restore(made, slot)
+        assert store.problems == []
     return count
 
 
@@ -94,8 +94,8 @@ def test_what_a_system_remembers_goes_on_where_it_stopped(tmp_path: Path) -> Non
     asyncio.run(whole.replay())
     begun = simulator("world-info")
     asyncio.run(begun.generate(begun.generations[1]))
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(begun)
+    with RunStore(tmp_path) as store:
+        store.keep(begun)
     second = simulator("world-info")
     assert restored(tmp_path, second) == 2
     asyncio.run(second.replay())
@@ -107,16 +107,16 @@ def test_what_a_system_remembers_goes_on_where_it_stopped(tmp_path: Path) -> Non
 def test_systems_and_deeplore_are_kept_beside_each_other(tmp_path: Path) -> None:
     deeplore = Simulator(project())
     asyncio.run(deeplore.replay())
-    with Keeper(tmp_path) as keeper:
-        keeper.keep(deeplore)
+    with RunStore(tmp_path) as store:
+        store.keep(deeplore)
     for system in ("hybrid", "world-info"):
         kept(tmp_path, simulator(system))
-    with Keeper(tmp_path) as keeper:
-        assert keeper.counts(project()) == {"deeplore": 4, "hybrid": 4, "world-info": 4}
-        assert {one.system for one in keeper.history(project(), Generation(1), "hybrid")} == {"hybrid"}
-        assert {one.system for one in keeper.history(project(), Generation(1))} == {"deeplore"}
+    with RunStore(tmp_path) as store:
+        assert store.counts(project()) == {"deeplore": 4, "hybrid": 4, "world-info": 4}
+        assert {one.system for one in store.history(project(), Generation(1), "hybrid")} == {"hybrid"}
+        assert {one.system for one in store.history(project(), Generation(1))} == {"deeplore"}
         again = Simulator(project())
-        assert keeper.restore(again) == 4
+        assert store.restore(again) == 4
     assert restored(tmp_path, simulator("hybrid")) == restored(tmp_path, simulator("world-info")) == 4
     assert restored(tmp_path, simulator("context-window")) == 0
 
@@ -177,10 +177,10 @@ def test_what_was_kept_last_is_there_also_where_it_is_stale(tmp_path: Path) -> N
     first = kept(tmp_path, simulator("hybrid"))
     changed = list(story())
     changed[2] = replace(changed[2], text="No light.")
-    with Keeper(tmp_path) as keeper:
-        same = keeper.last(simulator("hybrid"))
-        edited = keeper.last(simulator("hybrid", project(chat=Chat(tuple(changed), "Wren", "Ann"))))
-        none = keeper.last(simulator("context-window"))
+    with RunStore(tmp_path) as store:
+        same = store.last(simulator("hybrid"))
+        edited = store.last(simulator("hybrid", project(chat=Chat(tuple(changed), "Wren", "Ann"))))
+        none = store.last(simulator("context-window"))
     assert (list(same.traces), same.current) == (in_order(first), 4)
     assert (list(edited.traces), edited.current) == (in_order(first), 1)
     assert (none.traces, none.current) == ((), 0)
@@ -188,10 +188,10 @@ def test_what_was_kept_last_is_there_also_where_it_is_stale(tmp_path: Path) -> N
 
 def test_a_damaged_file_of_states_is_told_and_the_chat_is_run_anew(tmp_path: Path) -> None:
     kept(tmp_path, simulator("hybrid"))
-    (tmp_path / Shelf(chat_id(project()), "hybrid").states_file).write_bytes(b"no states")
-    with Keeper(tmp_path) as keeper:
-        assert keeper.restore(simulator("hybrid")) == 0
-        assert "cannot be read" in keeper.problems[0]
+    (tmp_path / RunPlace(chat_id(project()), "hybrid").states_file).write_bytes(b"no states")
+    with RunStore(tmp_path) as store:
+        assert store.restore(simulator("hybrid")) == 0
+        assert "cannot be read" in store.problems[0]
     kept(tmp_path, simulator("hybrid"))
     assert restored(tmp_path, simulator("hybrid")) == 4
 
@@ -199,7 +199,11 @@ def test_a_damaged_file_of_states_is_told_and_the_chat_is_run_anew(tmp_path: Pat
 CHILD = """
 import os, signal, sys
 from pathlib import Path
+<<<<<<<< HEAD:tests/studio/replay/test_run_store_of_every_system.py
 from tests.studio.replay.test_run_store_of_every_system import kept, simulator
+========
+from tests.studio.replay.test_run_store_systems import kept, simulator
+>>>>>>>> names:tests/studio/replay/test_run_store_systems.py
 
 kept(Path(sys.argv[1]), simulator("world-info"))
 kept(Path(sys.argv[1]), simulator("hybrid"))

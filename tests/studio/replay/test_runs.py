@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -11,6 +12,7 @@ from lorestudio.studio.replay.runs import CHECKPOINT, Runs, States, TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.counts import COUNTS, counted
+from lorestudio.trace.vocabulary import Vocabulary
 
 
 def results(simulator: Simulator) -> list[Decided]:
@@ -36,8 +38,18 @@ def filled(made: list[Decided], unpacked: int, times: int = 1) -> Runs:
 def test_packed_generations_come_back_as_they_were(made: list[Decided]) -> None:
     runs = filled(made, unpacked=2)
     assert [runs.trace(place) for place in range(len(made))] == [result.trace for result in made]
+    assert all(runs.trace(place).words is result.trace.words for place, result in enumerate(made))
     assert list(States(runs)) == [result.state for result in made]
     assert runs.state(-1) == EngineState(random_state=3)
+
+
+def test_words_are_put_back_and_not_packed(made: list[Decided]) -> None:
+    words = Vocabulary(candidates="page|pages")  # holds functions, which no pickle takes
+    own = Decided(replace(made[0].trace, words=replace(words, sentence=lambda _run: "Told.")), made[0].state)
+    runs = Runs(None, unpacked=0)
+    runs.append(own)
+    assert runs.trace(0) == own.trace
+    assert runs.trace(0).words is own.trace.words
 
 
 def test_nothing_of_a_packed_trace_can_be_changed(made: list[Decided]) -> None:

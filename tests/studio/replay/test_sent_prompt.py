@@ -10,7 +10,7 @@ from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.timeline import MOST_MESSAGES, TimelineMaker, is_countable, sent_pieces
-from lorestudio.trace.prompt_cache import CacheTurn, CauseKind, Piece, cache_turn
+from lorestudio.trace.prompt_cache import CacheTurn, CauseKind, PromptPiece, cache_turn
 from tests.studio.prompt.test_prompt_assembly import CARD, CHAT, block, trace
 
 SETUP = PromptSetup(card=CARD, persona=Persona("Wren", "A courier."), main="Write {{char}}.")
@@ -27,7 +27,7 @@ def test_every_character_of_the_prompt_is_in_one_piece() -> None:
     run = trace(block("Lamp.", 0), block("Tide.", 1, 1, tag="deeplore_y", entry=8))
     pieces = sent_pieces(run, CHAT, SETUP, CHARS_4)
     prompt = assemble(run, CHAT, SETUP, CHARS_4)
-    told = [piece for piece in pieces if isinstance(piece, Piece)]
+    told = [piece for piece in pieces if isinstance(piece, PromptPiece)]
     assert len(told) == len(pieces)
     assert "".join(piece.text for piece in told) == "".join(message.text for message in prompt.messages)
     keys = {piece.title: piece.key for piece in told if piece.key is not None}

@@ -16,7 +16,7 @@ from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.scores import Bm25Figures, Node, score_tree, tree_text
+from lorestudio.trace.scores import Bm25Figures, ScoreNode, score_tree, tree_text
 from tests.studio.report.worlds import replayed, secret_world
 
 
@@ -36,7 +36,7 @@ def figures_of(simulator: Simulator, generation: Generation, entry: int) -> Bm25
     return run.system.explain_score(run.moment, run.state, run.before, entry)
 
 
-def node(nodes: tuple[Node, ...], title: str) -> Node:
+def node(nodes: tuple[ScoreNode, ...], title: str) -> ScoreNode:
     return next(each for each in nodes if each.title == title)
 
 
@@ -139,6 +139,8 @@ def test_a_run_without_words_has_no_score(fuzzy: Simulator) -> None:
 
 def test_the_tree_as_text(fuzzy: Simulator) -> None:
     trace = fuzzy.traces[fuzzy.generations[4]]
-    text = tree_text((Node("a", "1", "why", (Node("b", "2"), Node("c", details=(Node("d", "", "x"),)))),))
+    text = tree_text(
+        (ScoreNode("a", "1", "why", (ScoreNode("b", "2"), ScoreNode("c", details=(ScoreNode("d", "", "x"),)))),)
+    )
     assert text == "a: 1 (why)\n  b: 2\n  c\n    d (x)\n"
     assert tree_text(score_tree(trace, trace.injections[0].entry)).startswith("Match: ")

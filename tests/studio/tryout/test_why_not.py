@@ -28,7 +28,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.project_changes import edited_text
 from lorestudio.studio.tryout.why_not import WhyNotFinder
 from lorestudio.studio.tryout.why_not_answers import Holds, WhyNot, conclusion
-from lorestudio.systems.changes import Part
+from lorestudio.systems.changes import RunPart
 from lorestudio.systems.registry import KINDS, system_of
 from tests.examples import examples
 
@@ -166,7 +166,7 @@ def test_a_note_that_is_switched_off_is_switched_on(tmp_path):
 
     assert found.fate is None
     assert found.message
-    assert [(answer.change.code, answer.change.part) for answer in found.answers] == [("enable", Part.NOTE)]
+    assert [(answer.change.code, answer.change.part) for answer in found.answers] == [("enable", RunPart.NOTE)]
 
 
 def test_a_change_that_works_now_and_not_after_a_replay_says_so(tmp_path):

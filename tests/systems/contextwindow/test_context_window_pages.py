@@ -10,43 +10,43 @@ from lorestudio.domain.tokens import CHARS_4
 from lorestudio.systems.contextwindow.budgeting import Sharing
 from lorestudio.systems.contextwindow.lore import LoreEntry
 from lorestudio.systems.contextwindow.pages import (
+    PageStrategy,
     Paging,
-    Strategy,
     allocated,
     content_tokens,
     fit_pages,
     page_size,
     redistributed,
 )
-from lorestudio.systems.contextwindow.window import ContextWindow, Role, Turn
+from lorestudio.systems.contextwindow.window import ContextWindow, WindowRole, WindowTurn
 
 
 def everything_used(_place: int, limit: int) -> int:
     return limit
 
 
-def shares(total: int, sizes: list[int], strategy: Strategy, weights: list[float] | None = None) -> tuple[int, ...]:
+def shares(total: int, sizes: list[int], strategy: PageStrategy, weights: list[float] | None = None) -> tuple[int, ...]:
     return allocated(total, sizes, strategy, weights or [0] * len(sizes), everything_used)
 
 
 @pytest.mark.parametrize(
     ("strategy", "expected"),
     [
-        (Strategy.PRIORITY_FILL, (30, 50, 20)),
-        (Strategy.DYNAMIC_FILL, (30, 50, 20)),
-        (Strategy.DYNAMIC_SIZE_FILL, (30, 30, 40)),
-        (Strategy.EQUAL_SPLIT, (34, 33, 33)),
+        (PageStrategy.PRIORITY_FILL, (30, 50, 20)),
+        (PageStrategy.DYNAMIC_FILL, (30, 50, 20)),
+        (PageStrategy.DYNAMIC_SIZE_FILL, (30, 30, 40)),
+        (PageStrategy.EQUAL_SPLIT, (34, 33, 33)),
     ],
 )
-def test_the_strategies_on_pages_of_30_50_and_40(strategy: Strategy, expected: tuple[int, ...]) -> None:
+def test_the_strategies_on_pages_of_30_50_and_40(strategy: PageStrategy, expected: tuple[int, ...]) -> None:
     assert shares(100, [30, 50, 40], strategy) == expected
 
 
 def test_weights_share_and_what_is_left_goes_to_the_first_pages() -> None:
-    assert shares(10, [99, 99], Strategy.WEIGHTED_SPLIT, [1, 2]) == (4, 6)
-    assert shares(10, [99] * 3, Strategy.WEIGHTED_SPLIT, [0, 1, 2]) == (1, 3, 6)  # also to a page of weight 0
-    assert shares(10, [99, 99], Strategy.WEIGHTED_SPLIT, [0, 0]) == (5, 5)
-    assert shares(10, [99, 99], Strategy.WEIGHTED_SPLIT, [-1, 3]) == (5, 5)
+    assert shares(10, [99, 99], PageStrategy.WEIGHTED_SPLIT, [1, 2]) == (4, 6)
+    assert shares(10, [99] * 3, PageStrategy.WEIGHTED_SPLIT, [0, 1, 2]) == (1, 3, 6)  # also to a page of weight 0
+    assert shares(10, [99, 99], PageStrategy.WEIGHTED_SPLIT, [0, 0]) == (5, 5)
+    assert shares(10, [99, 99], PageStrategy.WEIGHTED_SPLIT, [-1, 3]) == (5, 5)
 
 
 def test_what_nobody_uses_goes_by_need() -> None:
@@ -54,19 +54,21 @@ def test_what_nobody_uses_goes_by_need() -> None:
     assert redistributed([10, 5], [10, 5], 10) == (10, 5)
 
 
-@pytest.mark.parametrize("strategy", list(Strategy))
-def test_without_a_budget_nobody_gets_anything(strategy: Strategy) -> None:
+@pytest.mark.parametrize("strategy", list(PageStrategy))
+def test_without_a_budget_nobody_gets_anything(strategy: PageStrategy) -> None:
     assert shares(0, [30, 50], strategy, [1, 1]) == shares(-5, [30, 50], strategy, [1, 1]) == (0, 0)
 
 
 def test_what_a_page_does_not_use_is_handed_out_again() -> None:
     """Of 60 the first page has 40 and uses 30; the second, which wanted 50 and had 20, gets the other 10."""
-    assert allocated(60, [40, 50], Strategy.DYNAMIC_FILL, [0, 0], lambda place, limit: limit - 10 * (place == 0)) == (
+    assert allocated(
+        60, [40, 50], PageStrategy.DYNAMIC_FILL, [0, 0], lambda place, limit: limit - 10 * (place == 0)
+    ) == (
         30,
         30,
     )
     kept = allocated(
-        60, [40, 50], Strategy.DYNAMIC_FILL, [0, 0], lambda place, limit: limit - 10 * (place == 0), overcommit=True
+        60, [40, 50], PageStrategy.DYNAMIC_FILL, [0, 0], lambda place, limit: limit - 10 * (place == 0), overcommit=True
     )
     assert kept == (40, 30)
 
@@ -74,17 +76,17 @@ def test_what_a_page_does_not_use_is_handed_out_again() -> None:
 @given(
     st.integers(-10, 300),
     st.lists(st.tuples(st.integers(0, 120), st.integers(0, 9)), min_size=1, max_size=6),
-    st.sampled_from(list(Strategy)),
+    st.sampled_from(list(PageStrategy)),
     st.integers(0, 20),
 )
 def test_shares_are_never_negative_and_hold_the_total(
-    total: int, pages: list[tuple[int, int]], strategy: Strategy, idle: int
+    total: int, pages: list[tuple[int, int]], strategy: PageStrategy, idle: int
 ) -> None:
     sizes, weights = [size for size, _ in pages], [float(weight) for _, weight in pages]
     found = allocated(total, sizes, strategy, weights, lambda _place, limit: limit - idle)
     assert all(share >= 0 for share in found)
     assert sum(found) <= max(0, total)
-    if strategy in {Strategy.EQUAL_SPLIT, Strategy.WEIGHTED_SPLIT}:
+    if strategy in {PageStrategy.EQUAL_SPLIT, PageStrategy.WEIGHTED_SPLIT}:
         assert sum(found) == max(0, total)
     else:
         assert all(share <= size for share, size in zip(found, sizes, strict=True))
@@ -105,7 +107,7 @@ def taken(pages: dict[str, ContextWindow], sharing: Sharing, paging: Paging, tex
 
 def test_every_page_is_fitted_to_its_own_share() -> None:
     """Lore of 7 and 5 tokens on the first page, 7 on the second with an element of 6, for which half is kept."""
-    paging = Paging(Strategy.EQUAL_SPLIT)
+    paging = Paging(PageStrategy.EQUAL_SPLIT)
     pages = {"people": PEOPLE, "places": PLACES}
     assert taken(pages, Sharing(28), paging) == [
         ("people", 14, ["ann", "bob"], False),
@@ -115,7 +117,7 @@ def test_every_page_is_fitted_to_its_own_share() -> None:
 
 
 def test_a_single_page_has_everything_and_is_not_measured() -> None:
-    assert taken({"main": PEOPLE}, Sharing(12), Paging(Strategy.DYNAMIC_SIZE_FILL)) == [
+    assert taken({"main": PEOPLE}, Sharing(12), Paging(PageStrategy.DYNAMIC_SIZE_FILL)) == [
         ("main", 12, ["ann", "bob"], False)
     ]
 
@@ -123,7 +125,7 @@ def test_a_single_page_has_everything_and_is_not_measured() -> None:
 def test_a_page_without_a_share_is_left_whole() -> None:
     weights = {"places": 1.0}
     found = fit_pages(
-        {"people": PEOPLE, "places": PLACES}, "", Sharing(10), CHARS_4, Paging(Strategy.WEIGHTED_SPLIT, weights),
+        {"people": PEOPLE, "places": PLACES}, "", Sharing(10), CHARS_4, Paging(PageStrategy.WEIGHTED_SPLIT, weights),
         lambda _page: lambda _key: True,
     )  # fmt: skip
     assert [(page.budget, page.is_whole) for page in found] == [(0, True), (10, False)]
@@ -132,8 +134,8 @@ def test_a_page_without_a_share_is_left_whole() -> None:
 
 def test_empty_pages_reserve_a_share_unless_told_otherwise() -> None:
     pages = {"people": PEOPLE, "empty": ContextWindow()}
-    assert [row[1] for row in taken(pages, Sharing(20), Paging(Strategy.EQUAL_SPLIT))] == [10, 10]
-    without = Paging(Strategy.EQUAL_SPLIT, reserve_empty=False)
+    assert [row[1] for row in taken(pages, Sharing(20), Paging(PageStrategy.EQUAL_SPLIT))] == [10, 10]
+    without = Paging(PageStrategy.EQUAL_SPLIT, reserve_empty=False)
     assert [row[1] for row in taken(pages, Sharing(20), without)] == [20, 0]
 
 
@@ -146,17 +148,17 @@ def test_lore_keeps_its_room_in_the_dynamic_strategies() -> None:
     """The trial has no text and so takes no lore; a page of lore alone gives nothing away for it."""
     pages = {"people": PEOPLE, "places": PLACES}
     budget = page_size(PEOPLE, CHARS_4) + 20
-    for strategy in (Strategy.DYNAMIC_FILL, Strategy.DYNAMIC_SIZE_FILL):
+    for strategy in (PageStrategy.DYNAMIC_FILL, PageStrategy.DYNAMIC_SIZE_FILL):
         assert sum(row[1] for row in taken(pages, Sharing(budget), Paging(strategy))) <= budget
-    assert taken(pages, Sharing(budget), Paging(Strategy.DYNAMIC_FILL))[0][1] == page_size(PEOPLE, CHARS_4)
+    assert taken(pages, Sharing(budget), Paging(PageStrategy.DYNAMIC_FILL))[0][1] == page_size(PEOPLE, CHARS_4)
 
 
 def test_the_original_forgets_fill_half_with_several_pages() -> None:
     """Half of 14 is room for one of the two; all of it for both."""
-    history = (Turn(Role.USER, "One two three.", "1"),)
+    history = (WindowTurn(WindowRole.USER, "One two three.", "1"),)
     window = ContextWindow(PEOPLE.lore, history=history)
     pages = {"people": window, "places": ContextWindow()}
-    paging = Paging(Strategy.EQUAL_SPLIT)
+    paging = Paging(PageStrategy.EQUAL_SPLIT)
     sharing = Sharing(28, fill=True, fill_and_split=True)
     assert taken(pages, sharing, paging)[0][2] == ["ann"]
     original = Sharing(28, fill=True, fill_and_split=True, source_compatible=True)

@@ -14,8 +14,8 @@ from lorestudio.systems.contextwindow.selecting import count_and_sort_hits, matc
 from lorestudio.systems.contextwindow.truncating import Method, chunks
 from lorestudio.systems.contextwindow.window import (
     ContextWindow,
-    Role,
-    Turn,
+    WindowRole,
+    WindowTurn,
     window_from_json,
     window_to_json,
     with_turn,
@@ -170,7 +170,7 @@ def merge_windows(**flags):
             "sword": LoreEntry("sword"),
         },
         ("one", "two"),
-        (Turn(Role.USER, "old", "1"),),
+        (WindowTurn(WindowRole.USER, "old", "1"),),
     )
     b = ContextWindow(
         {
@@ -178,7 +178,7 @@ def merge_windows(**flags):
             "magic": LoreEntry("magic"),
         },
         ("two", "three"),
-        (Turn(Role.USER, "new", "2"),),
+        (WindowTurn(WindowRole.USER, "new", "2"),),
     )
     return a.merged(b, **flags)
 
@@ -315,7 +315,7 @@ def test_chunks_hold_as_many_words_as_fit():
 
 
 def test_a_window_is_read_back_as_it_was_written():
-    window = ContextWindow(LORE, ("one", "two"), (Turn(Role.ASSISTANT, "hello", "7"),), 4000, 3)
+    window = ContextWindow(LORE, ("one", "two"), (WindowTurn(WindowRole.ASSISTANT, "hello", "7"),), 4000, 3)
     assert window_from_json(window_to_json(window)) == window
 
 
@@ -329,7 +329,7 @@ def test_a_document_of_a_model_is_read_leniently():
         new_id=lambda: "made",
     )
     assert [(entry.key, entry.weight) for entry in window.lore.values()] == [("a", 2), ("b", -1), ("c", 0)]
-    assert window.history == (Turn(Role.USER, "hi", "made"),)
+    assert window.history == (WindowTurn(WindowRole.USER, "hi", "made"),)
     with pytest.raises(ValueError, match=r"converseHistory\.history\[0\]\.role: “bard”"):
         window_from_json({"converseHistory": {"history": [{"role": "bard"}]}})
     with pytest.raises(ValueError, match="loreBookKeys: an object"):
@@ -337,13 +337,15 @@ def test_a_document_of_a_model_is_read_leniently():
 
 
 def test_a_turn_is_there_once():
-    history = with_turn((), Turn(Role.USER, "a"), lambda: "1")
-    assert with_turn(history, Turn(Role.USER, "other text", "1")) == history
-    assert [turn.uuid for turn in with_turn(history, Turn(Role.USER, "a"), lambda: "2")] == ["1", "2"]
+    history = with_turn((), WindowTurn(WindowRole.USER, "a"), lambda: "1")
+    assert with_turn(history, WindowTurn(WindowRole.USER, "other text", "1")) == history
+    assert [turn.uuid for turn in with_turn(history, WindowTurn(WindowRole.USER, "a"), lambda: "2")] == ["1", "2"]
 
 
 def test_a_turn_of_a_text_that_survives_stays():
-    turns = tuple(Turn(Role.USER, text, str(place)) for place, text in enumerate(("one two", "the king", "one two")))
+    turns = tuple(
+        WindowTurn(WindowRole.USER, text, str(place)) for place, text in enumerate(("one two", "the king", "one two"))
+    )
     fitted = fit(ContextWindow(history=turns), "", Sharing(4), COUNTER)
     assert [turn.text for turn in fitted.window.history] == ["one two", "one two"]
     assert fitted.turns.tokens == 4
@@ -379,7 +381,7 @@ entries = st.builds(
     ),
 )
 def test_lore_holds_its_limit_and_nothing_is_made_up(lorebook, elements, turns, text, sharing):
-    history = tuple(Turn(Role.USER, turn, str(place)) for place, turn in enumerate(turns))
+    history = tuple(WindowTurn(WindowRole.USER, turn, str(place)) for place, turn in enumerate(turns))
     window = ContextWindow(book(*lorebook), tuple(elements), history)
     fitted = fit(window, text, sharing, COUNTER)
     assert set(fitted.window.lore.items()) <= set(window.lore.items())

@@ -6,18 +6,13 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.javascript import length
 from lorestudio.domain.state import NOTEPAD_LIMIT
+from lorestudio.exchange.chats.notepad import CLOSING, OPENING, added, capped, tagged_notes, withdrawn
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.notepad import (
-    CLOSING,
+from lorestudio.systems.deeplore.extraction import (
     EXTRACTION,
     NOTHING,
-    OPENING,
-    added,
     answered_notes,
-    capped,
     extraction_request,
-    tagged_notes,
-    withdrawn,
     without_asides,
 )
 from lorestudio.systems.deeplore.stages.notes import NOTEPAD_INSTRUCTION

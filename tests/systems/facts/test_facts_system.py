@@ -12,7 +12,7 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.facts.records import Memory, MemoryOrigin
 from lorestudio.systems.facts.retrieval import MemorySearch
-from lorestudio.systems.facts.system import FactsSystem, Known
+from lorestudio.systems.facts.system import FactsSystem, KnownMemories
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.trace.model import RunOutcome, StageStatus, Turn
 
@@ -47,7 +47,7 @@ MEMORIES = (
 
 def decide(memories=MEMORIES, *, settings=None, profile=None, vectors=None, text="bees?", **search):
     settings = settings or FactsSettings()
-    known = Known.of("c", memories, profile, "")
+    known = KnownMemories.of("c", memories, profile, "")
     system = FactsSystem(settings, known, vectors or Vectors(), search=MemorySearch(**search))
     chat = (Message("Wren", text, is_user=True),) if text else ()
     return asyncio.run(system.decide(Moment(VaultIndex(()), chat, Turn(3, 0, 0), timer=lambda: 0.0))).trace

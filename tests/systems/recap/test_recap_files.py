@@ -11,7 +11,7 @@ from lorestudio.systems.recap.chat_file import (
     read_chat_file,
     write_chat_file,
 )
-from lorestudio.systems.recap.queue import Operation, QueueState, load_queue, queue_path, save_queue
+from lorestudio.systems.recap.queue import QueuedOperation, QueueState, load_queue, queue_path, save_queue
 from lorestudio.systems.recap.records import set_data
 from tests.systems.recap.files import records, write_chat
 
@@ -196,7 +196,7 @@ class TestQueueFile:
         assert path.name == "Tale.recap-queue.json"
         save_queue(path, QueueState())
         assert not path.exists()
-        state = QueueState((Operation("op_1", "recap", {"index": 3}),), paused=True)
+        state = QueueState((QueuedOperation("op_1", "recap", {"index": 3}),), paused=True)
         save_queue(path, state)
         assert load_queue(path) == (state, ())
 

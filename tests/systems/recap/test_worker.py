@@ -9,8 +9,8 @@ from lorestudio.systems.recap.queue import (
     ANSWER,
     HopelessError,
     NewOperation,
-    Operation,
     Priority,
+    QueuedOperation,
     QueueState,
     Status,
     StoredAnswer,
@@ -284,7 +284,7 @@ def test_whenever_it_ends_nothing_is_asked_or_stored_twice():
 
 
 def test_an_answer_that_was_written_down_is_not_asked_for_again():
-    kept = Operation("op_1", "recap", status=Status.IN_PROGRESS, metadata={ANSWER: "from before"})
+    kept = QueuedOperation("op_1", "recap", status=Status.IN_PROGRESS, metadata={ANSWER: "from before"})
     performer = Performer()
     worker = made(performer, read_queue(json.dumps(write_queue(QueueState((kept,), "op_1")))))
     asyncio.run(worker.run())

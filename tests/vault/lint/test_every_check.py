@@ -9,7 +9,7 @@ import pytest
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.vault.lint.linter import Scope, lint
-from lorestudio.vault.lint.model import Group
+from lorestudio.vault.lint.model import CheckGroup
 from lorestudio.vault.lint.table import CHECKS
 from tests.vault.lint.vaults import codes, note
 
@@ -385,7 +385,7 @@ def test_broken_files_are_errors(problem: NoteProblem) -> None:
 
 def test_every_check_has_a_case() -> None:
     tested = {case.code for case in CASES} | {problem.value for problem in NoteProblem}
-    assert {code for code, check in CHECKS.items() if check.group is not Group.CHAT} == tested
+    assert {code for code, check in CHECKS.items() if check.group is not CheckGroup.CHAT} == tested
 
 
 SEVERITIES = {

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.vault.obsidian.breaker import (
-    BreakerState,
     CircuitBreaker,
     CircuitBreakers,
     CircuitOpenError,
     HostFailure,
+    ServerState,
 )
 
 
@@ -45,9 +45,9 @@ def test_it_opens_at_the_third_failure_in_a_row(clock: Clock) -> None:
     breaker = CircuitBreaker(clock)
     for step in (fail, fail, succeed, fail, fail):
         step(breaker)
-    assert breaker.state is BreakerState.CLOSED
+    assert breaker.state is ServerState.CLOSED
     fail(breaker)
-    assert (breaker.state, breaker.wait_s) == (BreakerState.OPEN, 2.0)
+    assert (breaker.state, breaker.wait_s) == (ServerState.OPEN, 2.0)
     with pytest.raises(CircuitOpenError) as caught, breaker.call():
         pytest.fail("nothing is sent")
     assert caught.value.seconds == 2.0
@@ -69,7 +69,7 @@ def test_a_success_starts_over(clock: Clock) -> None:
     fail(breaker)
     clock.now += 4
     succeed(breaker)
-    assert (breaker.state, breaker.pause_s) == (BreakerState.CLOSED, 0.0)
+    assert (breaker.state, breaker.pause_s) == (ServerState.CLOSED, 0.0)
     for _ in range(3):
         fail(breaker)
     assert breaker.pause_s == 2.0
@@ -78,19 +78,19 @@ def test_a_success_starts_over(clock: Clock) -> None:
 def test_the_pause_is_over_at_its_very_end(clock: Clock) -> None:
     breaker = opened(clock)
     clock.now += 1.75
-    assert breaker.state is BreakerState.OPEN
+    assert breaker.state is ServerState.OPEN
     clock.now += 0.25
-    assert breaker.state is BreakerState.HALF_OPEN
+    assert breaker.state is ServerState.HALF_OPEN
 
 
 def test_one_probe_at_a_time(clock: Clock) -> None:
     breaker = opened(clock)
     clock.now += 2
     with breaker.call():
-        assert breaker.state is BreakerState.HALF_OPEN
+        assert breaker.state is ServerState.HALF_OPEN
         with pytest.raises(CircuitOpenError), breaker.call():
             pytest.fail("there is a probe already")
-    assert breaker.state is BreakerState.CLOSED
+    assert breaker.state is ServerState.CLOSED
 
 
 def test_a_probe_without_a_verdict_is_given_back(clock: Clock) -> None:
@@ -98,9 +98,9 @@ def test_a_probe_without_a_verdict_is_given_back(clock: Clock) -> None:
     clock.now += 2
     with pytest.raises(KeyError), breaker.call():
         raise KeyError
-    assert breaker.state is BreakerState.HALF_OPEN
+    assert breaker.state is ServerState.HALF_OPEN
     succeed(breaker)
-    assert breaker.state is BreakerState.CLOSED
+    assert breaker.state is ServerState.CLOSED
 
 
 def test_failures_of_requests_that_were_under_way_do_not_lengthen_the_pause(clock: Clock) -> None:

@@ -14,7 +14,7 @@ from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.folder import read_folder
 from lorestudio.vault.obsidian import requests as obsidian_requests
 from lorestudio.vault.obsidian.address import ObsidianAddress
-from lorestudio.vault.obsidian.breaker import BreakerState, CircuitBreakers
+from lorestudio.vault.obsidian.breaker import CircuitBreakers, ServerState
 from lorestudio.vault.obsidian.requests import ObsidianError, PausedError
 from lorestudio.vault.obsidian.vault import Fetched, ObsidianVault
 from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
@@ -131,7 +131,7 @@ def test_a_wrong_key(server: ObsidianServer, key: str) -> None:
     with pytest.raises(ObsidianError, match="does not accept the key"):
         fetch(source)
     assert len(server.requests) == 1
-    assert source.breaker.state is BreakerState.CLOSED
+    assert source.breaker.state is ServerState.CLOSED
 
 
 @pytest.mark.parametrize("key", [None, "", "two words", "line\nbreak", "é"])
@@ -243,7 +243,7 @@ def test_cancelling_ends_the_requests(server: ObsidianServer) -> None:
         assert asyncio.all_tasks() == before
 
     asyncio.run(asyncio.wait_for(work(), 5))
-    assert source.breaker.state is BreakerState.CLOSED
+    assert source.breaker.state is ServerState.CLOSED
 
 
 # ---- the circuit breaker --------------------------------------------------------------------------------------------
@@ -259,24 +259,24 @@ def test_three_failures_open_the_circuit_and_a_probe_closes_it(server: ObsidianS
     source = vault(server, clock=clock)
     server.faults = {"*": 503}
     for _ in range(3):
-        assert source.breaker.state is BreakerState.CLOSED
+        assert source.breaker.state is ServerState.CLOSED
         fail(source)
     asked = len(server.requests)
-    assert source.breaker.state is BreakerState.OPEN
+    assert source.breaker.state is ServerState.OPEN
     with pytest.raises(PausedError, match=r"another 2\.0 s"):
         fetch(source)
     assert len(server.requests) == asked
 
     clock.now = 2.0
-    assert source.breaker.state is BreakerState.HALF_OPEN
+    assert source.breaker.state is ServerState.HALF_OPEN
     fail(source)
     assert len(server.requests) == asked + 1
-    assert (source.breaker.state, source.breaker.pause_s) == (BreakerState.OPEN, 4.0)
+    assert (source.breaker.state, source.breaker.pause_s) == (ServerState.OPEN, 4.0)
 
     server.faults = {}
     clock.now = 6.0
     assert names(fetch(source)) == ["a.md", "b.md"]
-    assert source.breaker.state is BreakerState.CLOSED
+    assert source.breaker.state is ServerState.CLOSED
 
 
 def test_a_host_that_fails_midway_is_left_alone(server: ObsidianServer) -> None:
@@ -297,7 +297,7 @@ def test_vaults_at_one_address_share_the_breaker(server: ObsidianServer) -> None
     with pytest.raises(PausedError):
         fetch(two)
     elsewhere = breakers.of("127.0.0.1", server.port + 1)
-    assert elsewhere.state is BreakerState.CLOSED
+    assert elsewhere.state is ServerState.CLOSED
 
 
 def test_recovery_after_a_restart_of_obsidian() -> None:

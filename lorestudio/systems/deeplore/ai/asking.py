@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.javascript import trim
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest, as_sent
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.trace.model import AiCall
+from lorestudio.systems.asking import on_record
 
 if TYPE_CHECKING:
     from lorestudio.systems.deeplore.inputs import Inputs
@@ -59,47 +59,6 @@ async def ask(state: RunState, ctx: Inputs, request: ChatRequest) -> ChatReply:
         raise failure from error
     record(reply)
     return reply
-
-
-def on_record(
-    request: ChatRequest,
-    source: str,
-    duration_ms: float,
-    *,
-    merged: bool,
-    reply: ChatReply | None = None,
-    error: LlmError | None = None,
-) -> AiCall:
-    """The call as a trace keeps it; `source` names who was asked where the reply does not.
-
-    Kind and status of an error decide whether the circuit breaker counts it, so they are kept with its message, and so
-    is what to do about it.
-    """
-    details: dict[str, Json] = {"merged_into_user": merged}
-    if error is not None:
-        details |= {"error_kind": error.kind.value, "error_status": error.status, "advice": error.advice}
-    if reply is not None:
-        details |= {
-            "input_tokens": reply.usage.input,
-            "output_tokens": reply.usage.output,
-            "notes": reply.notes,
-            "live": reply.live,
-        }
-        if reply.value is not None:
-            details["value"] = reply.value
-    return AiCall(
-        kind=request.kind,
-        system=request.system,
-        user=request.user,
-        max_tokens=request.max_tokens,
-        json_schema=request.json_schema is not None,
-        model=request.model,
-        reply="" if reply is None else reply.text,
-        error="" if error is None else error.message or str(error),
-        source=(reply.source if reply is not None else "") or source,
-        duration_ms=duration_ms,
-        details=details,
-    )
 
 
 STORY_HEADING = "[STORY CONTEXT: the setting, for your understanding]"

@@ -14,7 +14,7 @@ from lorestudio.systems.deeplore.ai.replies import Selected
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CacheQuestion:
     """What an AI selection depends on, as the cache compares it."""
 
     chat_hash: str
@@ -45,9 +45,9 @@ def composite_id(entry: Entry) -> str:
 
 def question(
     transcript: str, manifest: str, candidates: Iterable[Entry], names_version: str, settings: DeepLoreSettings
-) -> Question:
+) -> CacheQuestion:
     """The question that this generation would put to the model."""
-    return Question(
+    return CacheQuestion(
         simple_hash(transcript),
         simple_hash(_settings_key(settings) + manifest),
         tuple(line for line in transcript.split("\n") if trim(line)),
@@ -80,7 +80,7 @@ def _lines_hash(lines: Sequence[str]) -> str:
     return simple_hash("\n".join(lines))
 
 
-def look_up(cached: CachedSelection | None, asked: Question, names: Iterable[str], mode: str) -> Lookup:
+def look_up(cached: CachedSelection | None, asked: CacheQuestion, names: Iterable[str], mode: str) -> Lookup:
     """Whether the cached selection answers the question. The tiers are tried in order, the first hit wins."""
     if cached is None:
         return _miss("nothing is cached yet")
@@ -95,7 +95,7 @@ def look_up(cached: CachedSelection | None, asked: Question, names: Iterable[str
     return _by_lines(cached, asked, names)
 
 
-def _by_lines(cached: CachedSelection, asked: Question, names: Iterable[str]) -> Lookup:
+def _by_lines(cached: CachedSelection, asked: CacheQuestion, names: Iterable[str]) -> Lookup:
     """Tiers 3 and 4: the conversation is shorter or the same, or has only grown by lines that name nothing."""
     count = cached.line_count
     if len(asked.lines) <= count:
@@ -117,7 +117,7 @@ def _miss(why: str) -> Lookup:
     return Lookup(hit=False, tier=0, why=why)
 
 
-def remember(asked: Question, selected: Sequence[Selected]) -> CachedSelection:
+def remember(asked: CacheQuestion, selected: Sequence[Selected]) -> CachedSelection:
     """The record of a selection just made."""
     picks = tuple(
         CachedPick(choice.entry.title, choice.entry.vault, choice.confidence, choice.reason) for choice in selected

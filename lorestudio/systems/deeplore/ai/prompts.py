@@ -84,22 +84,22 @@ def schema_for(model: str) -> Mapping[str, Json] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedEntries:
     """How many entries the model is asked for: `up_to` in words, and `exactly` so many in a new chat (0: not said)."""
 
     up_to: str
     exactly: int = 0
 
 
-def wanted(settings: DeepLoreSettings, entries: int, constants: int, *, new_chat: bool) -> Wanted:
+def wanted(settings: DeepLoreSettings, entries: int, constants: int, *, new_chat: bool) -> WantedEntries:
     """Twice as many entries as will go in, and in a new chat as many as there is room for beside the constants."""
     if settings.unlimited_entries:
-        return Wanted(UNLIMITED)
+        return WantedEntries(UNLIMITED)
     exactly = max(1, settings.max_entries - constants) if new_chat else 0
-    return Wanted(str(min(2 * settings.max_entries, entries)), exactly)
+    return WantedEntries(str(min(2 * settings.max_entries, entries)), exactly)
 
 
-def selection_prompt(settings: DeepLoreSettings, count: Wanted) -> str:
+def selection_prompt(settings: DeepLoreSettings, count: WantedEntries) -> str:
     """The system prompt: the person's own or the studio's, with the numbers filled in."""
     base = settings.ai_search_system_prompt if trim(settings.ai_search_system_prompt) else SELECTION
     prompt = base.replace(MAX_ENTRIES, count.up_to)

@@ -12,11 +12,11 @@ from typing import Final
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.ideas import gates as gate_ideas
 from lorestudio.systems.deeplore.ideas import matching as match_ideas
-from lorestudio.systems.deeplore.ideas.situation import Maker, Situation
+from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, Maker
 from lorestudio.trace.journey import FateState
 
 
-def options(situation: Situation) -> tuple[Option, ...]:
+def options(situation: DeepLoreSituation) -> tuple[Option, ...]:
     """What to try, likely ones first; none for an entry that went in."""
     end = situation.fate
     if end.state in {FateState.INJECTED, FateState.TRUNCATED}:

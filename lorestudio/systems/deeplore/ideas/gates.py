@@ -16,7 +16,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.declaration import Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
-from lorestudio.systems.deeplore.ideas.situation import Situation, most_of, setting, title_of
+from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, most_of, setting, title_of
 from lorestudio.trace.wording import joined, quoted
 
 TOLERANCES: Final = ("strict", "moderate", "lenient")
@@ -91,13 +91,13 @@ LEAST_PRIORITY: Final = 1
 # ---- gates ----------------------------------------------------------------------------------------------------------
 
 
-def gates(s: Situation) -> Iterator[Option]:
+def gates(s: DeepLoreSituation) -> Iterator[Option]:
     """What `context_changes` knows about the field that stopped it."""
     for change in context_changes(s.entry, s.fate.details, s.ctx.index.vault.fields, s.controls, s.ctx.settings):
         yield Option((change,))
 
 
-def folders(s: Situation) -> Iterator[Option]:
+def folders(s: DeepLoreSituation) -> Iterator[Option]:
     """The folder filter with its folder, or none."""
     folder = s.entry.folder
     if folder:
@@ -106,31 +106,31 @@ def folders(s: Situation) -> Iterator[Option]:
     yield s.choose("no_folders", "Clear the chat's folder filter", folders=())
 
 
-def unblock(s: Situation) -> Iterator[Option]:
+def unblock(s: DeepLoreSituation) -> Iterator[Option]:
     """No block of this title any more."""
     blocks = tuple(rule for rule in s.controls.blocks if not rule.matches(s.entry))
     yield s.choose("unblock", f"Remove {s.name} from the chat's blocks", blocks=blocks)
 
 
-def unpin_other(s: Situation) -> Iterator[Option]:
+def unpin_other(s: DeepLoreSituation) -> Iterator[Option]:
     """The note of the same title that took its place is pinned no longer."""
     pins = tuple(rule for rule in s.controls.pins if rule.title.lower() != s.entry.title.lower())
     yield s.choose("unpin", f"Unpin the other note called {s.name}", pins=pins)
 
 
-def shorter_pause(s: Situation) -> Iterator[Option]:
+def shorter_pause(s: DeepLoreSituation) -> Iterator[Option]:
     """A shorter pause after an injection, the longest that will do."""
     yield s.amounts("pause", "reinjection_cooldown", range(s.ctx.settings.reinjection_cooldown - 1, -1, -1))
 
 
-def requires(s: Situation) -> Iterator[Option]:
+def requires(s: DeepLoreSituation) -> Iterator[Option]:
     """Without what is missing in its requires."""
     missing = s.titles("missing")
     if missing:
         yield _references_dropped(s, "requires", missing, f"no longer require {_list(missing)}")
 
 
-def excludes(s: Situation) -> Iterator[Option]:
+def excludes(s: DeepLoreSituation) -> Iterator[Option]:
     """Without what is in its way among its excludes, or with that blocked."""
     others = s.titles("titles")
     if others:
@@ -139,7 +139,7 @@ def excludes(s: Situation) -> Iterator[Option]:
         yield s.choose("block_other", f"Block {_list(others)}, which {s.name} excludes, in this chat", blocks=blocks)
 
 
-def _references_dropped(s: Situation, name: str, titles: Sequence[str], words: str) -> Option:
+def _references_dropped(s: DeepLoreSituation, name: str, titles: Sequence[str], words: str) -> Option:
     """The note without these titles in one of its lists, as they are written there."""
     stay = {title.lower() for title in titles}
     written = getattr(s.entry, f"written_{name}") or getattr(s.entry, name)
@@ -148,7 +148,7 @@ def _references_dropped(s: Situation, name: str, titles: Sequence[str], words: s
     return s.edit(name, f"Let {s.name} {words}", edit or NoteEdit.of(s.entry, name, drop=dropped))
 
 
-def duplicates(s: Situation) -> Iterator[Option]:
+def duplicates(s: DeepLoreSituation) -> Iterator[Option]:
     """Duplicates looked for less far back, or not at all."""
     yield s.amounts("lookback", "strip_lookback_depth", range(s.ctx.settings.strip_lookback_depth - 1, 0, -1))
     yield s.set("duplicates", "strip_duplicate_injections", value=False)
@@ -157,7 +157,7 @@ def duplicates(s: Situation) -> Iterator[Option]:
 # ---- the budget -----------------------------------------------------------------------------------------------------
 
 
-def budget(s: Situation) -> Iterator[Option]:
+def budget(s: DeepLoreSituation) -> Iterator[Option]:
     """A larger token budget, or more entries."""
     settings = s.ctx.settings
     if not settings.unlimited_budget:
@@ -168,7 +168,7 @@ def budget(s: Situation) -> Iterator[Option]:
         yield s.amounts("entry_cap", "max_entries", entries)
 
 
-def earlier(s: Situation) -> Iterator[Option]:
+def earlier(s: DeepLoreSituation) -> Iterator[Option]:
     """A priority that comes before others in the order of the budget."""
     now = s.entry.priority
 
@@ -183,7 +183,7 @@ def earlier(s: Situation) -> Iterator[Option]:
 # ---- the model ------------------------------------------------------------------------------------------------------
 
 
-def modes(s: Situation) -> Iterator[Option]:
+def modes(s: DeepLoreSituation) -> Iterator[Option]:
     """Another way to select."""
     settings = s.ctx.settings
     asks = settings.ai_search_enabled
@@ -197,7 +197,7 @@ def modes(s: Situation) -> Iterator[Option]:
                 yield Option((Change("mode", f"Choose in {words} mode, by a model", settings=values),))
 
 
-def model(s: Situation) -> Iterator[Option]:
+def model(s: DeepLoreSituation) -> Iterator[Option]:
     """What decides beside the model that did not choose it, or was not asked about it."""
     settings, reason = s.ctx.settings, s.fate.reason
     if reason == "below_confidence":

@@ -9,7 +9,7 @@ from typing import Final
 from lorestudio.domain.state import EntryRule
 from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
 from lorestudio.systems.deeplore.ideas.matching import KEYS
-from lorestudio.systems.deeplore.ideas.situation import Situation
+from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.key_places import would_match
 from lorestudio.trace.model import Outcome, Verdict
 from lorestudio.trace.wording import joined, quoted
@@ -18,13 +18,13 @@ LARGEST_PRIORITY: Final = 1000
 """Notes behind this number are rare; a number that goes in there still does so for want of rivals."""
 
 
-def keep_out_options(situation: Situation) -> tuple[Option, ...]:
+def keep_out_options(situation: DeepLoreSituation) -> tuple[Option, ...]:
     """What to try, what touches least first."""
     found = [option for option in _all(situation) if len(option.steps)]
     return tuple(option for option in found if situation.editable or option.steps[0].note is None)
 
 
-def _all(s: Situation) -> Iterator[Option]:
+def _all(s: DeepLoreSituation) -> Iterator[Option]:
     verdicts = [
         verdict
         for record in s.trace.stages
@@ -39,7 +39,7 @@ def _all(s: Situation) -> Iterator[Option]:
     yield s.edit("disable", f"Switch the note {s.name} off", NoteEdit.of(s.entry, "enabled", value=False))
 
 
-def _without(s: Situation, verdict: Verdict) -> Iterator[Option]:
+def _without(s: DeepLoreSituation, verdict: Verdict) -> Iterator[Option]:
     """Without what brought it in."""
     entry, settings, reason = s.entry, s.ctx.settings, verdict.reason
     key = verdict.details.get("key")
@@ -63,7 +63,7 @@ def _without(s: Situation, verdict: Verdict) -> Iterator[Option]:
         yield s.choose("unpin", f"Unpin {s.name}", pins=pins)
 
 
-def _fewer_keys(s: Situation, key: str) -> Option:
+def _fewer_keys(s: DeepLoreSituation, key: str) -> Option:
     """Without the key that hit, then without the others that are found too, and at last without any."""
     found = [each.key for each in would_match(s.ctx, s.entry).keys if each.found]
     keys = tuple(dict.fromkeys([key, *found, *s.entry.keys]))
@@ -76,7 +76,7 @@ def _fewer_keys(s: Situation, key: str) -> Option:
     return Option(Steps(range(1, len(keys) + 1), make))
 
 
-def _later(s: Situation) -> Iterator[Option]:
+def _later(s: DeepLoreSituation) -> Iterator[Option]:
     now = s.entry.priority
 
     def make(number: int) -> Change:

@@ -19,7 +19,7 @@ from lorestudio.domain.javascript import fold, trim
 from lorestudio.domain.state import EntryRule
 from lorestudio.llm.stand_in_writing import COMMON_WORDS
 from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
-from lorestudio.systems.deeplore.ideas.situation import Situation, most_of
+from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, most_of
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.wording import quoted
 
@@ -114,34 +114,34 @@ REFINE_KEYS: Final = "refine_keys"
 # ---- the text that is searched --------------------------------------------------------------------------------------
 
 
-def add_key(s: Situation) -> Iterator[Option]:
+def add_key(s: DeepLoreSituation) -> Iterator[Option]:
     """A key that is found in the scanned text."""
     for word in _ideas(s, s.entry.keys):
         edit = NoteEdit.of(s.entry, KEYS, add=(word,))
         yield s.edit("add_key", f"Add the key {quoted(word)} to {s.name}", edit, "add_key")
 
 
-def add_refine_key(s: Situation) -> Iterator[Option]:
+def add_refine_key(s: DeepLoreSituation) -> Iterator[Option]:
     """A refine key that is found in the scanned text."""
     for word in _ideas(s, (*s.entry.refine_keys, *s.entry.keys)):
         edit = NoteEdit.of(s.entry, REFINE_KEYS, add=(word,))
         yield s.edit("add_refine_key", f"Add the refine key {quoted(word)} to {s.name}", edit, "add_refine_key")
 
 
-def _ideas(s: Situation, known: Sequence[str]) -> tuple[str, ...]:
+def _ideas(s: DeepLoreSituation, known: Sequence[str]) -> tuple[str, ...]:
     settings = s.ctx.settings
     depth = settings.scan_depth if s.entry.scan_depth is None else s.entry.scan_depth
     notes = [s.ctx.index.folded(entry) for entry in s.ctx.index.visible]
     return key_ideas(s.entry, scan_window(s.ctx).tail(depth), s.ctx.moment.chat, known, s.aliases, notes)
 
 
-def drop_refine_keys(s: Situation) -> Iterator[Option]:
+def drop_refine_keys(s: DeepLoreSituation) -> Iterator[Option]:
     """The key alone is enough."""
     edit = NoteEdit.of(s.entry, REFINE_KEYS, removed=True)
     yield s.edit("drop_refine_keys", f"Remove the refine keys of {s.name}, so that a key alone is enough", edit)
 
 
-def deeper(s: Situation) -> Iterator[Option]:
+def deeper(s: DeepLoreSituation) -> Iterator[Option]:
     """More messages searched, for all entries or for this one."""
     depth, entry, chat = s.ctx.settings.scan_depth, s.entry, len(s.ctx.moment.chat)
     if entry.scan_depth is None:
@@ -156,7 +156,7 @@ def deeper(s: Situation) -> Iterator[Option]:
     yield Option(Steps(range(first, chat + 1), make))
 
 
-def looser(s: Situation) -> Iterator[Option]:
+def looser(s: DeepLoreSituation) -> Iterator[Option]:
     """Settings that find more: parts of words, any case, recursion, fuzzy search, the active character."""
     settings = s.ctx.settings
     if settings.match_whole_words:
@@ -174,32 +174,32 @@ def looser(s: Situation) -> Iterator[Option]:
         yield s.set("active_character", "character_context_scan", value=True)
 
 
-def new_chat(s: Situation) -> Iterator[Option]:
+def new_chat(s: DeepLoreSituation) -> Iterator[Option]:
     """Bootstrap entries for longer."""
     if s.entry.bootstrap:
         numbers = range(s.ctx.settings.new_chat_threshold + 1, most_of("new_chat_threshold") + 1)
         yield s.amounts("new_chat", "new_chat_threshold", numbers)
 
 
-def warm(s: Situation) -> Iterator[Option]:
+def warm(s: DeepLoreSituation) -> Iterator[Option]:
     """Fewer mentions asked for, the most that will do."""
     if s.entry.warmup is not None:
         yield Option(_less_of(s, "warmup", s.entry.warmup))
 
 
-def certain(s: Situation) -> Iterator[Option]:
+def certain(s: DeepLoreSituation) -> Iterator[Option]:
     """No draw."""
     edit = NoteEdit.of(s.entry, "probability", removed=True)
     yield s.edit("probability", f"Remove the probability of {s.name}, so that every hit counts", edit)
 
 
-def rested(s: Situation) -> Iterator[Option]:
+def rested(s: DeepLoreSituation) -> Iterator[Option]:
     """A shorter cooldown, the longest that will do; it works only from the injection before on."""
     if s.entry.cooldown is not None:
         yield Option(_less_of(s, "cooldown", s.entry.cooldown), through_history=True)
 
 
-def _less_of(s: Situation, name: str, value: float) -> Steps:
+def _less_of(s: DeepLoreSituation, name: str, value: float) -> Steps:
     """Smaller values of a property of the note, the largest first; instead of 0 the property goes."""
 
     def make(number: int) -> Change:
@@ -210,7 +210,7 @@ def _less_of(s: Situation, name: str, value: float) -> Steps:
     return Steps(range(math.ceil(value) - 1, -1, -1), make)
 
 
-def no_guide(s: Situation) -> Iterator[Option]:
+def no_guide(s: DeepLoreSituation) -> Iterator[Option]:
     """No writing guide any more."""
     tag = s.ctx.settings.librarian_guide_tag
     edit = NoteEdit.of(s.entry, "tags", drop=(tag,))
@@ -220,14 +220,14 @@ def no_guide(s: Situation) -> Iterator[Option]:
 # ---- who goes in whatever the chat says -----------------------------------------------------------------------------
 
 
-def constant(s: Situation) -> Iterator[Option]:
+def constant(s: DeepLoreSituation) -> Iterator[Option]:
     """In at every reply."""
     if not s.entry.constant:
         title = f"Make {s.name} a constant, which goes in at every reply"
         yield s.edit("constant", title, NoteEdit.of(s.entry, "constant", value=True))
 
 
-def pin(s: Situation) -> Iterator[Option]:
+def pin(s: DeepLoreSituation) -> Iterator[Option]:
     """In at every reply of this chat, whatever the gates say."""
     if not any(rule.matches(s.entry) for rule in s.controls.pins):
         several = sum(entry.title.lower() == s.entry.title.lower() for entry in s.ctx.index.vault.entries) > 1
@@ -235,7 +235,7 @@ def pin(s: Situation) -> Iterator[Option]:
         yield s.choose("pin", f"Pin {s.name} in this chat", pins=(*s.controls.pins, rule))
 
 
-def pin_missing(s: Situation) -> Iterator[Option]:
+def pin_missing(s: DeepLoreSituation) -> Iterator[Option]:
     """The one entry that it requires, in at every reply of this chat."""
     missing = s.titles("missing")
     if len(missing) == 1:

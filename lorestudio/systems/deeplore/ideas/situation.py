@@ -35,7 +35,7 @@ def setting(code: str, name: str, value: Value, before: Value) -> Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Situation(ideas.Situation):
+class DeepLoreSituation(ideas.Situation):
     """The same with the inputs of the run, for a note, which every entry is here.
 
     With `stand_in` the modes that ask a model are offered, because somebody answers for it at once.
@@ -46,7 +46,7 @@ class Situation(ideas.Situation):
     stand_in: bool = False
 
     @classmethod
-    def of(cls, known: ideas.Situation, ctx: Inputs, *, stand_in: bool) -> Situation:
+    def of(cls, known: ideas.Situation, ctx: Inputs, *, stand_in: bool) -> DeepLoreSituation:
         """The situation with these inputs."""
         values = {each.name: getattr(known, each.name) for each in fields(known)}
         return cls(**values, ctx=ctx, stand_in=stand_in)
@@ -84,4 +84,4 @@ class Situation(ideas.Situation):
         return Option((Change(code, title, note=edit),), group)
 
 
-Maker: TypeAlias = Callable[[Situation], Iterator[Option]]
+Maker: TypeAlias = Callable[[DeepLoreSituation], Iterator[Option]]

@@ -38,7 +38,7 @@ UNUSABLE = "AI response had no usable entries"
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchResult:
     """What came of the search. `cached` is None where the answer could not be read; `items` are those of the reply."""
 
     selected: tuple[Selected, ...] = ()
@@ -66,7 +66,7 @@ class AiSelectionStage:
         record = self._decide(state, ctx, search)
         return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.moment.clock_ms), search.items))
 
-    def _decide(self, state: RunState, ctx: Inputs, search: Search) -> StageRecord:
+    def _decide(self, state: RunState, ctx: Inputs, search: SearchResult) -> StageRecord:
         """What goes on after the search: the model's choice, or what the settings take instead."""
         state.ai_cached = bool(search.cached)
         state.facts |= {"ai_error": search.error, "ai_fallback": bool(search.error)}
@@ -85,11 +85,11 @@ class AiSelectionStage:
         state.candidates = _replaced(ledger, state.candidates, standing, "nothing_offered", "nothing_offered")
         return ledger.close(state.candidates, note="nothing_to_offer")
 
-    async def _search(self, state: RunState, ctx: Inputs) -> Search:
+    async def _search(self, state: RunState, ctx: Inputs) -> SearchResult:
         settings, manifest = ctx.settings, state.manifest
         talk = self._conversation(state, ctx)
         if manifest is None or not talk.text:
-            return Search(why="there is no conversation to judge by")
+            return SearchResult(why="there is no conversation to judge by")
         asked = cache.question(talk.text, manifest.text, state.candidates, ctx.index.vault.digest, settings)
         cached = state.ai.cache
         found = cache.look_up(cached, asked, ctx.index.names, settings.ai_search_mode)
@@ -101,12 +101,12 @@ class AiSelectionStage:
             state.ai = replace(state.ai, cached_hits=state.ai.cached_hits + 1)
             picks = cache.replay(cached, state.candidates or ctx.index.visible)
             items = cached_items(cached.picks, picks)
-            return Search(picks, cached=True, tier=found.tier, why=found.why, items=items)
+            return SearchResult(picks, cached=True, tier=found.tier, why=found.why, items=items)
         granted, state.ai = breaker.acquire(state.ai, ctx.moment.clock_ms)
         if not granted:
-            return Search(error=PAUSED, why=found.why)
+            return SearchResult(error=PAUSED, why=found.why)
         if breaker.throttled(state.ai, ctx.moment.clock_ms):
-            return Search(error=THROTTLED, why=found.why)
+            return SearchResult(error=THROTTLED, why=found.why)
         wanted = prompts.wanted(settings, len(ctx.index.visible), len(ctx.index.constants), new_chat=talk.new_chat)
         system = prompts.selection_prompt(settings, wanted)
         if ctx.is_fixed("fill_count") and wanted.exactly:
@@ -142,7 +142,9 @@ class AiSelectionStage:
                 state.note_switch("window_filter", self.name, "the model reads further back past hidden messages")
         return talk
 
-    async def _ask(self, state: RunState, ctx: Inputs, request: ChatRequest, asked: cache.Question, why: str) -> Search:
+    async def _ask(
+        self, state: RunState, ctx: Inputs, request: ChatRequest, asked: cache.CacheQuestion, why: str
+    ) -> SearchResult:
         try:
             reply = await ask(state, ctx, request)
         except LlmError as error:
@@ -151,23 +153,23 @@ class AiSelectionStage:
             elif ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
                 state.ai = breaker.released(state.ai)
                 state.note_switch("probe_leak", self.name, "the probe was given back")
-            return Search(error=error.message or str(error), why=why)
+            return SearchResult(error=error.message or str(error), why=why)
         state.ai = replace(state.ai, calls=state.ai.calls + 1, last_success_ms=ctx.moment.clock_ms)
         items = extract_list(reply.content)
         picks = normalize(items or [])
         if items is None or (items and not picks):
             state.ai = breaker.failed(state.ai, ctx.moment.clock_ms)
             what = UNREADABLE if items is None else UNUSABLE
-            return Search(error=what, cached=None, why=why, items=unmatched_items(items or ()))
+            return SearchResult(error=what, cached=None, why=why, items=unmatched_items(items or ()))
         matching = match_titles(picks, state.candidates)
         threshold = ctx.settings.ai_confidence_threshold
         selected = tuple(choice for choice in matching.selected if above(threshold, choice.confidence))
         below = tuple(choice for choice in matching.selected if not above(threshold, choice.confidence))
         state.ai = replace(breaker.succeeded(state.ai), cache=cache.remember(asked, selected))
         on_record = reply_items(items, matching, threshold)
-        return Search(selected, below=below, unknown=matching.unknown, why=why, items=on_record)
+        return SearchResult(selected, below=below, unknown=matching.unknown, why=why, items=on_record)
 
-    def _take(self, state: RunState, search: Search, threshold: str) -> StageRecord:
+    def _take(self, state: RunState, search: SearchResult, threshold: str) -> StageRecord:
         """What is forced, then the model's choice in its order."""
         ledger = Ledger(self, state.candidates)
         pool = state.keyword_matches if state.keyword_matches is not None else state.candidates
@@ -200,7 +202,7 @@ class AiSelectionStage:
         state.candidates = taken
         return ledger.close(taken, note="ai_cached" if search.cached else "", details=_details(search))
 
-    def _fall_back(self, state: RunState, ctx: Inputs, search: Search, fallback: str) -> StageRecord:
+    def _fall_back(self, state: RunState, ctx: Inputs, search: SearchResult, fallback: str) -> StageRecord:
         """What goes on without a choice of the model's."""
         ledger = Ledger(self, state.candidates)
         constants = {entry.id for entry in ctx.index.constants}
@@ -242,7 +244,7 @@ def _replaced(
     return list(standing)
 
 
-def _details(search: Search) -> dict[str, Json]:
+def _details(search: SearchResult) -> dict[str, Json]:
     return {
         "cached": search.cached,
         "tier": search.tier,

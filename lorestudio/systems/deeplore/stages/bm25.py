@@ -8,9 +8,10 @@ from lorestudio.systems.deeplore.bm25 import K1, B, Scored, tokenize
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.systems.deeplore.state import RunState, luck_decides
+from lorestudio.systems.deeplore.words import BM25
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
-from lorestudio.trace.scores import BM25_STAGE, Bm25Figures, TermFigures
+from lorestudio.trace.scores import Bm25Figures, TermFigures
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -18,7 +19,7 @@ DEFAULT_THRESHOLD = 0.5
 class BM25Stage:
     """The twenty best-scoring entries are offered; those not matched yet may come in. Guides can come in this way."""
 
-    name = "BM25"
+    name = BM25
     phase = Phase.MATCH
 
     async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
@@ -79,7 +80,7 @@ def _occurrences(state: RunState, ctx: Inputs, entry: Entry) -> int:
 
 def figures(ctx: Inputs, trace: Trace, entry: int) -> Bm25Figures | None:
     """How the score of an entry comes about in the run that gave this trace, None where that compared no words."""
-    record, entries = trace.stage(BM25_STAGE), ctx.index.vault.entries
+    record, entries = trace.stage(BM25), ctx.index.vault.entries
     if record is None or record.status is not StageStatus.RAN or not 0 <= entry < len(entries):
         return None
     query = scan_window(ctx).raw_tail(ctx.settings.scan_depth)

@@ -21,7 +21,7 @@ MANAGED_TAGS = ("deeplore_constants", "deeplore_lore")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PromptPlace:
     """Where a group goes."""
 
     tag: str
@@ -31,10 +31,10 @@ class Place:
 
 
 @dataclass(slots=True)
-class Group:
+class TextGroup:
     """Entries that go to the same place, in order."""
 
-    place: Place
+    place: PromptPlace
     entries: list[Entry] = field(default_factory=list)
 
 
@@ -44,33 +44,35 @@ def clamp_depth(value: float | None) -> float:
     return number(min(max(depth, 0), MAX_DEPTH)) if math.isfinite(depth) else 0
 
 
-def _place(entry: Entry, settings: DeepLoreSettings) -> Place:
+def _place(entry: Entry, settings: DeepLoreSettings) -> PromptPlace:
     position = settings.injection_position if entry.position is None else entry.position
     role = settings.injection_role if entry.role is None else entry.role
     depth = clamp_depth(settings.injection_depth if entry.depth is None else entry.depth)
     suffix = f"p{number_text(position)}_d{number_text(depth)}_r{number_text(role)}"
     if settings.injection_mode != "prompt_list":
-        return Place(f"deeplore_{suffix}", position, depth, role)
+        return PromptPlace(f"deeplore_{suffix}", position, depth, role)
     if entry.position is not None or entry.depth is not None or entry.role is not None:
-        return Place(f"deeplore_override_{suffix}", position, depth, role)
-    return Place("deeplore_constants" if entry.constant else "deeplore_lore", 0, 0, 0)
+        return PromptPlace(f"deeplore_override_{suffix}", position, depth, role)
+    return PromptPlace("deeplore_constants" if entry.constant else "deeplore_lore", 0, 0, 0)
 
 
-def group(accepted: list[Accepted], settings: DeepLoreSettings) -> list[Group]:
+def group(accepted: list[Accepted], settings: DeepLoreSettings) -> list[TextGroup]:
     """The groups in order of their first entry; outlets after all others."""
-    groups: dict[str, Group] = {}
-    outlets: dict[str, Group] = {}
+    groups: dict[str, TextGroup] = {}
+    outlets: dict[str, TextGroup] = {}
     for item in accepted:
         entry = item.entry
         if entry.outlet:
-            outlet = outlets.setdefault(entry.outlet, Group(Place(f"customWIOutlet_{entry.outlet}", -1, 0, 0)))
+            outlet = outlets.setdefault(
+                entry.outlet, TextGroup(PromptPlace(f"customWIOutlet_{entry.outlet}", -1, 0, 0))
+            )
             outlet.entries.append(entry)
         else:
             place = _place(entry, settings)
-            groups.setdefault(place.tag, Group(place)).entries.append(entry)
+            groups.setdefault(place.tag, TextGroup(place)).entries.append(entry)
     for outlet in outlets.values():
         role = next((entry.role for entry in outlet.entries if entry.role is not None), 0)
-        outlet.place = Place(outlet.place.tag, Position.OUTLET, 0, role)
+        outlet.place = PromptPlace(outlet.place.tag, Position.OUTLET, 0, role)
     return [*groups.values(), *outlets.values()]
 
 
@@ -79,7 +81,7 @@ def entry_text(entry: Entry, settings: DeepLoreSettings, *, literal: bool = Fals
     return render(settings.injection_template, entry.title, entry.content, literal=literal)
 
 
-def block(one: Group, settings: DeepLoreSettings, *, literal: bool = False) -> PromptBlock:
+def block(one: TextGroup, settings: DeepLoreSettings, *, literal: bool = False) -> PromptBlock:
     """The group's text, with the origin of each part; `literal` is about `$` patterns."""
     texts: list[str] = []
     parts: list[PromptPart] = []

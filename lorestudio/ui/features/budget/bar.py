@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from lorestudio.trace.budget import ORIGINS, BudgetView, Origin, Segment
+from lorestudio.trace.budget import ORIGINS, BudgetOrigin, BudgetView, Segment
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.paint import draw_focus, hairline, hatch
@@ -218,16 +218,18 @@ class BudgetBar(QWidget):
             x = budget.right() + 1.5
             painter.drawLine(QPointF(x, budget.top() - 7), QPointF(x, budget.bottom() + 5))
 
-    def _legend(self) -> list[tuple[Origin | None, str]]:
+    def _legend(self) -> list[tuple[BudgetOrigin | None, str]]:
         present = {segment.origin for segment in self._view.inside}
-        items: list[tuple[Origin | None, str]] = [(origin, tr(origin.word)) for origin in ORIGINS if origin in present]
+        items: list[tuple[BudgetOrigin | None, str]] = [
+            (origin, tr(origin.word)) for origin in ORIGINS if origin in present
+        ]
         if self._view.cut:
             items.append((None, tr("cut by the budget")))
         return items
 
-    def _legend_lines(self) -> list[list[tuple[Origin | None, str, float]]]:
+    def _legend_lines(self) -> list[list[tuple[BudgetOrigin | None, str, float]]]:
         metrics = QFontMetricsF(scaled(self.font(), 0.88))
-        lines: list[list[tuple[Origin | None, str, float]]] = []
+        lines: list[list[tuple[BudgetOrigin | None, str, float]]] = []
         room = 0.0
         for origin, word in self._legend():
             wide = metrics.horizontalAdvance(word) + 34

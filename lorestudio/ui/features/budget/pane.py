@@ -372,10 +372,9 @@ def caps_words(trace: Trace) -> str:
     if outlets:
         parts.append(tr("outlets: {tokens}, no limit", tokens=number(outlets)))
     reasons = {verdict.reason for record in trace.stages if record.phase is Phase.BUDGET for verdict in record.verdicts}
-    if "over_entry_cap" in reasons:
-        parts.append(tr("the entry cap ended the list"))
-    elif reasons & {"over_budget", "behind_cut", "truncated"}:
-        parts.append(tr("the token budget ended the list"))
+    ended = next((told for reason, told in trace.words.budget_ended.items() if reason in reasons), "")
+    if ended:
+        parts.append(tr(ended))
     return " · ".join(sentence_case(part) for part in parts)
 
 

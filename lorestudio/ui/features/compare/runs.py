@@ -22,7 +22,7 @@ from lorestudio.studio.compare.sides import edited_side, run_side, with_settings
 from lorestudio.studio.compare.text import HEADINGS, SIGNS, cause_words, change_lines
 from lorestudio.studio.project.answering import AnswerKind, AnswerSource, Source, load_recorded
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import Keeper
+from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import generation_before
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
@@ -264,8 +264,8 @@ class ComparableRuns(QObject):
         def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
             simulator = Simulator(project, system_of(project.scene(_recorded(project, source)), kind, settings))
             if folder is not None:
-                with suppress(OSError), Keeper(folder) as keeper:
-                    keeper.restore(simulator)
+                with suppress(OSError), RunStore(folder) as store:
+                    store.restore(simulator)
             return run_side(simulator, shown, title, cancel, report)
 
         return load
@@ -326,8 +326,8 @@ class ComparableRuns(QObject):
         inputs = now.digests.get("inputs") if now is not None and now.system == system else None
 
         def work(_report: object) -> tuple[RunSide, ...]:
-            with Keeper(folder) as keeper:
-                traces = keeper.history(project, shown, system)[-MOST_KEPT:]
+            with RunStore(folder) as store:
+                traces = store.history(project, shown, system)[-MOST_KEPT:]
             sides = []
             for place, trace in enumerate(traces, start=1):
                 what = count(len(trace.injections), "entry", "entries")

@@ -16,9 +16,9 @@ from PySide6.QtGui import QFontMetrics
 
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import Candidate, Comparison, RunKeeper, compare_candidates
+from lorestudio.studio.compare.comparing import Candidate, CandidateStore, Comparison, compare_candidates
 from lorestudio.studio.compare.comparison import TurnComparison, names_of
-from lorestudio.studio.compare.comparison_store import ComparisonKeeper, in_slot
+from lorestudio.studio.compare.comparison_store import ComparisonStore, in_slot
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -113,20 +113,20 @@ class Comparing:
         if self._keep_in is None:
             return ComparedSystems(None if self.only_kept else self._compare(candidates, job, None))
         try:
-            keeper = ComparisonKeeper(self._keep_in)
+            store = ComparisonStore(self._keep_in)
         except OSError as error:
             found = None if self.only_kept else self._compare(candidates, job, None)
             return ComparedSystems(found, problems=(sentence_of(error),))
-        with keeper:
+        with store:
             if self.only_kept:
                 recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
-                kept = keeper.last(self._project, candidates, recorded)
+                kept = store.last(self._project, candidates, recorded)
                 return ComparedSystems(kept.comparison, kept.stale) if kept is not None else ComparedSystems(None)
-            found = self._compare(candidates, job, keeper)
-            keeper.remember(self._project, [offer.key for offer in self._chosen])
-            return ComparedSystems(found, problems=tuple(keeper.problems))
+            found = self._compare(candidates, job, store)
+            store.remember(self._project, [offer.key for offer in self._chosen])
+            return ComparedSystems(found, problems=tuple(store.problems))
 
-    def _compare(self, candidates: Sequence[Candidate], job: Job, keeping: RunKeeper | None) -> Comparison:
+    def _compare(self, candidates: Sequence[Candidate], job: Job, store: CandidateStore | None) -> Comparison:
         recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
         step = ComparisonProgress("", 0, len(candidates))
 
@@ -139,7 +139,7 @@ class Comparing:
             job(replace(step, progress=progress))
 
         return job.run(
-            lambda: compare_candidates(self._project, candidates, recorded, progressed, job.token, begun, keeping)
+            lambda: compare_candidates(self._project, candidates, recorded, progressed, job.token, begun, store)
         )
 
 

@@ -25,7 +25,7 @@ from lorestudio.ui.features.controls.chips import (
     ControlChip,
     EffectWatch,
     Key,
-    VaultFacts,
+    NotedNames,
     control_chips,
     removals,
 )
@@ -66,7 +66,7 @@ class ControlsFeature(Feature):
         super().__init__(context)
         session = context.session
         self._vault, self._chat, self._trace, self._why = vault, chat, trace, why
-        self._facts: VaultFacts | None = None
+        self._facts: NotedNames | None = None
         self._chips: tuple[ControlChip, ...] = ()
         self.bar = ControlBar(context.theme, chat)
         self.watch = EffectWatch(session, context.selection, self._removals, self)
@@ -262,7 +262,7 @@ class ControlsFeature(Feature):
             self._chips = ()
             return
         if self._facts is None or self._facts.index is not project.index:
-            self._facts = VaultFacts(project)
+            self._facts = NotedNames(project)
         file = (
             session.parts.on_disk.controls if session.parts.on_disk is not None and project.chat is not None else None
         )

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.diff_view import DiffView, Span, marked_html, word_spans
-from lorestudio.vault.note.three_way_merge import Piece, Side, joined, three_way
+from lorestudio.vault.note.three_way_merge import MergePiece, Side, joined, three_way
 
 
 class ConflictDialog(QDialog):
@@ -173,7 +173,7 @@ class ConflictDialog(QDialog):
             self.accept()
 
 
-def _both(piece: Piece) -> str:
+def _both(piece: MergePiece) -> str:
     mine = piece.mine
     if mine and not mine.endswith(("\n", "\r")):
         mine += "\n"

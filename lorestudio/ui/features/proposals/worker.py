@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.notes.note_locks import NoteLocks
@@ -19,9 +18,10 @@ from lorestudio.studio.project.answering import AnswerKind, Asked, CostEstimate,
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.accepting import AcceptedProposals, write_accepted
 from lorestudio.studio.proposals.judging import Judge
-from lorestudio.studio.proposals.making import Ended, Maker, proposal_answers, proposals_cost
+from lorestudio.studio.proposals.making import Maker, ProposalsEnded, proposal_answers, proposals_cost
 from lorestudio.studio.proposals.model import Material, Proposal, ProposalKind, ProposalPlan, ProposalTask, Value
 from lorestudio.studio.proposals.planning import Guard
+from lorestudio.systems.asking import Asking
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
@@ -232,7 +232,7 @@ class Proposing(QObject):
         project, tools, session, source = self._project, self._tools, self._session, self.source
         self.asked, self.to_ask = 0, len(wanted)
 
-        def work(job: Job) -> Ended:
+        def work(job: Job) -> ProposalsEnded:
             asked = Asked(job, lambda question: job(Withdrawn(question)))
             answers, _ = proposal_answers(source, project, session.connections, tools.records, asked, fresh=fresh)
             maker = Maker(Asking(answers, merged=project.settings.ai_force_user_role), judge)
@@ -293,7 +293,7 @@ class Proposing(QObject):
             row.state = RowState.ASKING
             self.row_changed.emit(row)
 
-    def _ran(self, ended: Ended) -> None:
+    def _ran(self, ended: ProposalsEnded) -> None:
         self._asked_all()
         if ended.why:
             self.told.emit(tr("The rest was not asked: {why}", why=ended.why) if ended.left else ended.why)

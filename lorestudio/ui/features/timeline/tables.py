@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.diff import InjectionChanges, Key
-from lorestudio.trace.prompt_cache import CacheTotals, CacheTurn, Cause, CauseKind, CauseTotal
+from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled
@@ -82,7 +82,7 @@ def _listed(titles: Sequence[str]) -> str:
     return ", ".join(titles[:_LISTED]) + more
 
 
-def cause_text(cause: Cause | CauseTotal) -> str:
+def cause_text(cause: CacheMiss | CauseTotal) -> str:
     """What stands at a first difference: `Skarn entered`, `lore at depth 4 moves on with the chat`."""
     word = tr(CAUSE_WORDS[cause.kind])
     if cause.kind is CauseKind.DEPTH:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.held_run import WouldAlso, WouldCell
-from lorestudio.trace.journey import Cell, CellState, Journeys, explain_cell
+from lorestudio.trace.journey import CellState, JourneyCell, Journeys, explain_cell
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
 from lorestudio.ui.shell.qt import (
     ACCESSIBLE_DESCRIPTION,
@@ -63,7 +63,7 @@ class JourneyTable(QAbstractTableModel):
         self._all_rows: list[int] = []
         self._rows: list[int] = []
         self._columns: list[int] = []
-        self._cells: dict[int, tuple[Cell, ...]] = {}
+        self._cells: dict[int, tuple[JourneyCell, ...]] = {}
         self._journeys: Journeys | None = None
         self._all_stages = False
         self._filter = ""
@@ -244,7 +244,7 @@ class JourneyTable(QAbstractTableModel):
         entries = self._index.entries if self._index is not None else ()
         return entries[entry].title if entry < len(entries) else tr("entry {entry}", entry=entry)
 
-    def cell(self, entry: int, stage: int) -> Cell:
+    def cell(self, entry: int, stage: int) -> JourneyCell:
         """What the stage at index `stage` of the run did with an entry."""
         if entry not in self._cells and self._journeys is not None:
             self._cells[entry] = self._journeys.cells(entry)
@@ -289,7 +289,7 @@ class JourneyTable(QAbstractTableModel):
             return self.result(entry)
         return f"{self.title(entry)}\n{tr(self.result(entry).word)}" if role == TOOLTIP else None
 
-    def _cell_data(self, trace: Trace, entry: int, record: StageRecord, cell: Cell, role: int) -> object:
+    def _cell_data(self, trace: Trace, entry: int, record: StageRecord, cell: JourneyCell, role: int) -> object:
         mark = cell_mark(cell, record.phase)
         would = self.would(entry, record.name) if cell.state in _UNREACHED else None
         if would is not None:
@@ -363,7 +363,7 @@ class JourneyTable(QAbstractTableModel):
         self._guest = None
 
 
-def cell_sentence(trace: Trace, entry: int, record: StageRecord, cell: Cell) -> str:
+def cell_sentence(trace: Trace, entry: int, record: StageRecord, cell: JourneyCell) -> str:
     """Why a cell is as it is, in one sentence."""
     explanation = explain_cell(trace, entry, cell)
     if explanation is not None:

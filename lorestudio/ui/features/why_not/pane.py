@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTextBrowser,
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.systems.differences import words_of
 from lorestudio.trace.found_keys import keys_of_verdict
-from lorestudio.trace.journey import Cell, CellState, explain_cell
+from lorestudio.trace.journey import CellState, JourneyCell, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.similarity import similarities
 from lorestudio.trace.text import entry_as_text
@@ -356,14 +356,16 @@ class WhyPane(Pane):
         ground, ink = getattr(palette, f"{tone}_soft"), getattr(palette, tone)
         return html.box(explanation.fix, tr("To change this:"), ground, ink)
 
-    def _details(self, cell: Cell) -> str:
+    def _details(self, cell: JourneyCell) -> str:
         if cell.verdict is None:
             return ""
         items = [f"{name}: {words_of(value)}" for name, value in cell.verdict.details.items() if name not in _INNER]
         code = tr("reason {code}", code=cell.verdict.reason)
         return html.paragraph(" · ".join([code, *items]), color=self.theme.palette.text_faint)
 
-    def _journey(self, trace: Trace, entry: int, cells: tuple[Cell, ...], records: dict[str, StageRecord]) -> str:
+    def _journey(
+        self, trace: Trace, entry: int, cells: tuple[JourneyCell, ...], records: dict[str, StageRecord]
+    ) -> str:
         palette = self.theme.palette
         rows, silent = [], 0
         would = self._would.of(trace, entry) if self._would is not None else None

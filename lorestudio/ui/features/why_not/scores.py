@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.trace.model import Trace
-from lorestudio.trace.scores import Bm25Figures, Node, score_tree, tree_text
+from lorestudio.trace.scores import Bm25Figures, ScoreNode, score_tree, tree_text
 from lorestudio.trace.similarity import Similarities, Similarity
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import ENTRY_ID
@@ -39,14 +39,14 @@ from lorestudio.ui.widgets.tree import ItemRow, RecordTree, RecordTreeView
 logger = logging.getLogger(__name__)
 
 
-def _score_row(node: Node) -> ItemRow:
+def _score_row(node: ScoreNode) -> ItemRow:
     row = ItemRow(node)
     row.add(*map(_score_row, node.details))
     return row
 
 
 def _spoken_node(row: ItemRow) -> str:
-    node: Node = row.item
+    node: ScoreNode = row.item
     return ", ".join(text for text in (node.title, node.value, node.description) if text)
 
 
@@ -69,7 +69,7 @@ class ScorePage(QWidget):
         super().__init__(parent)
         self._jobs = jobs
         self._asked = 0
-        self.nodes: tuple[Node, ...] = ()
+        self.nodes: tuple[ScoreNode, ...] = ()
         self.model = score_model(self)
         self.tree = RecordTreeView(theme, self.model, tr("Scores and order, as a tree"), self)
         self.tree.activated.connect(self._open)
@@ -102,9 +102,9 @@ class ScorePage(QWidget):
     def _failed(self, asked: int, error: Exception) -> None:
         logger.error("a score could not be explained: %s", error, exc_info=error)
         if asked == self._asked:
-            self._fill((*self.nodes, Node(tr("The score could not be explained"), "", str(error))))
+            self._fill((*self.nodes, ScoreNode(tr("The score could not be explained"), "", str(error))))
 
-    def _fill(self, nodes: tuple[Node, ...]) -> None:
+    def _fill(self, nodes: tuple[ScoreNode, ...]) -> None:
         self.nodes = nodes
         root = ItemRow(None)
         root.add(*map(_score_row, nodes))

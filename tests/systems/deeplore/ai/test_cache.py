@@ -9,7 +9,7 @@ import pytest
 
 from lorestudio.domain.state import CachedSelection
 from lorestudio.systems.deeplore.ai import cache
-from lorestudio.systems.deeplore.ai.cache import Question, look_up, question, remember, replay
+from lorestudio.systems.deeplore.ai.cache import CacheQuestion, look_up, question, remember, replay
 from lorestudio.systems.deeplore.ai.replies import Selected
 from lorestudio.trace.model import Trace
 from tests.systems.deeplore.answers import Reply, asking, picks, selection
@@ -21,7 +21,7 @@ NAMES = ["castle", "dragon", "keep"]
 
 def asked(
     *lines: str, manifest: str = "M", titles: str = "Castle, Dragon", version: str = "v", **settings: Any
-) -> Question:
+) -> CacheQuestion:
     candidates = [one for one in ENTRIES if one.title in titles.split(", ")]
     return question("\n".join(lines), manifest, candidates, version, settings_of(**settings))
 
@@ -57,7 +57,7 @@ def cached(*lines: str, **fields: Any) -> CachedSelection:
         (cached(""), asked("a"), "ai-only", 0, "the cached selection had no conversation"),
     ],
 )
-def test_tiers(before: CachedSelection | None, now: Question, mode: str, tier: int, why: str) -> None:
+def test_tiers(before: CachedSelection | None, now: CacheQuestion, mode: str, tier: int, why: str) -> None:
     found = look_up(before, now, NAMES, mode)
     assert (found.hit, found.tier, found.why) == (tier > 0, tier, why)
 

@@ -7,26 +7,26 @@ from typing import Any
 import pytest
 
 from lorestudio.systems.deeplore.ai import prompts
-from lorestudio.systems.deeplore.ai.prompts import CLOSING, SCHEMA, SELECTION, UNLIMITED, Wanted
+from lorestudio.systems.deeplore.ai.prompts import CLOSING, SCHEMA, SELECTION, UNLIMITED, WantedEntries
 from tests.systems.worlds import settings_of
 
 
 @pytest.mark.parametrize(
     ("settings", "entries", "constants", "new_chat", "expected"),
     [
-        ({"max_entries": 10}, 300, 0, False, Wanted("20")),
-        ({"max_entries": 10}, 6, 0, False, Wanted("6")),
-        ({"max_entries": 10}, 20, 0, False, Wanted("20")),
-        ({"max_entries": 10}, 300, 2, True, Wanted("20", 8)),
-        ({"max_entries": 10}, 4, 0, True, Wanted("4", 10)),  # the two numbers contradict each other
-        ({"max_entries": 3}, 300, 3, True, Wanted("6", 1)),
-        ({"max_entries": 3}, 300, 9, True, Wanted("6", 1)),  # at least one
-        ({"max_entries": 10, "unlimited_entries": True}, 300, 0, True, Wanted(UNLIMITED)),
-        ({"max_entries": 10, "unlimited_entries": True}, 300, 0, False, Wanted(UNLIMITED)),
+        ({"max_entries": 10}, 300, 0, False, WantedEntries("20")),
+        ({"max_entries": 10}, 6, 0, False, WantedEntries("6")),
+        ({"max_entries": 10}, 20, 0, False, WantedEntries("20")),
+        ({"max_entries": 10}, 300, 2, True, WantedEntries("20", 8)),
+        ({"max_entries": 10}, 4, 0, True, WantedEntries("4", 10)),  # the two numbers contradict each other
+        ({"max_entries": 3}, 300, 3, True, WantedEntries("6", 1)),
+        ({"max_entries": 3}, 300, 9, True, WantedEntries("6", 1)),  # at least one
+        ({"max_entries": 10, "unlimited_entries": True}, 300, 0, True, WantedEntries(UNLIMITED)),
+        ({"max_entries": 10, "unlimited_entries": True}, 300, 0, False, WantedEntries(UNLIMITED)),
     ],
 )
 def test_how_many_are_asked_for(
-    settings: dict[str, Any], entries: int, constants: int, new_chat: bool, expected: Wanted
+    settings: dict[str, Any], entries: int, constants: int, new_chat: bool, expected: WantedEntries
 ) -> None:
     assert prompts.wanted(settings_of(**settings), entries, constants, new_chat=new_chat) == expected
 
@@ -34,14 +34,14 @@ def test_how_many_are_asked_for(
 @pytest.mark.parametrize(
     ("own", "count", "expected"),
     [
-        ("", Wanted("20"), SELECTION.replace("{{maxEntries}}", "20")),
-        (" \n", Wanted("20"), SELECTION.replace("{{maxEntries}}", "20")),  # a blank one is none
-        ("Pick {{maxEntries}} of {{maxEntries}}.", Wanted("7"), "Pick 7 of 7."),
-        ("Pick.", Wanted(UNLIMITED), "Pick."),
-        ("Pick.", Wanted("7", 3), "Pick." + prompts.new_chat_instruction(3)),
+        ("", WantedEntries("20"), SELECTION.replace("{{maxEntries}}", "20")),
+        (" \n", WantedEntries("20"), SELECTION.replace("{{maxEntries}}", "20")),  # a blank one is none
+        ("Pick {{maxEntries}} of {{maxEntries}}.", WantedEntries("7"), "Pick 7 of 7."),
+        ("Pick.", WantedEntries(UNLIMITED), "Pick."),
+        ("Pick.", WantedEntries("7", 3), "Pick." + prompts.new_chat_instruction(3)),
     ],
 )
-def test_the_system_prompt(own: str, count: Wanted, expected: str) -> None:
+def test_the_system_prompt(own: str, count: WantedEntries, expected: str) -> None:
     assert prompts.selection_prompt(settings_of(ai_search_system_prompt=own), count) == expected
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.domain.entry import FieldDefinition, LeftOutNote, NoteProblem
-from lorestudio.systems.changes import Part, Steps
+from lorestudio.systems.changes import RunPart, Steps
 from lorestudio.systems.deeplore.ideas.bring_in import options
-from lorestudio.systems.deeplore.ideas.situation import Situation, setting
+from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, setting
 from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.ideas import left_out_options
 from lorestudio.trace.journey import fate
@@ -20,7 +20,7 @@ CHAT = ["U: The lamp burns by the gate.", "Ann: Yes, it burns."]
 def situation(there, title="Crown", **changes):
     number = there[title].id
     trace = asyncio.run(run(there.context)).trace
-    made = Situation(
+    made = DeepLoreSituation(
         ctx=there.context,
         settings=there.context.settings,
         trace=trace,
@@ -78,7 +78,7 @@ def test_a_note_that_cannot_be_edited_is_left_alone():
     there = world(entry("Crown", "crown", content="gate"), chat=CHAT)
     found = options(situation(there, editable=False))
     assert found
-    assert {step.part for option in found for step in option.steps} == {Part.SETTINGS, Part.CHAT}
+    assert {step.part for option in found for step in option.steps} == {RunPart.SETTINGS, RunPart.CHAT}
 
 
 def test_modes_that_ask_a_model_only_where_somebody_answers_at_once():

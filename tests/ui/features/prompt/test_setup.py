@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.exchange.chat_preset import parse_preset
-from lorestudio.exchange.group_file import Group, GroupFields, Member
+from lorestudio.exchange.group_file import GroupChat, GroupFields, Member
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts
 from lorestudio.studio.prompt.setup import MAIN_PROMPT, Persona, PromptSetup
 from lorestudio.trace.assembled_prompt import (
@@ -19,10 +19,10 @@ from lorestudio.trace.assembled_prompt import (
     AssembledPrompt,
     Left,
     LeftOutPart,
+    MessageRole,
     Origin,
     PromptOrigin,
-    Role,
-    Section,
+    PromptSection,
 )
 from lorestudio.trace.model import RunOutcome, Trace, Turn
 from lorestudio.ui.features.prompt.page import prompt_rows
@@ -109,7 +109,7 @@ def test_files_with_scripts_add_up_and_what_card_and_preset_bring_may_be_kept_ou
 
 def test_of_a_group_one_may_be_chosen_to_speak(dialog: PromptSetupDialog) -> None:
     assert dialog.speaker.isHidden()
-    group = Group(GroupFields(members=("a.png", "b.png")), (Member("a.png"), Member("b.png")))
+    group = GroupChat(GroupFields(members=("a.png", "b.png")), (Member("a.png"), Member("b.png")))
     dialog.take(group, Path("1.json"))
     assert not dialog.speaker.isHidden()
     assert "a, b: 2 members" in dialog.group.label.text()
@@ -138,7 +138,7 @@ def test_what_a_script_does_in_words(more: dict[str, Any], words: str) -> None:
 
 def test_the_prompt_says_who_changed_a_text_and_what_is_left_out() -> None:
     source = PromptOrigin(Origin.CHAT, "#1 Ada", message=1, changed_by=("Aside",))
-    message = AssembledMessage(Role.USER, "Hi", (AssembledPart(0, 2, source, 1),), Section.HISTORY, 1)
+    message = AssembledMessage(MessageRole.USER, "Hi", (AssembledPart(0, 2, source, 1),), PromptSection.HISTORY, 1)
     left = LeftOutPart(PromptOrigin(Origin.PRESET, "Style"), Left.SWITCHED_OFF, 3)
     prompt = AssembledPrompt((message,), (left,), remarks=("Slow.",), unknown_macros=("{{roll}}",))
     run = Trace("deeplore", "", RunOutcome.NOTHING_INJECTED, Turn(2, 0, 0), {}, 9, ())

@@ -218,9 +218,9 @@ def test_a_failed_stage_stays_visible() -> None:
     ],
 )
 def test_removals_look_different_by_kind(reason: str, phase: Phase, icon: str, fill: str) -> None:
-    from lorestudio.trace.journey import Cell, CellState  # noqa: PLC0415 - used here only
+    from lorestudio.trace.journey import CellState, JourneyCell  # noqa: PLC0415 - used here only
 
-    mark = cell_mark(Cell("stage", CellState.REMOVED, Verdict(1, Outcome.REMOVED, reason)), phase)
+    mark = cell_mark(JourneyCell("stage", CellState.REMOVED, Verdict(1, Outcome.REMOVED, reason)), phase)
     assert (mark.icon, mark.fill) == (icon, fill)
 
 

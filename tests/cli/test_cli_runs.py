@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.studio.project.project import open_project
-from lorestudio.studio.replay.run_store import Keeper, default_folder
+from lorestudio.studio.replay.run_store import RunStore, default_folder
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
@@ -22,10 +22,10 @@ def kept(vault: Path, chat: Path) -> None:
     """What a window keeps of the chat: DeepLore's runs and those of hybrid retrieval."""
     project = open_project([vault], chat)
     kind = KINDS["hybrid"]
-    with Keeper(default_folder()) as keeper:
+    with RunStore(default_folder()) as store:
         for simulator in (Simulator(project), Simulator(project, kind.make(kind.settings(), project.scene()))):
             asyncio.run(simulator.replay())
-            keeper.keep(simulator)
+            store.keep(simulator)
 
 
 @pytest.mark.usefixtures("kept")

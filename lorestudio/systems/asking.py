@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, as_sent
-from lorestudio.systems.deeplore.ai.asking import on_record
 from lorestudio.trace.model import AiCall
 
 _POLL_S: Final = 0.05
@@ -76,3 +76,44 @@ async def _answer(answers: AnswerSource, request: ChatRequest, cancel: CancelTok
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+def on_record(
+    request: ChatRequest,
+    source: str,
+    duration_ms: float,
+    *,
+    merged: bool,
+    reply: ChatReply | None = None,
+    error: LlmError | None = None,
+) -> AiCall:
+    """The call as a trace keeps it; `source` names who was asked where the reply does not.
+
+    Kind and status of an error decide whether the circuit breaker counts it, so they are kept with its message, and so
+    is what to do about it.
+    """
+    details: dict[str, Json] = {"merged_into_user": merged}
+    if error is not None:
+        details |= {"error_kind": error.kind.value, "error_status": error.status, "advice": error.advice}
+    if reply is not None:
+        details |= {
+            "input_tokens": reply.usage.input,
+            "output_tokens": reply.usage.output,
+            "notes": reply.notes,
+            "live": reply.live,
+        }
+        if reply.value is not None:
+            details["value"] = reply.value
+    return AiCall(
+        kind=request.kind,
+        system=request.system,
+        user=request.user,
+        max_tokens=request.max_tokens,
+        json_schema=request.json_schema is not None,
+        model=request.model,
+        reply="" if reply is None else reply.text,
+        error="" if error is None else error.message or str(error),
+        source=(reply.source if reply is not None else "") or source,
+        duration_ms=duration_ms,
+        details=details,
+    )

@@ -4,8 +4,9 @@ import pytest
 
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.graph.recursion_links import Wake, WakeFinder
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.key_search import DeepLoreWakes
+from lorestudio.systems.key_search import Wake
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 
@@ -41,7 +42,7 @@ def told(wakes: dict[str, tuple[Wake, ...]], vault: DeepLoreIndex) -> dict[str, 
 
 def test_wakes_by_the_rules_of_recursion() -> None:
     vault, settings = index()
-    finder = WakeFinder(vault.vault, settings)
+    finder = DeepLoreWakes(vault.vault, settings)
     assert told({entry.title: finder.wakes(entry) for entry in vault.visible}, vault) == {
         "Bell": [
             ("Lamp", "lamp", None, ""),
@@ -65,14 +66,15 @@ def test_wakes_by_the_rules_of_recursion() -> None:
 def test_the_settings_for_case_and_whole_words_count(settings: dict[str, bool], woken: list[str]) -> None:
     vault, chosen = index(**settings)
     titles = [
-        vault.vault.entries[wake.target].title for wake in WakeFinder(vault.vault, chosen).wakes(vault.by_title["Bell"])
+        vault.vault.entries[wake.target].title
+        for wake in DeepLoreWakes(vault.vault, chosen).wakes(vault.by_title["Bell"])
     ]
     assert [title for title in titles if title in ("Lamp", "Never")] == woken
 
 
 def test_woken_by() -> None:
     vault, settings = index()
-    finder = WakeFinder(vault.vault, settings)
+    finder = DeepLoreWakes(vault.vault, settings)
     woken = finder.woken_by(vault.by_title["Bell"])
     assert [vault.vault.entries[wake.source].title for wake in woken] == ["Tide", "Never"]
     assert finder.wakes(vault.by_title["Lamp"]) == ()  # excludeRecursion

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.chat import Message
+from lorestudio.exchange.chats.notepad import notes_of, turned, with_notes
 from lorestudio.exchange.chats.records import read_message
-from lorestudio.systems.deeplore.notepad import notes_of, turned, with_notes
 
 
 def record(**fields: Any) -> dict[str, Any]:

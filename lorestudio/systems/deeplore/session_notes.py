@@ -23,13 +23,13 @@ from lorestudio.domain.chat import Chat, Message, transcript
 from lorestudio.domain.javascript import Json, length, trim
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.state import NOTEPAD_LIMIT, AiState, ChatControls
+from lorestudio.exchange.chats import notepad
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.tool_calls import Asking, ToolAnswer
-from lorestudio.studio.project.project import Project
-from lorestudio.systems.deeplore import notepad, scribe
+from lorestudio.systems.asking import Asking, ToolAnswer
+from lorestudio.systems.deeplore import extraction, scribe
 from lorestudio.systems.deeplore.ai import breaker
 from lorestudio.systems.deeplore.scribe import PastNote, SessionNote, newest_first, read_past
 from lorestudio.trace.model import AiCall
@@ -51,11 +51,6 @@ class ChatNotes:
     chat: Chat
     controls: ChatControls = field(default_factory=ChatControls)
     ai: AiState = field(default_factory=AiState)
-
-    @classmethod
-    def of(cls, project: Project) -> ChatNotes:
-        """Those of the project's chat; a project without one has an empty chat."""
-        return cls(str(project.chat_path or project.name), project.chat or Chat(), project.controls)
 
     def with_notebook(self, text: str) -> ChatNotes:
         """The person's own notebook, as they saved it."""
@@ -313,7 +308,7 @@ class SessionNotes:
     async def _extract(self, place: int, message: Message, cancel: CancelToken | None) -> NotesRecord:
         begun = self._desk.notes
         known = notepad.withdrawn(begun.controls.notepad, notepad.notes_of(message))
-        asked = await self._asking.ask(notepad.extraction_request(known, message.text, self._settings), cancel)
+        asked = await self._asking.ask(extraction.extraction_request(known, message.text, self._settings), cancel)
         notes = self._desk.notes
         current = _message_at(notes, place)
         if asked.reply is None:
@@ -327,8 +322,8 @@ class SessionNotes:
             )
         if not trim(asked.reply.text):
             return _ended(asked, NOTEPAD, NotesOutcome.FAILED, _EMPTY)
-        taken = notepad.answered_notes(asked.reply.text)
-        visible = notepad.without_asides(message.text)
+        taken = extraction.answered_notes(asked.reply.text)
+        visible = extraction.without_asides(message.text)
         if not taken and not visible.removed:
             return _ended(asked, NOTEPAD, NotesOutcome.NOTHING, "There was nothing to note.")
         before, rest = notepad.notes_of(current), notes.controls.notepad

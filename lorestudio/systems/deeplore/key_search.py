@@ -1,44 +1,34 @@
-"""Which entries' contents hold which entries' keys: what recursion would do (rules: deeplore 3.7).
+"""Keys in single messages, and which entries' contents hold which entries' keys: what recursion would do.
 
 The engine's own matcher and its own text of a recursion step answer, one entry's content at a time. A real step
 searches the contents of several entries together, so there a refine key may come from another entry than the key, and
-a warmup may be reached by several together; what happens then, a trace tells.
+a warmup may be reached by several together; what happens then, a trace tells. Rules: deeplore 3.3, 3.7.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
+from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.deeplore.stages.recursion import StepText
+from lorestudio.systems.key_search import KeySearch, Wake, WakeFinder
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
-    """The content of `source` wakes `target`; both are ids. `key` is the first of the target's keys that it holds.
-
-    `obstacle` is the code of the reason that keeps the target out all the same, `warmup_short` or `probability_zero`.
-    """
-
-    source: int
-    target: int
-    key: str
-    refine_key: str | None = None
-    obstacle: str = ""
-
-
-class WakeFinder:
-    """Answers for one index; preparing it takes a moment, at the first question. For workers.
+class DeepLoreWakes(WakeFinder):
+    """Answers by recursion for one index; preparing it takes a moment, at the first question. For workers.
 
     Contents that are kept out of recursion wake nothing. Constants are never woken (they are in already), nor guides.
     """
 
     def __init__(self, vault: VaultIndex, settings: DeepLoreSettings) -> None:
-        self.vault, self._settings = vault, settings
+        super().__init__(vault)
+        self._settings = settings
         self._index = DeepLoreIndex(vault)
 
     def wakes(self, entry: Entry) -> tuple[Wake, ...]:
@@ -89,3 +79,26 @@ def _wake(source: Entry, target: Entry, place: int, matcher: KeyMatcher, text: s
     elif target.warmup is not None and matcher.occurrences(place, text) < target.warmup:
         obstacle = "warmup_short"
     return Wake(source.id, target.id, hit.key, hit.refine_key, obstacle)
+
+
+class DeepLoreKeySearch(KeySearch):
+    """Keys as a scan finds them."""
+
+    def __init__(self, settings: DeepLoreSettings) -> None:
+        self._settings = settings
+
+    def line(self, message: Message) -> str:
+        """The message as the only line of a scan."""
+        return ScanWindow([message], 1, case_sensitive=self._settings.case_sensitive).text
+
+    def finder(self, keys: Sequence[str]) -> Callable[[str], Sequence[int]]:
+        """Every key is an entry of its own, so that the engine's matcher answers for each."""
+        single = [Entry(place, "", "", "", keys=(key,)) for place, key in enumerate(keys)]
+        matcher = KeyMatcher(
+            single, case_sensitive=self._settings.case_sensitive, whole_words=self._settings.match_whole_words
+        )  # fmt: skip
+        return lambda line: matcher.hit_entries(matcher.find(line))
+
+    def wakes(self, vault: VaultIndex) -> WakeFinder:
+        """What recursion would do."""
+        return DeepLoreWakes(vault, self._settings)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.state import AiState, ChatControls
 from lorestudio.exchange.chats.metadata import read_controls
@@ -18,7 +19,8 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.session_notes import (
+from lorestudio.systems.base import Scene
+from lorestudio.systems.deeplore.session_notes import (
     ChatNotes,
     NotesDesk,
     NotesOutcome,
@@ -26,7 +28,7 @@ from lorestudio.studio.chat.session_notes import (
     NotesResult,
     SessionNotes,
 )
-from lorestudio.studio.project.project import Project
+from lorestudio.systems.registry import kind_of, system_of
 
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
@@ -550,13 +552,22 @@ def test_an_empty_note_is_a_failure():
     assert world.tools().is_due
 
 
-def test_the_notes_of_a_project(demo: Project, tmp_path: Path):
-    notes = ChatNotes.of(demo)
-    assert (notes.key, notes.chat, notes.controls) == (str(demo.chat_path), demo.chat, demo.controls)
-    tools = SessionNotes(NotesDesk(notes), Script([ChatReply("They met.")]), demo.settings, now=Clock())
-    record = only(asyncio.run(tools.summarize(vault=tmp_path)))
-    assert record.path is not None
-    assert record.path.parent == tmp_path / demo.settings.scribe_folder
+def test_a_system_writes_a_note(tmp_path: Path):
+    answers = Script([ChatReply("They met."), failed("no", 500)])
+    system = system_of(Scene(VaultIndex(()), answers=answers))
+    note = asyncio.run(system.write_note(chat("Hello."), ChatControls(), vault=tmp_path))
+    assert note is not None
+    assert (note.text, note.fine) == ("They met.", True)
+    (path,) = (tmp_path / DeepLoreSettings().scribe_folder).glob("*.md")
+    assert path.name in note.said
+    broken = asyncio.run(system.write_note(chat("Hello."), ChatControls()))
+    assert broken is not None
+    assert (broken.text, broken.fine) == ("", False)
+
+
+def test_a_system_without_a_scribe_writes_none():
+    system = system_of(Scene(VaultIndex(())), kind_of("hybrid"))
+    assert asyncio.run(system.write_note(chat("Hello."), ChatControls())) is None
 
 
 # Throttle and breaker (rules: deeplore-tools 1.3, 1.8)

@@ -5,7 +5,7 @@ import pytest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.graph.recursion_links import WakeFinder
+from lorestudio.systems.deeplore.key_search import DeepLoreWakes
 
 ENTRIES = (
     Entry(0, "a.md", "v", "A", "The bell and the fog.", ("a",)),
@@ -20,18 +20,18 @@ INDEX = VaultIndex(ENTRIES, vaults=("v",))
 
 
 @pytest.fixture
-def finder() -> WakeFinder:
-    return WakeFinder(INDEX, DeepLoreSettings())
+def finder() -> DeepLoreWakes:
+    return DeepLoreWakes(INDEX, DeepLoreSettings())
 
 
-def test_both_directions_say_the_same(finder: WakeFinder) -> None:
+def test_both_directions_say_the_same(finder: DeepLoreWakes) -> None:
     forth = {wake for entry in ENTRIES for wake in finder.wakes(entry)}
     back = {wake for entry in ENTRIES for wake in finder.woken_by(entry)}
     assert forth == back
     assert forth
 
 
-def test_what_wakes_an_entry_names_key_refine_key_and_obstacle(finder: WakeFinder) -> None:
+def test_what_wakes_an_entry_names_key_refine_key_and_obstacle(finder: DeepLoreWakes) -> None:
     (wake,) = finder.woken_by(ENTRIES[2])
     assert (wake.source, wake.key, wake.refine_key) == (1, "fog", "comes")
     assert [wake.source for wake in finder.woken_by(ENTRIES[1])] == [0, 2]
@@ -40,7 +40,7 @@ def test_what_wakes_an_entry_names_key_refine_key_and_obstacle(finder: WakeFinde
     assert {wake.source: wake.obstacle for wake in finder.woken_by(ENTRIES[6])} == {0: "warmup_short", 2: ""}
 
 
-def test_a_question_can_be_cancelled(finder: WakeFinder) -> None:
+def test_a_question_can_be_cancelled(finder: DeepLoreWakes) -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
