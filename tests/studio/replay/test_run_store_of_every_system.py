@@ -199,12 +199,8 @@ def test_a_damaged_file_of_states_is_told_and_the_chat_is_run_anew(tmp_path: Pat
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-<<<<<<<< HEAD:tests/studio/replay/test_run_store_of_every_system.py
 from tests.studio.replay.test_run_store_of_every_system import kept, simulator
-========
-from tests.studio.replay.test_run_store_systems import kept, simulator
->>>>>>>> names:tests/studio/replay/test_run_store_systems.py
-
+=
 kept(Path(sys.argv[1]), simulator("world-info"))
 kept(Path(sys.argv[1]), simulator("hybrid"))
 os.kill(os.getpid(), signal.SIGKILL)
