@@ -200,7 +200,7 @@ CHILD = """
 import os, signal, sys
 from pathlib import Path
 from tests.studio.replay.test_run_store_of_every_system import kept, simulator
-=
+
 kept(Path(sys.argv[1]), simulator("world-info"))
 kept(Path(sys.argv[1]), simulator("hybrid"))
 os.kill(os.getpid(), signal.SIGKILL)
