@@ -25,7 +25,7 @@ _OPENS_AT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class CallFact:
+class Fact:
     """One line about a call; `tone` is good, neutral, warning or error."""
 
     name: str
@@ -102,26 +102,26 @@ def switch_lines(trace: Trace, titles: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def call_facts(call: AiCall, record: StageRecord | None, before: AiState | None, clock_ms: int) -> tuple[CallFact, ...]:
+def call_facts(call: AiCall, record: StageRecord | None, before: AiState | None, clock_ms: int) -> tuple[Fact, ...]:
     """Who answered, how long it took, what it cost, and what was done about it."""
     given, taken = call.details.get("input_tokens"), call.details.get("output_tokens")
     reported = isinstance(given, int) and isinstance(taken, int) and (given or taken)
     tokens = tr("{given} sent, {taken} received", given=number(_int(given)), taken=number(_int(taken)))
     facts = [
-        CallFact(tr("Answered by"), call.source or tr("nobody")),
-        CallFact(tr("Model"), call.model or _no_model(call.source)),
-        CallFact(tr("Took"), duration_words(call.duration_ms)),
-        CallFact(tr("Tokens"), tokens if reported else tr("not reported")),
-        CallFact(tr("Reply limit"), count(call.max_tokens, "token", "tokens")),
-        CallFact(tr("Asked for JSON"), tr("with a schema") if call.json_schema else tr("in words")),
+        Fact(tr("Answered by"), call.source or tr("nobody")),
+        Fact(tr("Model"), call.model or _no_model(call.source)),
+        Fact(tr("Took"), duration_words(call.duration_ms)),
+        Fact(tr("Tokens"), tokens if reported else tr("not reported")),
+        Fact(tr("Reply limit"), count(call.max_tokens, "token", "tokens")),
+        Fact(tr("Asked for JSON"), tr("with a schema") if call.json_schema else tr("in words")),
     ]
     if call.details.get("merged_into_user") is True:
-        facts.append(CallFact(tr("Sent as"), tr("one user message, instructions first")))
+        facts.append(Fact(tr("Sent as"), tr("one user message, instructions first")))
     notes = call.details.get("notes")
     if isinstance(notes, Sequence) and not isinstance(notes, str):
-        facts += [CallFact(tr("Note"), str(note)) for note in notes]
+        facts += [Fact(tr("Note"), str(note)) for note in notes]
     if call.error:
-        facts.append(CallFact(tr("Error"), call.error, "error"))
+        facts.append(Fact(tr("Error"), call.error, "error"))
     if record is not None:
         facts += stage_facts(record, before, clock_ms, asked=True, shown=call.error)
     return tuple(facts)
@@ -129,23 +129,21 @@ def call_facts(call: AiCall, record: StageRecord | None, before: AiState | None,
 
 def stage_facts(
     record: StageRecord, before: AiState | None, clock_ms: int, *, asked: bool, shown: str = ""
-) -> tuple[CallFact, ...]:
+) -> tuple[Fact, ...]:
     """Cache, circuit breaker, error and fallback of the stage that asks. `shown` is an error that was said already."""
     details = record.details
-    facts: list[CallFact] = []
+    facts: list[Fact] = []
     cache = cache_words(details)
     if cache:
-        facts.append(CallFact(tr("Cache"), tr(cache), "good" if details.get("cached") is True else "neutral"))
+        facts.append(Fact(tr("Cache"), tr(cache), "good" if details.get("cached") is True else "neutral"))
     elif details.get("why"):
-        facts.append(CallFact(tr("Why"), str(details["why"])))
+        facts.append(Fact(tr("Why"), str(details["why"])))
     facts += _breaker_facts(record, before, clock_ms, asked=asked)
     error = str(details.get("error") or record.error or "")
     if error and error != shown:
-        facts.append(CallFact(tr("Error"), error, "error"))
+        facts.append(Fact(tr("Error"), error, "error"))
     if details.get("fallback"):
-        facts.append(
-            CallFact(tr("Taken instead"), fill("{fallback!w}", details) or str(details["fallback"]), "warning")
-        )
+        facts.append(Fact(tr("Taken instead"), fill("{fallback!w}", details) or str(details["fallback"]), "warning"))
     return tuple(facts)
 
 
@@ -224,17 +222,17 @@ def _no_model(source: str) -> str:
     return tr("none: words are compared on this computer") if "stand-in" in source else tr("not named")
 
 
-def _breaker_facts(record: StageRecord, before: AiState | None, clock_ms: int, *, asked: bool) -> list[CallFact]:
+def _breaker_facts(record: StageRecord, before: AiState | None, clock_ms: int, *, asked: bool) -> list[Fact]:
     """The circuit breaker before and after a stage, in one line where nothing changed."""
     if record.ai is None:
-        return [CallFact(tr("Circuit breaker"), *_breaker_of_state(record.details, before, clock_ms, asked=asked))]
+        return [Fact(tr("Circuit breaker"), *_breaker_of_state(record.details, before, clock_ms, asked=asked))]
     facts = [
-        CallFact(name, tr(breaker_words(breaker, clock_ms)), "neutral" if breaker == Breaker() else "warning")
+        Fact(name, tr(breaker_words(breaker, clock_ms)), "neutral" if breaker == Breaker() else "warning")
         for name, breaker in ((tr("Breaker before"), record.ai.before), (tr("Breaker after"), record.ai.after))
     ]
     if record.ai.before != record.ai.after:
         return facts
-    return [CallFact(tr("Circuit breaker"), facts[0].value, facts[0].tone)]
+    return [Fact(tr("Circuit breaker"), facts[0].value, facts[0].tone)]
 
 
 def _breaker_of_state(

@@ -55,7 +55,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 
 
 @dataclass(frozen=True, slots=True)
-class _MessageLayout:
+class _Layout:
     lines: tuple[Line, ...]
     folded: bool
     height: int
@@ -72,7 +72,7 @@ class ChatDelegate(QStyledItemDelegate):
         self._theme, self._view = theme, view
         self._wrapper: Wrapper | None = None
         self._pointed = -1
-        self._layouts: dict[tuple[str, int, bool], _MessageLayout] = {}
+        self._layouts: dict[tuple[str, int, bool], _Layout] = {}
         self._growing: tuple[str, int, bool] = ("", 0, False)
 
     def point_at(self, row: int) -> None:
@@ -102,7 +102,7 @@ class ChatDelegate(QStyledItemDelegate):
         shown = min(lines, MOST_LINES + 1)
         return round(2 * _TOP + self._header_height() + 3 + self._line_height() * shown)
 
-    def _layout(self, row: ChatRow, width: int) -> _MessageLayout:
+    def _layout(self, row: ChatRow, width: int) -> _Layout:
         key = (row.text, width, row.expanded)
         known = self._layouts.get(key)
         if known is None:
@@ -116,7 +116,7 @@ class ChatDelegate(QStyledItemDelegate):
                 lines = lines[:MOST_LINES]
             spacing = self._line_height()
             height = 2 * _TOP + self._header_height() + 3 + spacing * (len(lines) + bool(folded))
-            known = self._layouts[key] = _MessageLayout(tuple(lines), folded, round(height))
+            known = self._layouts[key] = _Layout(tuple(lines), folded, round(height))
             if row.writing:  # each piece makes another text; only the newest is asked for again
                 self._layouts.pop(self._growing, None)
                 self._growing = key

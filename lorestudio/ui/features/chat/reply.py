@@ -45,7 +45,7 @@ class _Written:
 
 
 @dataclass(slots=True, eq=False)
-class _ReplyAsking:
+class _Asking:
     """One reply under way. `made` is the chat with room for it; `own_swipe` says that the room is an empty swipe."""
 
     source: Source
@@ -106,7 +106,7 @@ class ReplyWork(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._asking: _ReplyAsking | None = None
+        self._asking: _Asking | None = None
         self._agreed: set[str] = set()
         session.traces_changed.connect(lambda _generations: self._go_on())
         session.state_changed.connect(self._go_on)
@@ -128,7 +128,7 @@ class ReplyWork(QObject):
         if project is None or project.chat is None or self.busy:
             return
         made, generation = room_for_reply(project.chat, place, local_now())
-        self._asking = _ReplyAsking(source, generation, made, place is not None, fresh=place is not None)
+        self._asking = _Asking(source, generation, made, place is not None, fresh=place is not None)
         self.began.emit()
         self.said.emit(tr("Waiting for the lore of this reply…"))
         if made is not project.chat:
@@ -197,7 +197,7 @@ class ReplyWork(QObject):
         )
 
     async def _ask(
-        self, asking: _ReplyAsking, project: Project, trace: Trace, report: Callable[[object], None]
+        self, asking: _Asking, project: Project, trace: Trace, report: Callable[[object], None]
     ) -> _Written | ReplyCost:
         """Assemble, say what it costs where nobody knows yet, ask."""
         prepared = await asyncio.to_thread(self._prepare, asking, project, trace, report)
@@ -207,7 +207,7 @@ class ReplyWork(QObject):
         return _Written(await answers.answer(request), speaker)
 
     def _prepare(
-        self, asking: _ReplyAsking, project: Project, trace: Trace, report: Callable[[object], None]
+        self, asking: _Asking, project: Project, trace: Trace, report: Callable[[object], None]
     ) -> tuple[AnswerSource, ChatRequest, str] | ReplyCost:
         chat, setup, source = project.chat or Chat(), project.setup, asking.source
         if project.context_size and not setup.context_size:
@@ -224,14 +224,14 @@ class ReplyWork(QObject):
                 return ReplyCost(source.profile, cost.sentence)
         return answers, request, prompt.speaker
 
-    def _heard(self, asking: _ReplyAsking, piece: object) -> None:
+    def _heard(self, asking: _Asking, piece: object) -> None:
         if asking is self._asking and isinstance(piece, str):
             if not asking.text:
                 self.said.emit(tr("The reply is being written…"))
             asking.text += piece
             self.heard.emit(piece)
 
-    def _done(self, asking: _ReplyAsking, result: _Written | ReplyCost) -> None:
+    def _done(self, asking: _Asking, result: _Written | ReplyCost) -> None:
         if asking is not self._asking:
             return
         if isinstance(result, ReplyCost):
@@ -252,7 +252,7 @@ class ReplyWork(QObject):
                 cut = next((note for note in result.reply.notes if "cut off" in note), tr("The reply was cut off."))
                 self.shortened.emit(tr("{cut} Raise “Longest reply” for the next one.", cut=cut))
 
-    def _went_wrong(self, asking: _ReplyAsking, error: Exception) -> None:
+    def _went_wrong(self, asking: _Asking, error: Exception) -> None:
         if asking is not self._asking:
             return
         stopped = isinstance(error, Cancelled)
@@ -262,7 +262,7 @@ class ReplyWork(QObject):
         else:
             self._give_up("" if stopped else sentence)
 
-    def _put(self, asking: _ReplyAsking, reply: ChatReply) -> None:
+    def _put(self, asking: _Asking, reply: ChatReply) -> None:
         """Put the reply into the chat; at its end where the place made for it is gone."""
         project = self._session.project
         self._asking = None

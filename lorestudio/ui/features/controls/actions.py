@@ -28,7 +28,7 @@ from lorestudio.ui.features.controls.chips import (
     ControlChip,
     EffectWatch,
     Key,
-    NotedNames,
+    VaultFacts,
     control_chips,
     removals,
 )
@@ -169,7 +169,7 @@ class ControlCommands(CommandGroup):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         session, selection = window.session, window.selection
-        self._facts: NotedNames | None = None
+        self._facts: VaultFacts | None = None
         self._chips: tuple[ControlChip, ...] = ()
         self.bar = ControlBar(window.theme, window.chat)
         self.watch = EffectWatch(session, selection, self._removals, self)
@@ -336,7 +336,7 @@ class ControlCommands(CommandGroup):
             self._chips = ()
             return
         if self._facts is None or self._facts.index is not project.index:
-            self._facts = NotedNames(project)
+            self._facts = VaultFacts(project)
         file = (
             session.parts.on_disk.controls if session.parts.on_disk is not None and project.chat is not None else None
         )

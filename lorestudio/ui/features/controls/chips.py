@@ -95,7 +95,7 @@ PART_WORDS: Final = {
 }
 
 
-class NotedNames:
+class VaultFacts:
     """What the chips ask about one vault again and again, worked out once."""
 
     def __init__(self, project: Project) -> None:
@@ -147,7 +147,7 @@ class ControlChip:
 
 
 def control_chips(
-    project: Project, facts: NotedNames, file: ChatControls | None, effects: Mapping[Key, Effect]
+    project: Project, facts: VaultFacts, file: ChatControls | None, effects: Mapping[Key, Effect]
 ) -> tuple[ControlChip, ...]:
     """The chips in reading order. `file` are the choices of the chat's file, None where there is no chat."""
     return (
@@ -171,7 +171,7 @@ def removals(chips: tuple[ControlChip, ...]) -> dict[Key, Change]:
 # ---- the chips of each part ------------------------------------------------------------------------------------------
 
 
-def _rules(project: Project, facts: NotedNames, part: ControlsPart) -> Iterator[ControlChip]:
+def _rules(project: Project, facts: VaultFacts, part: ControlsPart) -> Iterator[ControlChip]:
     pins = part is ControlsPart.PINS
     for rule in dict.fromkeys(project.controls.pins if pins else project.controls.blocks):
         entries = facts.fitting(rule)
@@ -198,7 +198,7 @@ def _rules(project: Project, facts: NotedNames, part: ControlsPart) -> Iterator[
         )
 
 
-def _folders(project: Project, facts: NotedNames, effects: Mapping[Key, Effect]) -> Iterator[ControlChip]:
+def _folders(project: Project, facts: VaultFacts, effects: Mapping[Key, Effect]) -> Iterator[ControlChip]:
     folders = project.controls.folders
     if folders:
         found = effects.get(FOLDERS)
@@ -216,7 +216,7 @@ def _folders(project: Project, facts: NotedNames, effects: Mapping[Key, Effect])
         )
 
 
-def _context(project: Project, facts: NotedNames, effects: Mapping[Key, Effect]) -> Iterator[ControlChip]:
+def _context(project: Project, facts: VaultFacts, effects: Mapping[Key, Effect]) -> Iterator[ControlChip]:
     for name, value in project.controls.context.items():
         texts = [to_string(each) for each in context_values(value)]
         if not texts:
@@ -248,7 +248,7 @@ def _context_tip(field: ContextField | None, name: str, texts: Sequence[str]) ->
     return "\n".join(lines)
 
 
-def _notes(project: Project, facts: NotedNames) -> Iterator[ControlChip]:
+def _notes(project: Project, facts: VaultFacts) -> Iterator[ControlChip]:
     settings, controls = project.settings, project.controls
     for part, text, on, icon in (
         (ControlsPart.NOTEBOOK, controls.notebook, settings.notebook_enabled, "pencil"),

@@ -23,7 +23,7 @@ from lorestudio.studio.chat.controls import (
 )
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change, Effect
-from lorestudio.ui.features.controls.chips import EffectWatch, Key, NotedNames
+from lorestudio.ui.features.controls.chips import EffectWatch, Key, VaultFacts
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.picker import Choice, Picker
 
@@ -38,7 +38,7 @@ Adjust = Callable[[str, ChatControls], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _PickerOption:
+class _Option:
     """A value or folder to choose: what picking it does, and what that step is called."""
 
     text: str
@@ -77,7 +77,7 @@ class ControlPickers:
         picker.picked.connect(lambda key: picked(project.index.entries[int(key)]))
         return picker
 
-    def field(self, project: Project, facts: NotedNames) -> Picker | None:
+    def field(self, project: Project, facts: VaultFacts) -> Picker | None:
         """A field of the context, then a value for it."""
         fields = list(facts.fields.values())
         if len(fields) == 1:
@@ -112,7 +112,7 @@ class ControlPickers:
         """A folder for the filter; one that is in it is taken out."""
         chosen = project.controls.folders
         options = [
-            _PickerOption(
+            _Option(
                 folder.path,
                 count(folder.entry_count, "entry", "entries"),
                 folder.path in chosen,
@@ -157,7 +157,7 @@ class ControlPickers:
         picker.open_over(self._window)
         return picker
 
-    def _options(self, title: str, placeholder: str, options: list[_PickerOption], project: Project) -> Picker:
+    def _options(self, title: str, placeholder: str, options: list[_Option], project: Project) -> Picker:
         """A picker whose choices say what they would do in the chosen reply, once that is known."""
         picker = self._picker(title, placeholder, [_choice(option, None) for option in options], "")
         picker.picked.connect(self._take)
@@ -176,7 +176,7 @@ class ControlPickers:
 
     def _take(self, option: object) -> None:
         project = self._window.session.project
-        if isinstance(option, _PickerOption) and project is not None:
+        if isinstance(option, _Option) and project is not None:
             self._adjust(option.title, option.change(project.controls))
 
     def _choose_character(self, project: Project, name: object) -> None:
@@ -185,7 +185,7 @@ class ControlPickers:
         self._adjust(title, controls)
 
 
-def _value_option(field: ContextField, text: str, entries: int, now: tuple[object, ...]) -> _PickerOption:
+def _value_option(field: ContextField, text: str, entries: int, now: tuple[object, ...]) -> _Option:
     is_set = any(to_string(each).lower() == text.lower() for each in now)
     if is_set:
         change: Change = partial(without_value, key=field.key, value=text)
@@ -194,10 +194,10 @@ def _value_option(field: ContextField, text: str, entries: int, now: tuple[objec
         change = partial(with_value, key=field.key, value=text, multi=field.multi)
         title = tr("{label}: {value}", label=field.label, value=text)
     having = tr("in {entries}", entries=count(entries, "entry", "entries")) if entries else tr("in no entry")
-    return _PickerOption(text, having, is_set, change, title)
+    return _Option(text, having, is_set, change, title)
 
 
-def _choice(option: _PickerOption, found: Effect | None) -> Choice:
+def _choice(option: _Option, found: Effect | None) -> Choice:
     parts = [option.entries]
     if found is not None:
         parts.append(_does(found) if option.is_set else _would(found))

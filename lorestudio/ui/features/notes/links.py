@@ -42,7 +42,7 @@ _OBSTACLES = {
 }
 
 
-class LinkSection(StrEnum):
+class Section(StrEnum):
     """The groups of the pane."""
 
     BACKLINKS = "backlinks"
@@ -54,20 +54,20 @@ class LinkSection(StrEnum):
 
 
 TITLES = {
-    LinkSection.BACKLINKS: "Linked from",
-    LinkSection.MENTIONS: "Mentioned without a link",
-    LinkSection.OUTGOING: "Links to",
-    LinkSection.MISSING: "Links to notes that do not exist",
-    LinkSection.WAKES: "Wakes",
-    LinkSection.WOKEN_BY: "Woken by",
+    Section.BACKLINKS: "Linked from",
+    Section.MENTIONS: "Mentioned without a link",
+    Section.OUTGOING: "Links to",
+    Section.MISSING: "Links to notes that do not exist",
+    Section.WAKES: "Wakes",
+    Section.WOKEN_BY: "Woken by",
 }
 TIPS = {
-    LinkSection.BACKLINKS: "References of other notes to this one, in links and in properties",
-    LinkSection.MENTIONS: "Where a name or a key of this note stands in the text of others",
-    LinkSection.OUTGOING: "References of this note to others",
-    LinkSection.MISSING: "References of this note that lead nowhere yet; Enter makes the note",
-    LinkSection.WAKES: "Entries whose keys stand in the text of this one: recursion lets them in",
-    LinkSection.WOKEN_BY: "Entries whose text has a key of this one",
+    Section.BACKLINKS: "References of other notes to this one, in links and in properties",
+    Section.MENTIONS: "Where a name or a key of this note stands in the text of others",
+    Section.OUTGOING: "References of this note to others",
+    Section.MISSING: "References of this note that lead nowhere yet; Enter makes the note",
+    Section.WAKES: "Entries whose keys stand in the text of this one: recursion lets them in",
+    Section.WOKEN_BY: "Entries whose text has a key of this one",
 }
 
 
@@ -87,12 +87,11 @@ def link_rows(vaults: Sequence[VaultNotes], path: Path) -> NoteLinks:
             index = vault.index
             outgoing = index.outgoing(filename)
             groups = (
-                _section(LinkSection.BACKLINKS, [_backlink(vault, link) for link in index.backlinks(filename)]),
-                _section(LinkSection.MENTIONS, [_mention(vault, mention) for mention in index.mentions(filename)]),
-                _section(LinkSection.OUTGOING, [_outgoing(vault, link) for link in outgoing if link.target.exists]),
+                _section(Section.BACKLINKS, [_backlink(vault, link) for link in index.backlinks(filename)]),
+                _section(Section.MENTIONS, [_mention(vault, mention) for mention in index.mentions(filename)]),
+                _section(Section.OUTGOING, [_outgoing(vault, link) for link in outgoing if link.target.exists]),
                 _section(
-                    LinkSection.MISSING,
-                    [_missing(vault, filename, link) for link in outgoing if not link.target.exists],
+                    Section.MISSING, [_missing(vault, filename, link) for link in outgoing if not link.target.exists]
                 ),
             )
             return NoteLinks(path, tuple(group for group in groups if group.children))
@@ -104,8 +103,8 @@ def wake_rows(
 ) -> tuple[PlaceRow, ...]:
     """What the entry wakes and what wakes it, empty groups left out. Raises Cancelled."""
     found = (
-        (LinkSection.WAKES, [(wake, wake.target) for wake in finder.wakes(entry)]),
-        (LinkSection.WOKEN_BY, [(wake, wake.source) for wake in finder.woken_by(entry, cancel)]),
+        (Section.WAKES, [(wake, wake.target) for wake in finder.wakes(entry)]),
+        (Section.WOKEN_BY, [(wake, wake.source) for wake in finder.woken_by(entry, cancel)]),
     )
     groups = []
     for section, wakes in found:
@@ -117,7 +116,7 @@ def wake_rows(
     return tuple(group for group in groups if group.children)
 
 
-def _section(section: LinkSection, rows: list[PlaceRow]) -> PlaceRow:
+def _section(section: Section, rows: list[PlaceRow]) -> PlaceRow:
     return PlaceRow(tr(TITLES[section]), key=section, tip=tr(TIPS[section]), children=rows)
 
 
@@ -175,7 +174,7 @@ def _wake(vault: VaultIndex, wake: Wake, other: int, folders: Sequence[Path | No
     return PlaceRow(entry.title, path=path, after=words, key=wake)
 
 
-def how_many(rows: Sequence[PlaceRow], section: LinkSection) -> str:
+def how_many(rows: Sequence[PlaceRow], section: Section) -> str:
     """`3 backlinks` for the pane's title."""
     amount = next((len(row.children) for row in rows if row.key is section), 0)
     return count(amount, "backlink", "backlinks")
@@ -322,7 +321,7 @@ class LinksPane(Pane):
         def done(result: tuple[WakeFinder, tuple[PlaceRow, ...]]) -> None:
             self._finder = result[0]
             if mine == self._number:
-                self._merge(result[1], {LinkSection.WAKES, LinkSection.WOKEN_BY})
+                self._merge(result[1], {Section.WAKES, Section.WOKEN_BY})
 
         self._session.jobs.start(
             tr("Looking at keys"), work, done=done, failed=lambda error: self._failed(mine, str(error))
@@ -330,20 +329,20 @@ class LinksPane(Pane):
 
     def _show_links(self, mine: int, found: NoteLinks) -> None:
         if mine == self._number:
-            self._merge(found.rows, set(LinkSection) - {LinkSection.WAKES, LinkSection.WOKEN_BY})
+            self._merge(found.rows, set(Section) - {Section.WAKES, Section.WOKEN_BY})
 
-    def _merge(self, rows: Sequence[PlaceRow], sections: set[LinkSection]) -> None:
+    def _merge(self, rows: Sequence[PlaceRow], sections: set[Section]) -> None:
         """Show these groups in place of those of the same sections."""
         self._pending -= 1
-        order = list(LinkSection)
+        order = list(Section)
         kept = [row for row in self.model.groups if row.key not in sections]
-        groups = sorted([*kept, *rows], key=lambda row: order.index(row.key) if isinstance(row.key, LinkSection) else 0)
+        groups = sorted([*kept, *rows], key=lambda row: order.index(row.key) if isinstance(row.key, Section) else 0)
         self.model.set_groups(groups)
         for group in groups:
             self.tree.setExpanded(self.model.index_of(group), len(group.children) <= OPEN_UP_TO or group.row == 0)
         if groups:
             self.tree.setCurrentIndex(self.model.index(0, 0))
-        self.note_changed.emit(how_many(groups, LinkSection.BACKLINKS) if groups else "")
+        self.note_changed.emit(how_many(groups, Section.BACKLINKS) if groups else "")
         self._settle()
         if self._pending > 0:
             return

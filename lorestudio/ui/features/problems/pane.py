@@ -63,7 +63,7 @@ class _Done:
 
 
 @dataclass(frozen=True, slots=True)
-class _CheckProgress:
+class _Progress:
     token: CancelToken
     done: int
     total: int
@@ -182,7 +182,7 @@ class ProblemsPane(Pane):
                 now = time.monotonic()
                 if now - last >= REPORT_SECONDS:
                     last = now
-                    report(_CheckProgress(token, done, total))
+                    report(_Progress(token, done, total))
 
             problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled)
             return _Done(project, problems, tuple(map(search_text, problems.findings)))
@@ -264,7 +264,7 @@ class ProblemsPane(Pane):
             self._tell()
 
     def _reported(self, news: object) -> None:
-        if isinstance(news, _CheckProgress) and news.token is self._token and not news.token.cancelled:
+        if isinstance(news, _Progress) and news.token is self._token and not news.token.cancelled:
             done, total = number(news.done), number(news.total)
             self.head.tell(tr("Checking… {done} of {total} notes", done=done, total=total))
 

@@ -149,7 +149,7 @@ class SourceRow(QWidget):
 _MOST_TOKENS = 10_000_000
 
 
-class TextOrigin(StrEnum):
+class Source(StrEnum):
     """The kinds of files that shape a prompt."""
 
     CARD = "card"
@@ -231,10 +231,10 @@ class PromptSetupDialog(QDialog):
 
     def _make_people(self, user: str) -> QWidget:
         page, form = self._page()
-        self.card = self._source(TextOrigin.CARD, tr("Choose a card…"), tr("No card"))
+        self.card = self._source(Source.CARD, tr("Choose a card…"), tr("No card"))
         self.card.dropped.connect(lambda: self._set(replace(self._current(), card=None, card_path=None)))
         form.addRow(tr("Character"), self.card)
-        self.group = self._source(TextOrigin.GROUP, tr("Choose a group…"), tr("No group"))
+        self.group = self._source(Source.GROUP, tr("Choose a group…"), tr("No group"))
         self.group.dropped.connect(lambda: self._set(with_group(self._current(), None)))
         form.addRow(tr("Group"), self.group)
         self.speaker = QComboBox(page)
@@ -251,7 +251,7 @@ class PromptSetupDialog(QDialog):
 
     def _make_prompt(self) -> QWidget:
         page, form = self._page()
-        self.preset = self._source(TextOrigin.PRESET, tr("Choose a preset…"), tr("No preset"))
+        self.preset = self._source(Source.PRESET, tr("Choose a preset…"), tr("No preset"))
         self.preset.dropped.connect(lambda: self._set(with_preset(self._current(), None)))
         form.addRow(tr("Preset"), self.preset)
         self.main = self._text(tr("Main prompt"), MAIN_PROMPT, 4)
@@ -269,7 +269,7 @@ class PromptSetupDialog(QDialog):
     def _make_scripts(self) -> QWidget:
         page = QWidget(self)
         column = QVBoxLayout(page)
-        self.regex = self._source(TextOrigin.REGEX, tr("Add scripts…"), tr("No files"))
+        self.regex = self._source(Source.REGEX, tr("Add scripts…"), tr("No files"))
         self.regex.dropped.connect(lambda: self._set(replace(self._current(), regex=(), regex_paths=())))
         column.addWidget(self.regex)
         self.embedded = QCheckBox(page)
@@ -285,7 +285,7 @@ class PromptSetupDialog(QDialog):
         form.setHorizontalSpacing(12)
         return page, form
 
-    def _source(self, source: TextOrigin, choose: str, drop: str) -> SourceRow:
+    def _source(self, source: Source, choose: str, drop: str) -> SourceRow:
         row = SourceRow(choose, drop, self)
         row.wanted.connect(lambda: self.file_wanted.emit(source.value))
         return row
@@ -404,22 +404,22 @@ class _Kind:
 
 
 _KINDS: Final = {
-    TextOrigin.CARD: _Kind(
+    Source.CARD: _Kind(
         "Choose a character card", "Character cards (*.png *.json);;All files (*)", "Reading the card", load_card
     ),
-    TextOrigin.PRESET: _Kind(
+    Source.PRESET: _Kind(
         "Choose a preset of chat completion, or SillyTavern's settings.json",
         "Presets (*.json *.settings);;All files (*)",
         "Reading the preset",
         load_preset,
     ),
-    TextOrigin.REGEX: _Kind(
+    Source.REGEX: _Kind(
         "Choose regex scripts, or SillyTavern's settings.json",
         "Regex scripts (*.json);;All files (*)",
         "Reading the regex scripts",
         load_scripts,
     ),
-    TextOrigin.GROUP: _Kind(
+    Source.GROUP: _Kind(
         "Choose a file of SillyTavern's groups folder",
         "Groups (*.json);;All files (*)",
         "Reading the group",
@@ -444,11 +444,11 @@ class PromptSetups(QObject):
         dialog = PromptSetupDialog(project.setup, user, project.chat_path, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(self._take_setup)
-        dialog.file_wanted.connect(lambda source: self._ask_file(dialog, TextOrigin(source)))
+        dialog.file_wanted.connect(lambda source: self._ask_file(dialog, Source(source)))
         dialog.open()
         return dialog
 
-    def _ask_file(self, dialog: PromptSetupDialog, source: TextOrigin) -> None:
+    def _ask_file(self, dialog: PromptSetupDialog, source: Source) -> None:
         kind = _KINDS[source]
         folder = f"folders/{source.value}"
         start = str(self._settings.value(folder, ""))

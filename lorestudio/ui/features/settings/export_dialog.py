@@ -50,7 +50,7 @@ from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_table, setting_rows
 
 
-class ExportTarget(StrEnum):
+class Target(StrEnum):
     """Where settings go."""
 
     SILLYTAVERN = "sillytavern"
@@ -60,13 +60,13 @@ class ExportTarget(StrEnum):
 
 
 def export_text(
-    target: ExportTarget, settings: DeepLoreSettings, changes: Sequence[SettingChange], chosen: Collection[str]
+    target: Target, settings: DeepLoreSettings, changes: Sequence[SettingChange], chosen: Collection[str]
 ) -> str:
     """The text of the chosen settings; `changes` are those that differ, `chosen` DeepLore's keys."""
     values, _remarks = prepared(settings, chosen)
-    if target is ExportTarget.LIST:
+    if target is Target.LIST:
         return changes_list([each for each in changes if each.declaration.alias in values])
-    if target is ExportTarget.SNIPPET:
+    if target is Target.SNIPPET:
         return snippet(values)
     return json_bytes({**new_document(settings), "settings": dict(values)}).decode()
 
@@ -93,10 +93,10 @@ FOLDER_KEY: Final = "folders/sillytavern_settings"
 
 
 _TARGETS: Final = {
-    ExportTarget.SILLYTAVERN: "SillyTavern's settings.json",
-    ExportTarget.SNIPPET: "JSON snippet",
-    ExportTarget.FILE: "Settings file of lorestudio",
-    ExportTarget.LIST: "List of changes, to set by hand",
+    Target.SILLYTAVERN: "SillyTavern's settings.json",
+    Target.SNIPPET: "JSON snippet",
+    Target.FILE: "Settings file of lorestudio",
+    Target.LIST: "List of changes, to set by hand",
 }
 
 
@@ -200,16 +200,16 @@ class ExportDialog(QDialog):
     # ---- what can be chosen -----------------------------------------------------------------------------------------
 
     @property
-    def chosen_target(self) -> ExportTarget:
+    def chosen_target(self) -> Target:
         """Where the settings go."""
-        return ExportTarget(self.target.currentData())
+        return Target(self.target.currentData())
 
-    def choose_target(self, target: ExportTarget) -> None:
+    def choose_target(self, target: Target) -> None:
         """Choose where the settings go."""
         self.target.setCurrentIndex(list(_TARGETS).index(target))
 
     def _show_target(self) -> None:
-        into = self.chosen_target is ExportTarget.SILLYTAVERN
+        into = self.chosen_target is Target.SILLYTAVERN
         for widget in (self._file_label, self.place, self.choose_place):
             widget.setVisible(into)
         self.write.setVisible(into)
@@ -223,7 +223,7 @@ class ExportDialog(QDialog):
         self._delay.stop()
         self._number += 1
         mine = self._number
-        if self.chosen_target is not ExportTarget.SILLYTAVERN:
+        if self.chosen_target is not Target.SILLYTAVERN:
             self._fill(differences(DeepLoreSettings(), self._settings), ("Setting", "Default", "Here"))
             return
         text, settings = self.place.text().strip(), self._settings
@@ -253,7 +253,7 @@ class ExportDialog(QDialog):
         known = tuple(each for each in changes if each.declaration.alias != "settingsVersion")
         self._changes = known
         wanted = [each.declaration.alias for each in by_default(known)]
-        if self.chosen_target is ExportTarget.SILLYTAVERN and self._changed_here is not None:
+        if self.chosen_target is Target.SILLYTAVERN and self._changed_here is not None:
             wanted = [alias for alias in wanted if alias in self._changed_here]
         self.model.set_rows(setting_rows(known), change_columns(heads))
         self.model.choose(wanted)
@@ -265,7 +265,7 @@ class ExportDialog(QDialog):
         self._merge = None
         target = self.chosen_target
         lost = [*remarks, *left_behind(self._changes, self.model.chosen, len(self._fixed))]
-        if target is ExportTarget.SILLYTAVERN:
+        if target is Target.SILLYTAVERN:
             self.write.setEnabled(False)
             if not self.place.text().strip():
                 self.preview.setPlainText(tr("Choose the settings.json of your SillyTavern, in data/default-user."))
@@ -328,7 +328,7 @@ class ExportDialog(QDialog):
     def _ask_file(self) -> None:
         dialog = QFileDialog(self, tr("Save the settings as"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("txt" if self.chosen_target is ExportTarget.LIST else "json")
+        dialog.setDefaultSuffix("txt" if self.chosen_target is Target.LIST else "json")
         dialog.selectFile("deeplore-settings")
         dialogs.open_file_dialog(dialog, self.save_text)
 

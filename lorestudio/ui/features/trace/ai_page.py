@@ -35,8 +35,8 @@ from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import (
     STAGE_OF,
-    CallFact,
     Choice,
+    Fact,
     call_facts,
     call_title,
     choices,
@@ -406,15 +406,15 @@ class AiPage(QWidget):
         if request is None:
             return ""
         facts = (
-            CallFact(tr("Question"), tr("put to the answer source; waiting for the reply")),
-            CallFact(tr("Model"), request.model or tr("not named")),
-            CallFact(tr("Reply limit"), count(request.max_tokens, "token", "tokens")),
-            CallFact(tr("Arrived so far"), count(len(live.reply), "character", "characters")),
+            Fact(tr("Question"), tr("put to the answer source; waiting for the reply")),
+            Fact(tr("Model"), request.model or tr("not named")),
+            Fact(tr("Reply limit"), count(request.max_tokens, "token", "tokens")),
+            Fact(tr("Arrived so far"), count(len(live.reply), "character", "characters")),
         )
         tip = tr("Request and reply can be read under System, User and Reply while it waits.")
         return html.paragraph(tr("Waiting for an answer"), bold=True) + self._facts(facts) + html.paragraph(tip)
 
-    def _facts(self, facts: Sequence[CallFact]) -> str:
+    def _facts(self, facts: Sequence[Fact]) -> str:
         palette = self._theme.palette
         rows = []
         for fact in facts:

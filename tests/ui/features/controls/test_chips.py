@@ -16,7 +16,7 @@ from lorestudio.ui.features.controls.chips import (
     FOLDERS,
     UNUSABLE,
     ControlChip,
-    NotedNames,
+    VaultFacts,
     control_chips,
     effect_sentence,
     removals,
@@ -48,7 +48,7 @@ def project(controls: ChatControls = FULL, **more: Any) -> Project:
 
 def chips(made: Project, file: ChatControls | None = None, **effects: Effect) -> dict[tuple[str, ...], ControlChip]:
     keys = {"era": ("context", "era"), "folders": FOLDERS}
-    found = control_chips(made, NotedNames(made), file, {keys[name]: each for name, each in effects.items()})
+    found = control_chips(made, VaultFacts(made), file, {keys[name]: each for name, each in effects.items()})
     assert len({chip.key for chip in found}) == len(found)
     return {chip.key: chip for chip in found}
 
@@ -101,7 +101,7 @@ def test_effects_stand_on_the_chip_and_in_its_words() -> None:
 
 def test_only_what_filters_is_tried() -> None:
     made = project()
-    found = control_chips(made, NotedNames(made), None, {})
+    found = control_chips(made, VaultFacts(made), None, {})
     assert set(removals(found)) == {("context", "era"), ("context", "mood"), FOLDERS}
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
-from lorestudio.ui.features.notes.links import LinkSection
+from lorestudio.ui.features.notes.links import Section
 from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, settle, write_vault
 
 
@@ -40,32 +40,32 @@ def rows(pane, section) -> list[tuple[str, int, str]]:
 
 def test_references_and_mentions_stand_with_their_lines(window) -> None:
     pane = look(window, "Skarn.md")
-    assert rows(pane, LinkSection.BACKLINKS) == [("Crown", 4, "Skarn"), ("Dawnkeep", 8, "[[Skarn]]")]
-    assert rows(pane, LinkSection.MENTIONS) == [("Bell", 8, "Skarn"), ("Crown", 8, "Skarn")]
-    assert rows(pane, LinkSection.OUTGOING) == []
+    assert rows(pane, Section.BACKLINKS) == [("Crown", 4, "Skarn"), ("Dawnkeep", 8, "[[Skarn]]")]
+    assert rows(pane, Section.MENTIONS) == [("Bell", 8, "Skarn"), ("Crown", 8, "Skarn")]
+    assert rows(pane, Section.OUTGOING) == []
     assert window.docks["links"].bar._note.text() == "2 backlinks"
 
 
 def test_links_that_lead_nowhere_stand_apart(window) -> None:
     pane = look(window, "items/Crown.md")
-    assert [title for title, _, _ in rows(pane, LinkSection.MISSING)] == ["Nobody"]
-    assert {title for title, _, _ in rows(pane, LinkSection.OUTGOING)} == {"Skarn", "Dawnkeep"}
+    assert [title for title, _, _ in rows(pane, Section.MISSING)] == ["Nobody"]
+    assert {title for title, _, _ in rows(pane, Section.OUTGOING)} == {"Skarn", "Dawnkeep"}
 
 
 def test_what_wakes_and_is_woken_names_the_key(window) -> None:
     pane = look(window, "Bell.md")
     woken = {
-        row.title: row.after for group in pane.model.groups if group.key is LinkSection.WAKES for row in group.children
+        row.title: row.after for group in pane.model.groups if group.key is Section.WAKES for row in group.children
     }
     assert woken == {"Dawnkeep": "“fortress”", "Skarn": "“skarn”"}
     pane = look(window, "Skarn.md")
-    sources = {title for title, _, _ in rows(pane, LinkSection.WOKEN_BY)}
+    sources = {title for title, _, _ in rows(pane, Section.WOKEN_BY)}
     assert {"Bell", "Crown"} <= sources
 
 
 def test_one_mention_is_linked_with_a_click(window, vault) -> None:
     pane = look(window, "Skarn.md")
-    group = next(one for one in pane.model.groups if one.key is LinkSection.MENTIONS)
+    group = next(one for one in pane.model.groups if one.key is Section.MENTIONS)
     pane.tree.setCurrentIndex(pane.model.index_of(group.children[0]))
     assert pane.link.isVisible()
     pane.link.click()
@@ -73,7 +73,7 @@ def test_one_mention_is_linked_with_a_click(window, vault) -> None:
     assert contents(vault) == {**NOTES, "Bell.md": NOTES["Bell.md"].replace("for Skarn", "for [[Skarn]]")}
     pane.look()
     settle(window)
-    assert [title for title, _, _ in rows(pane, LinkSection.MENTIONS)] == ["Crown"]
+    assert [title for title, _, _ in rows(pane, Section.MENTIONS)] == ["Crown"]
 
 
 def test_all_mentions_are_linked_as_one_step(window, vault) -> None:
@@ -91,7 +91,7 @@ def test_all_mentions_are_linked_as_one_step(window, vault) -> None:
 
 def test_a_note_that_does_not_exist_can_be_made(window) -> None:
     pane = look(window, "items/Crown.md")
-    group = next(one for one in pane.model.groups if one.key is LinkSection.MISSING)
+    group = next(one for one in pane.model.groups if one.key is Section.MISSING)
     pane.tree.setCurrentIndex(pane.model.index_of(group.children[0]))
     pane.make.click()
     settle(window)
@@ -102,7 +102,7 @@ def test_a_note_that_does_not_exist_can_be_made(window) -> None:
 
 def test_enter_goes_to_the_line_of_a_backlink(window) -> None:
     pane = look(window, "Skarn.md")
-    group = next(one for one in pane.model.groups if one.key is LinkSection.BACKLINKS)
+    group = next(one for one in pane.model.groups if one.key is Section.BACKLINKS)
     pane.tree.setCurrentIndex(pane.model.index_of(group.children[1]))
     QTest.keyClick(pane.tree, Qt.Key.Key_Return)
     settle(window)

@@ -15,7 +15,7 @@ from lorestudio.settings.store import SettingsProfiles
 from lorestudio.studio.project.modes import Mode
 from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.ui.features.settings.export_dialog import ExportTarget
+from lorestudio.ui.features.settings.export_dialog import Target
 
 SILLYTAVERN = {
     "power_user": {},
@@ -241,15 +241,15 @@ def test_exports_as_text(open_window, qtbot, tmp_path) -> None:
     adjust(window, qtbot, scan_depth=2, ai_search_proxy_url="http://localhost:1")
     window.run("settings.export")
     dialog = window.settings_commands.dialog
-    dialog.choose_target(ExportTarget.SNIPPET)
+    dialog.choose_target(Target.SNIPPET)
     assert json.loads(dialog.preview.toPlainText()) == {"enabled": True, "scanDepth": 2, "settingsVersion": 3}
     dialog.copy.click()
     assert json.loads(QGuiApplication.clipboard().text())["scanDepth"] == 2
     dialog.model.choose_all(all_of_them=True)
     assert "127.0.0.1 is written" in dialog.losses.text()
-    dialog.choose_target(ExportTarget.LIST)
+    dialog.choose_target(Target.LIST)
     assert "Scan depth (scanDepth): 4 messages → 2 messages" in dialog.text()
-    dialog.choose_target(ExportTarget.FILE)
+    dialog.choose_target(Target.FILE)
     out = tmp_path / "out.json"
     dialog.save_text(out)
     settle(window, qtbot)

@@ -25,7 +25,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, Context, FieldMaker, ListField, RawField
-from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRemark, FieldRow, Mend, mended, remarks_on
+from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRow, Mend, Remark, mended, remarks_on
 from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldSpec, Fires, TagNames, specs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
@@ -313,18 +313,18 @@ class PropertyForm(QWidget):
 
     # ---- remarks ----------------------------------------------------------------------------------------------------
 
-    def _remarks(self, key: str, row: FieldRow, found: NoteProperty | None) -> tuple[FieldRemark, ...]:
+    def _remarks(self, key: str, row: FieldRow, found: NoteProperty | None) -> tuple[Remark, ...]:
         note = self._note
         if note is None:
             return ()
         said = list(remarks_on(key, row.spec, found, Facts(note, self._parsed, self._context.rules), self._mend))
         problem = row.field.problem() if found is not None and found.reading is None else ""
         if problem and key != FIRES:
-            said.append(FieldRemark(problem))
+            said.append(Remark(problem))
         if key in self._refusals:
-            said.append(FieldRemark(self._refusals[key], "error"))
+            said.append(Remark(self._refusals[key], "error"))
         if key == "keys" and self._match[0]:
-            said.append(FieldRemark(*self._match))
+            said.append(Remark(*self._match))
         return tuple(said)
 
     def _say_problems(self) -> None:

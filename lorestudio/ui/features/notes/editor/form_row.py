@@ -31,7 +31,7 @@ from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 
 
 @dataclass(frozen=True, slots=True)
-class FieldRemark:
+class Remark:
     """Something to say about a value. `tone` is good, neutral, warning or error; `act` is what the button does."""
 
     text: str
@@ -79,14 +79,14 @@ _ORDINARY: Final = {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}
 
 def remarks_on(
     key: str, spec: FieldSpec, found: NoteProperty | None, facts: Facts, mend: Callable[[Mend, str], object]
-) -> Iterator[FieldRemark]:
+) -> Iterator[Remark]:
     """The remarks on one row; their buttons call `mend` with what to do and the property's name."""
     if key == "fires":
         yield from _on_fires(facts)
     elif key == "tags":
         yield from _on_tags(facts, mend)
     elif key == "keys" and _is_asleep(facts):
-        yield FieldRemark(tr("Without a key, only a link or fuzzy search finds this entry."), "neutral")
+        yield Remark(tr("Without a key, only a link or fuzzy search finds this entry."), "neutral")
     if found is None:
         return
     if isinstance(facts.parsed, Entry):
@@ -97,7 +97,7 @@ def remarks_on(
         yield _on_reading(found, mend)
     elif spec.kind is FieldKind.TITLES and isinstance(found.value, str) and "," in found.value:
         text = tr("Commas do not separate titles here: this is one title.")
-        yield FieldRemark(text, "warning", tr("Make it a list"), partial(mend, Mend.LIST, found.name))
+        yield Remark(text, "warning", tr("Make it a list"), partial(mend, Mend.LIST, found.name))
 
 
 def mended(what: Mend, name: str, facts: Facts, known: Sequence[str]) -> tuple[TextEdit, ...]:
@@ -124,18 +124,18 @@ def mended(what: Mend, name: str, facts: Facts, known: Sequence[str]) -> tuple[T
     return (edit,) if edit is not None else ()
 
 
-def _on_fires(facts: Facts) -> Iterator[FieldRemark]:
+def _on_fires(facts: Facts) -> Iterator[Remark]:
     said = reading.fires(facts.note, TagNames.of(facts.rules))
     if len(said) > 1:
         names = ", ".join(tr(FIRES_WORDS[item]) for item in said)
-        yield FieldRemark(tr("The tags say several things at once: {names}.", names=names))
+        yield Remark(tr("The tags say several things at once: {names}.", names=names))
 
 
-def _on_tags(facts: Facts, mend: Callable[[Mend, str], object]) -> Iterator[FieldRemark]:
+def _on_tags(facts: Facts, mend: Callable[[Mend, str], object]) -> Iterator[Remark]:
     parsed = facts.parsed
     if isinstance(parsed, LeftOutNote) and parsed.problem in _ORDINARY:
         text = tr("Without the tag “{tag}” this is an ordinary note.", tag=facts.rules.lorebook_tag)
-        yield FieldRemark(text, "neutral", tr("Make it an entry"), partial(mend, Mend.ADMIT, "tags"))
+        yield Remark(text, "neutral", tr("Make it an entry"), partial(mend, Mend.ADMIT, "tags"))
 
 
 def _is_asleep(facts: Facts) -> bool:
@@ -145,24 +145,24 @@ def _is_asleep(facts: Facts) -> bool:
     return reading.fires(facts.note, TagNames.of(facts.rules)) == (Fires.KEYS,)
 
 
-def _on_warning(warning: ParserWarning, found: NoteProperty, mend: Callable[[Mend, str], object]) -> FieldRemark:
+def _on_warning(warning: ParserWarning, found: NoteProperty, mend: Callable[[Mend, str], object]) -> Remark:
     text = f"{warning.message} {warning.suggested_fix}"
     if warning.code not in _MENDS:
-        return FieldRemark(text)
+        return Remark(text)
     what, button = _MENDS[warning.code]
-    return FieldRemark(text, "warning", tr(button), partial(mend, what, found.name))
+    return Remark(text, "warning", tr(button), partial(mend, what, found.name))
 
 
-def _on_reading(found: NoteProperty, mend: Callable[[Mend, str], object]) -> FieldRemark:
+def _on_reading(found: NoteProperty, mend: Callable[[Mend, str], object]) -> Remark:
     differs = found.reading
     if differs is None:
-        return FieldRemark("")
+        return Remark("")
     keep = partial(mend, Mend.ALIKE, found.name) if differs.spelling is not None else None
     if differs.yaml_spelling is None:
-        return FieldRemark(differs.message, "warning", tr("Spell it so that both agree") if keep else "", keep)
+        return Remark(differs.message, "warning", tr("Spell it so that both agree") if keep else "", keep)
     meant = tr("Take {value}", value=shorten(_shown(differs.yaml), 40))
     kept = tr("Keep {value}", value=shorten(_shown(differs.deeplore), 40)) if keep else ""
-    return FieldRemark(differs.message, "warning", meant, partial(mend, Mend.AS_YAML, found.name), kept, keep)
+    return Remark(differs.message, "warning", meant, partial(mend, Mend.AS_YAML, found.name), kept, keep)
 
 
 def _shown(value: Json) -> str:
@@ -248,7 +248,7 @@ class NameButton(QToolButton):
 class _RemarkLine(QWidget):
     """A remark with its sign and its button."""
 
-    def __init__(self, theme: Theme, remark: FieldRemark, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, remark: Remark, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 1, 0, 2)
@@ -279,7 +279,7 @@ class FieldRow(QWidget):
         super().__init__(parent)
         self._theme, self.spec, self.field = theme, spec, field
         self.name = NameButton(theme, spec, self, fixed=spec.name == "")
-        self._remarks: tuple[FieldRemark, ...] = ()
+        self._remarks: tuple[Remark, ...] = ()
         self._lines: list[QWidget] = []
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 1, 0, 1)
@@ -293,11 +293,11 @@ class FieldRow(QWidget):
         grid.addLayout(self.below, 1, 1)
 
     @property
-    def remarks(self) -> tuple[FieldRemark, ...]:
+    def remarks(self) -> tuple[Remark, ...]:
         """What is said below the field."""
         return self._remarks
 
-    def say(self, remarks: tuple[FieldRemark, ...]) -> None:
+    def say(self, remarks: tuple[Remark, ...]) -> None:
         """Say something about the value; what was said before goes."""
         if [item.words for item in remarks] == [item.words for item in self._remarks]:
             return
