@@ -14,7 +14,7 @@ _CLOCK_STEP_MS = 60_000
 
 
 class Superseded(Stopped):  # something newer took its place
-    """The run was given up while it was under way; nothing of it was kept."""
+    """The run was given up while it was under way; nothing of it was stored."""
 
 
 def generations(chat: Chat | None) -> tuple[Generation, ...]:
@@ -95,12 +95,12 @@ class ReplayOrder:
         self,
         done: Callable[[], int],
         run_next: Callable[[], Awaitable[None]],
-        kept: Callable[[], int],
+        reused: Callable[[], int],
         on_progress: Callable[[Progress], None] | None = None,
         cancel: CancelToken | None = None,
         until: int | None = None,
     ) -> None:
-        """Have the next generation run until all up to place `until` are `done`; `kept` of them were known before.
+        """Have the next generation run until all up to place `until` are `done`; `reused` of them were known before.
 
         `on_progress` is called after each. Raises Cancelled at the next generation after a request to stop.
         """
@@ -111,5 +111,5 @@ class ReplayOrder:
             generation = self.generations[done()]
             await run_next()
             if on_progress is not None:
-                on_progress(Progress(done(), total, generation, kept()))
+                on_progress(Progress(done(), total, generation, reused()))
             await asyncio.sleep(0)  # let a cancelled task notice
