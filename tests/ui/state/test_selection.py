@@ -1,14 +1,22 @@
-"""The one selection: who is told of what, and the same note in a newer index."""
+"""The one selection: who is told of what, the same note in a newer index, the way back, and the place kept."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
-from lorestudio.ui.state.selection import Selection, same_numbers
+from lorestudio.ui.state.selection import LONGEST, MOST_RECENT, History, KeptPlace, Selection, same_numbers
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, make_project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from lorestudio.ui.state.session import Session
 
 BROKEN = LeftOutNote("Broken.md", "World", NoteProblem.NO_FRONT_MATTER, "No tag.")
 
@@ -103,3 +111,122 @@ def test_numbers_are_the_same_where_every_entry_has_its_own() -> None:
     assert same_numbers(BEFORE, index("Gate", "Wall", "Tower"))
     assert not same_numbers(BEFORE, index("Gate", "Tower", "Wall"))
     assert not same_numbers(BEFORE, index("Gate", "Wall"))
+
+
+# ---- back and forward -----------------------------------------------------------------------------------------------
+
+
+def looked_at(selection: Selection, *entries: int | None) -> History:
+    history = History(selection, selection)
+    for entry in entries:
+        selection.choose_entry(entry)
+    return history
+
+
+def test_back_and_forward_lead_the_way_that_was_gone(selection: Selection) -> None:
+    history = looked_at(selection, SKARN, BELL, CROWN)
+    assert (history.can_go_back, history.can_go_forward) == (True, False)
+    seen = []
+    for step in (history.back, history.back, history.back, history.forward, history.forward, history.forward):
+        step()
+        seen.append((selection.entry, history.can_go_back, history.can_go_forward))
+    assert seen == [
+        (BELL, True, True),
+        (SKARN, False, True),
+        (SKARN, False, True),  # there is nothing before the first
+        (BELL, True, True),
+        (CROWN, True, False),
+        (CROWN, True, False),
+    ]
+
+
+def test_of_nothing_looked_at_there_is_no_way(selection: Selection) -> None:
+    history = looked_at(selection)
+    assert (history.can_go_back, history.can_go_forward) == (False, False)
+    history.back()
+    history.forward()
+    assert selection.entry is None
+
+
+def test_a_new_entry_ends_the_way_forward(selection: Selection) -> None:
+    history = looked_at(selection, SKARN, BELL, CROWN)
+    history.back()
+    selection.choose_entry(DAWNKEEP)
+    assert not history.can_go_forward
+    history.back()
+    assert selection.entry == BELL
+
+
+def test_what_is_no_entry_and_the_same_one_again_are_no_steps(selection: Selection) -> None:
+    history = looked_at(selection, SKARN, None, SKARN, BELL)
+    history.back()
+    assert selection.entry == SKARN
+    assert not history.can_go_back
+
+
+def test_the_oldest_are_forgotten_and_all_of_another_vault(selection: Selection) -> None:
+    history = looked_at(selection, *range(LONGEST + 5))
+    while history.can_go_back:
+        history.back()
+    assert selection.entry == 5
+    history.clear()
+    assert (history.can_go_back, history.can_go_forward) == (False, False)
+
+
+# ---- finding it again -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(make_session: Callable[..., Session], tmp_path: Path) -> KeptPlace:
+    session = make_session(make_project(tmp_path / "vault"))
+    place = KeptPlace(session, Selection(session), session)
+    place.restore()
+    return place
+
+
+def file_of(place: KeptPlace, entry: int) -> Path:
+    path = place._session.note_path(place._session.entry(entry))
+    assert path is not None
+    return path
+
+
+def test_what_was_looked_at_last_stands_first_and_once(kept: KeptPlace) -> None:
+    for entry in (SKARN, BELL, SKARN, CROWN):
+        kept._selection.choose_entry(entry)
+    assert kept.recent == [file_of(kept, entry) for entry in (CROWN, SKARN, BELL)]
+    for number in range(MOST_RECENT + 5):
+        kept._selection.choose_entry((BELL, CROWN)[number % 2])
+    assert len(kept.recent) == 3
+
+
+def test_a_file_that_was_renamed_is_found_by_its_new_name(kept: KeptPlace) -> None:
+    kept._selection.choose_entry(SKARN)
+    path = file_of(kept, SKARN)
+    one, two = path.with_name("One.md"), path.with_name("Two.md")
+    kept.moved({path: one})
+    kept.moved({one: two})
+    assert (kept.now(path), kept.now(one), kept.recent) == (two, two, [two])
+    assert kept.now(path.with_name("Other.md")) == path.with_name("Other.md")
+    assert kept.restore()  # everybody has found by its old name what they looked for
+    assert kept.now(path) == path
+
+
+def test_the_same_project_read_again_shows_what_was_looked_at(kept: KeptPlace) -> None:
+    kept._selection.choose_entry(SKARN, "contextual gating")
+    with kept.held():
+        kept._selection.choose_entry(BELL)  # nobody chose that
+    assert kept.is_same
+    assert kept.restore()
+    assert (kept._selection.entry, kept._selection.stage) == (SKARN, "contextual gating")
+    kept.want(file_of(kept, CROWN))
+    assert kept.restore()
+    assert kept._selection.entry == CROWN
+
+
+def test_another_project_begins_anew(kept: KeptPlace, tmp_path: Path) -> None:
+    kept._selection.choose_entry(SKARN)
+    kept._session.set_project(make_project(tmp_path / "other"))
+    assert not kept.is_same
+    assert not kept.restore()
+    assert kept.recent == []
+    assert kept.is_same

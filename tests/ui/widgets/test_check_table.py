@@ -7,25 +7,28 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
-from lorestudio.ui.widgets.check_table import CheckList, CheckRow, CheckTable
+from lorestudio.ui.widgets.check_table import CheckList, CheckRow, change_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lorestudio.ui.shell.theme import Theme
 
 CHECK, ON, OFF = Qt.ItemDataRole.CheckStateRole, Qt.CheckState.Checked, Qt.CheckState.Unchecked
 ROWS = [CheckRow(key, key.title(), "1", "2", f"About {key}") for key in ("depth", "budget", "mode")]
 
 
 @pytest.fixture
-def shown(qapp: object) -> Iterator[CheckList]:
-    model = CheckTable(("What", "Before", "After"))
-    made = CheckList(model, "Settings")
-    model.setParent(made)
-    model.set_rows(ROWS, ["budget", "gone"])
+def shown(theme: Theme) -> Iterator[CheckList]:
+    holder = QWidget()
+    model = change_table(("What", "Before", "After"), holder)
+    made = CheckList(theme, model, "Settings", holder)
+    model.set_rows(ROWS)
+    model.choose(["budget", "gone"])
     yield made
-    made.close()
-    made.deleteLater()
+    holder.deleteLater()
 
 
 def ticks(shown: CheckList) -> list[bool]:
@@ -41,7 +44,7 @@ def test_only_rows_that_are_there_are_ticked(shown: CheckList) -> None:
 
 def test_a_box_is_ticked_and_cleared(shown: CheckList) -> None:
     told: list[int] = []
-    shown.model.chosen_changed.connect(lambda: told.append(len(shown.model.chosen)))
+    shown.model.ticked.connect(lambda: told.append(len(shown.model.chosen)))
     assert shown.model.setData(shown.model.index(0, 0), ON, CHECK)
     assert shown.model.chosen == {"depth", "budget"}
     assert shown.model.setData(shown.model.index(1, 0), OFF, CHECK)
@@ -68,13 +71,14 @@ def test_space_ticks_the_chosen_row_wherever_the_keyboard_is(shown: CheckList) -
         assert ticks(shown)[2] is expected
 
 
-def test_differences_that_are_only_shown_have_no_boxes(qapp: object) -> None:
-    model = CheckTable(("What", "Before", "After"), checkable=False)
-    made = CheckList(model, "Settings", checkable=False)
-    model.setParent(made)
-    model.set_rows(ROWS, ["depth"])
+def test_differences_that_are_only_shown_have_no_boxes(theme: Theme) -> None:
+    holder = QWidget()
+    model = change_table(("What", "Before", "After"), holder, checkable=False)
+    made = CheckList(theme, model, "Settings", holder)
+    model.set_rows(ROWS)
+    model.choose(["depth"])
     assert made.amount.text() == "3 differences"
     assert model.index(0, 0).data(CHECK) is None
     assert not model.setData(model.index(0, 0), ON, CHECK)
     assert made.buttons[0].isHidden()
-    made.deleteLater()
+    holder.deleteLater()

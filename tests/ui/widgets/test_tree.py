@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
@@ -20,6 +21,7 @@ from lorestudio.ui.shell.qt import (
 )
 from lorestudio.ui.widgets.cells import Column, titled
 from lorestudio.ui.widgets.tree import (
+    BEFORE,
     ItemRow,
     PlaceRow,
     PlaceTree,
@@ -145,6 +147,29 @@ def test_a_long_line_is_shown_from_shortly_before_what_was_found() -> None:
     assert shown.startswith("…")
     assert first <= 34
     assert shown_part(PlaceRow("", "  gull", 2, 6)) == ("gull", 0, 4)
+
+
+LONG = "word " * 30
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "begins"),
+    [
+        ("The gate is shut.", "gate", "The gate"),
+        ("    indented gate", "gate", "indented gate"),
+        ("  gate", " gate", " gate"),  # what was found begins in the indentation
+        (f"{LONG}gate and more", "gate", "…word"),
+        (f"{'x' * 90}gate", "gate", f"…{'x' * BEFORE}gate"),  # no space to cut at
+        (f"{'y' * (BEFORE + 4)} gate", "gate", "y" * (BEFORE + 4)),  # a short line is shown whole
+        (f"gate {LONG}", "gate", "gate word"),
+    ],
+)
+def test_the_part_of_a_line_around_what_was_found(text: str, found: str, begins: str) -> None:
+    start = text.index(found)
+    part, first, last = shown_part(PlaceRow("", text, start, start + len(found)))
+    assert part[first:last] == found
+    assert part.startswith(begins)
+    assert first <= BEFORE + 5
 
 
 def test_space_ticks_and_enter_goes_there(qtbot: QtBot, theme: Theme) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lorestudio.systems.facts.picture import Happening, Provenance
-from lorestudio.systems.facts.session import Action, Decision
+from lorestudio.systems.facts.picture import FactHappening, Provenance
+from lorestudio.systems.facts.records import FactAction, FactDecision
 from lorestudio.ui.features.facts.origins import HistoryPage
 from tests.systems.facts.world import memory
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def test_own_facts_stand_before_others_of_the_run(theme: Theme) -> None:
     page, picked = HistoryPage(theme), list[str]()
     page.picked.connect(picked.append)
-    own = Decision("Skarn is old.", Action.SAVE, memory="a")
-    other = Decision("The gate is shut.", Action.SKIP, 0.9, "c", "The gate is closed.", memory="c")
-    page.show_past(Provenance(memory("a", [1.0, 0.0]), happenings=(Happening(own),), others=(other,)))
+    own = FactDecision("Skarn is old.", FactAction.SAVE, memory="a")
+    other = FactDecision("The gate is shut.", FactAction.SKIP, 0.9, "c", "The gate is closed.", memory="c")
+    page.show_past(Provenance(memory("a", [1.0, 0.0]), happenings=(FactHappening(own),), others=(other,)))
     texts = [[page.model.index(row, column).data() for column in range(3)] for row in range(page.model.rowCount())]
     assert texts == [
         ["New", "", "Skarn is old."],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.ui.features.notes.plan_dialog import ChangeView
 
@@ -18,10 +18,10 @@ VAULT = Path("/vault")
 def test_each_file_says_what_becomes_of_it(theme: Theme) -> None:
     view = ChangeView(theme)
     changes = (
-        NoteChange(VAULT / "New.md", None, "text"),
-        NoteChange(VAULT / "Gone.md", "text", None),
-        NoteChange(VAULT / "Old.md", "text", "text", VAULT / "Better.md"),
-        NoteChange(VAULT / "Same.md", "one", "two"),
+        NoteFileChange(VAULT / "New.md", None, "text"),
+        NoteFileChange(VAULT / "Gone.md", "text", None),
+        NoteFileChange(VAULT / "Old.md", "text", "text", VAULT / "Better.md"),
+        NoteFileChange(VAULT / "Same.md", "one", "two"),
     )
     view.show_plan(Planned(ChangeSet("All", changes), ("A link breaks.",)), (VAULT,))
     tips = [view.files.item(row).toolTip() for row in range(view.files.count())]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.trace.diff import InjectionChanges
-from lorestudio.trace.prompt_cache import CacheTotals, CacheTurn, Cause, CauseKind, CauseTotal
+from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
 from lorestudio.ui.features.timeline.tables import advice, cache_text, changes_text, totals_text
 
-ENTERED = Cause(CauseKind.ENTERED, "Skarn", ("World", "Skarn.md"), 30)
-ROOM = Cause(CauseKind.ROOM, "#3")
+ENTERED = CacheMiss(CauseKind.ENTERED, "Skarn", ("World", "Skarn.md"), 30)
+ROOM = CacheMiss(CauseKind.ROOM, "#3")
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lorestudio.ui.state.firing_counts import FiringCounts
-
 from lorestudio.domain.chat import Generation
 from lorestudio.trace.timeline import NEVER, Fired
+from lorestudio.ui.state.traces import FiringCounts
 from tests.ui.worlds import BELL, CROWN, SKARN, make_trace
 
 FIRST, SECOND = Generation(2), Generation(5)
