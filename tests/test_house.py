@@ -26,7 +26,7 @@ ALLOWED = MappingProxyType(
         "llm/messages.py": "kinds of requests, by which recorded answers are found",
         "llm/stand_in_writing.py": "keys of answers",
         "settings": "each system's settings are declared there, and one choice is called so",
-        "ui/shell/workspaces.py": "names of panes",
+        "ui/shell/layout.py": "names of panes",
     }
 )
 """Where the same word means something else. No module is allowed to import a part of a system."""

@@ -17,7 +17,7 @@ from lorestudio.studio.compare.comparing import candidate, compare_candidates
 from lorestudio.studio.compare.sides import side_of
 from lorestudio.studio.project.doctor import examine
 from lorestudio.studio.project.settings import SystemSettingsFiles
-from lorestudio.studio.replay.run_store import Keeper
+from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.scenario.running import run_scenario
@@ -102,7 +102,7 @@ def test_from_a_script(toy: str, project: lorestudio.Project) -> None:
 def test_what_was_run_is_kept_and_told_in_its_words(toy: str, project: lorestudio.Project, tmp_path: Path) -> None:
     simulator = replayed(project)
     again = Simulator(project, simulator.system)
-    with Keeper(tmp_path / "runs") as keeper:
+    with RunStore(tmp_path / "runs") as store:
         keeper.keep(simulator)
         assert keeper.restore(again) == len(simulator.generations)
         assert not keeper.problems
