@@ -103,9 +103,9 @@ def test_what_was_run_is_kept_and_told_in_its_words(toy: str, project: lorestudi
     simulator = replayed(project)
     again = Simulator(project, simulator.system)
     with RunStore(tmp_path / "runs") as store:
-        keeper.keep(simulator)
-        assert keeper.restore(again) == len(simulator.generations)
-        assert not keeper.problems
+        store.keep(simulator)
+        assert store.restore(again) == len(simulator.generations)
+        assert not store.problems
     assert {trace.words for trace in again.traces.values()} == {KIND.words}
 
 
