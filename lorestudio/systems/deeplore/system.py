@@ -279,7 +279,7 @@ def _made(settings: DeepLoreSettings, scene: Scene) -> DeepLoreSystem:
 KIND: Final = SystemKind(
     SYSTEM,
     "DeepLore",
-    "Keys find the notes, a model may choose among them, gates and a budget decide what goes in.",
+    "Keys, links and a model choose notes through DeepLore's stages, under its token budget.",
     DeepLoreSettings,
     _made,
     VOCABULARY,

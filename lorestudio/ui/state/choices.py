@@ -35,14 +35,12 @@ _MODES: Final = {
 
 def system_title(system: str) -> str:
     """What a person reads of a retrieval system."""
-    return tr(KINDS[system].title) if system in KINDS else "DeepLore"
+    return tr(KINDS[system].title)
 
 
 def system_help(system: str) -> str:
     """What the system does, in one sentence."""
-    if system in KINDS:
-        return tr(KINDS[system].summary)
-    return tr("Keys, links and a model choose notes through DeepLore's stages, under its token budget.")
+    return tr(KINDS[system].summary)
 
 
 def source_title(source: Source) -> str:

@@ -20,6 +20,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.ui.features.facts import extraction_worker as worker
 from lorestudio.ui.features.facts.pane import MORE, ROW_MENU, MemoriesPane
@@ -64,7 +65,7 @@ def look(
     make_window: Callable[..., MainWindow], folder: Path, store: Path, qtbot: QtBot, *, file: str = "window.ini"
 ) -> MainWindow:
     project = replace(make_project(folder / "vault"), chat=CHAT, chat_path=folder / "Tale.jsonl")
-    window = make_window(project, file=file)
+    window = make_window(project, file=file, make_simulator=Simulator)
     window.session.replays.configure({"facts": FactsSettings(store=str(store), passage=2)})
     window.show_pane("memories")
     settle(window, qtbot)

@@ -100,14 +100,16 @@ def test_what_only_the_run_knows_is_explained_and_left_with_it(real: MainWindow,
     assert real.selection.entry is None
 
 
-def test_what_asks_deeplore_says_that_another_system_is_chosen(real: MainWindow, qtbot: QtBot) -> None:
+def test_what_is_deeplores_says_that_another_system_is_chosen(real: MainWindow, qtbot: QtBot) -> None:
     real.chat.choose(5)
     real.run("system.hybrid")
     settled(qtbot, real)
     real.selection.choose_entry(BELL)
     assert real.features.why_not.search.obstacle == ""  # the system itself is asked what would help
     assert "Hybrid retrieval" in real.features.settings.pane.trial.waiting
-    assert real.session.runs.simulator(Generation(5)) is None
+    simulator = real.session.runs.simulator(Generation(5))
+    assert simulator is not None
+    assert simulator.system.name == "hybrid"  # and DeepLore's is not at hand
 
 
 def test_settings_are_changed_in_a_dialog_kept_and_replayed(real: MainWindow, qtbot: QtBot) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.settings.facts import FactsSettings
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.worlds import make_project
 
@@ -18,7 +19,7 @@ def test_a_run_without_memories_leads_to_the_memories(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:
     project = replace(make_project(tmp_path / "vault"), chat_path=tmp_path / "Tale.jsonl")
-    window = make_window(project)
+    window = make_window(project, make_simulator=Simulator)
     window.session.replays.configure({"facts": FactsSettings(store=str(tmp_path / "none.sqlite"))})
     window.run("system.facts")
     qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle and bool(window.session.runs.traces))
