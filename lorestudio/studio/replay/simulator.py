@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.resources import VERSION
+from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.digests import input_digests
 from lorestudio.studio.replay.order import ReplayOrder, Superseded, clock_ms
 from lorestudio.studio.replay.runs import Runs, States, TraceBook
 from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
 from lorestudio.systems.registry import system_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.trace.model import EntryRef, Trace, Turn
+from lorestudio.trace.serialize import record_to_json
 
 
 class Simulator:
@@ -41,7 +44,7 @@ class Simulator:
         self._watcher = watcher
         self._order = ReplayOrder(project.chat)
         self.generations = self._order.generations
-        self._inputs = input_digests(project, self.generations, made)
+        self._inputs = _input_digests(project, self.generations, made)
         chat = project.chat or Chat()
         self._positions = tuple(place for place, message in enumerate(chat.messages) if not message.is_system)
         self._sent = tuple(chat.messages[place] for place in self._positions)
@@ -247,3 +250,31 @@ def _of_vault(number: int, ref: EntryRef, index: VaultIndex) -> bool:
         return False
     entry = index.entries[number]
     return (entry.vault, entry.filename) == (ref.vault, ref.filename)
+
+
+def _input_digests(project: Project, generations: Sequence[Generation], system: System) -> tuple[str, ...]:
+    """For each generation the SHA-256 of everything that it and the ones before it depend on.
+
+    An edit late in the chat leaves the digests of earlier generations as they were.
+    """
+    chat = project.chat or Chat()
+    digest = hashlib.sha256()
+    for part in (
+        VERSION,  # another version may decide otherwise
+        f"{system.name}:{system.inputs}",
+        project.index.digest,
+        repr(reading_key(project.settings, project.counter)),
+        repr(record_to_json(project.controls)),
+        system.reads_of_chat(chat, project.controls),
+        repr((project.seed, project.counter.name, chat.character_name, chat.user_name, project.context_size)),
+    ):
+        digest.update(part.encode("utf-8", "surrogatepass"))
+    found: list[str] = []
+    done = 0
+    for generation in generations:
+        for message in chat.messages[done : generation.message]:
+            digest.update(system.reads_of(message).encode("utf-8", "surrogatepass"))
+        done = max(done, generation.message)
+        digest.update(repr(generation).encode())
+        found.append(digest.hexdigest())
+    return tuple(found)
