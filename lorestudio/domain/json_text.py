@@ -106,8 +106,8 @@ def _dumped(text: str) -> str:
     return "\n".join("".join(_unescaped(piece[1:-1]) for piece in re.findall(_QUOTED, run)) for run in runs)
 
 
-_QUOTED: Final = r"'(?:[^'\\]|\\[\s\S])*+'"
-_DUMPED: Final = re.compile(rf"\btext:\s*+({_QUOTED}(?:\s*+\+\s*+{_QUOTED})*+)")
+_QUOTED: Final = r"'(?:[^'\\]|\\[\s\S])*'"
+_DUMPED: Final = re.compile(rf"\btext:\s*+({_QUOTED}(?:\s*+\+\s*+{_QUOTED})*)")
 _ESCAPE: Final = re.compile(r"\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|([\s\S]))", re.ASCII)
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 

@@ -27,7 +27,7 @@ from lorestudio.vault.note.spelling import (
 )
 from lorestudio.vault.note.yaml_reading import Misread, YamlReading, sentence
 
-_NAME = r"""(?:"[^"\n]*"[ \t]*|'[^'\n]*'[ \t]*|[^\s#"'\[{:-](?:[^\n:]|:(?![ \t\r\n]|\Z))*+)"""
+_NAME = r"""(?:"[^"\n]*"[ \t]*|'[^'\n]*'[ \t]*|[^\s#"'\[{:-](?:[^\n:]|:(?![ \t\r\n]|\Z))*)"""
 _NESTED_LINE = re.compile(rf"[ \t]+(?:-[ \t]+)*(?:\?[ \t]|{_NAME}:(?:[ \t\r\n]|\Z))")
 _NESTED_LIST = re.compile(r"[ \t]*-[ \t]+-[ \t]")
 

@@ -242,8 +242,11 @@ def test_replies_without_facts_are_no_success_and_old_failures_are_no_news(
     assert "No facts were found in 3 passages" in opened.bars.texts[0]
     empty = pane(opened).memories.empty
     assert empty.isVisibleTo(opened)
-    shown = [button.text() for button in empty.findChildren(QPushButton) if not button.isHidden()]
-    assert shown[-1] == "Read the whole chat again…"
+
+    def shown() -> list[str]:
+        return [button.text() for button in empty.findChildren(QPushButton) if not button.isHidden()]
+
+    qtbot.waitUntil(lambda: shown()[-1:] == ["Read the whole chat again…"])  # the page is told by a job of its own
 
 
 def test_stopping_or_another_chat_keeps_what_is_done(
