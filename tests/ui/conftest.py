@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "dressed: with the stylesheet, for tests of what has room and how things look")
+    config.addinivalue_line("markers", "own_window: a window of its own, for a test that changes files or closes it")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -119,6 +120,8 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     shared = request.getfixturevalue("shared_window")
+    if {"share_window", "make_window"}.isdisjoint(request.fixturenames):
+        shared.end()  # whoever looks for windows of the application finds those of the test only
     before = set(QApplication.topLevelWidgets())
     yield
     drain()
@@ -225,15 +228,22 @@ def shared_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture
-def share_window(shared_window: SharedWindow) -> Iterator[Callable[..., MainWindow]]:
+def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) -> Iterator[Callable[..., MainWindow]]:
     """A window that the tests of a module have one after another, for those that look, or leave it as it was.
 
-    `project_of` makes its project in a folder of its own, `prepare` what the tests find in the window.
+    `project_of` makes its project in a folder of its own, `prepare` what the tests find in the window. A test that is
+    marked `own_window` has one of its own instead, as tests that write files or close the window do.
     """
 
     def share(
         project_of: Callable[[Path], Project], *, prepare: Callable[[MainWindow], object] = id, **more: Any
     ) -> MainWindow:
+        if request.node.get_closest_marker("own_window") is not None:
+            make_window, folder = request.getfixturevalue("make_window"), request.getfixturevalue("tmp_path")
+            window = make_window(project_of(folder), **more)
+            prepare(window)
+            return window
+
         def make(folder: Path) -> MainWindow:
             connections = Connections(folder / "profiles" / "profiles.json", Keys(MemoryKeyring(), {}))
             session = Session(**{"make_simulator": FakeSimulator, "connections": connections} | more)

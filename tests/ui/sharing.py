@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, QSize
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -46,8 +46,8 @@ Look = tuple[object, ...]
 Held = dict[QObject, dict[str, object]]
 
 _PLAIN = (bool, int, str, enum.Enum, Generation, type(None))
-_COUNTED = frozenset({"_asked"})
-"""Numbers of answers, so that late ones are known; they only grow."""
+_PASSING = frozenset({"_asked", "_tone"})
+"""What nobody looks at again: numbers that only grow, and the tone of a message that is gone."""
 
 
 def _look(widget: QWidget) -> Look:
@@ -104,19 +104,28 @@ def held_by(window: MainWindow) -> Held:
     found: Held = {}
     for part in (window, window.session):
         for item in (part, *part.findChildren(QObject)):
-            ours = type(item).__module__.startswith("lorestudio.")
-            if ours and item is not checks and not checks.isAncestorOf(item if isinstance(item, QWidget) else window):
+            if type(item).__module__.startswith("lorestudio.") and not _is_in(item, checks):
                 found[item] = _noted(item)
     return found
 
 
+def _is_in(item: QObject | None, whole: QObject) -> bool:
+    while item is not None and item is not whole:
+        item = QObject.parent(item)  # a model's own is asked about rows
+    return item is whole
+
+
 def _noted(item: QObject) -> dict[str, object]:
-    return {name: value for name, value in vars(item).items() if isinstance(value, _PLAIN) and name not in _COUNTED}
+    return {name: value for name, value in vars(item).items() if isinstance(value, _PLAIN) and name not in _PASSING}
+
+
+def _values(settings: QSettings) -> dict[str, object]:
+    return {key: settings.value(key) for key in settings.allKeys()}
 
 
 def files_in(folder: Path) -> dict[Path, bytes]:
-    """The files below a folder, with what is in them."""
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """The files below a folder with what is in them, but not the window's settings."""
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".ini"}
 
 
 @dataclass
@@ -129,6 +138,7 @@ class _Lent:
     entry: tuple[int | None, str | None]
     layout: QByteArray
     focus: QWidget | None
+    settings: dict[str, object]
     files: dict[Path, bytes]
     looks: Counter[Look]
     held: Held
@@ -151,6 +161,7 @@ class _Lent:
             (selection.entry, selection.stage),
             window.saveState(),
             QApplication.focusWidget(),
+            _values(window.context.settings),
             files_in(folder),
             looks_of(window),
             held_by(window),
@@ -239,6 +250,11 @@ class SharedWindow:
         if context.theme.choice != "light":
             context.theme.choose("light")
         context.bars.clear()
+        context.status.clearMessage()
+        if _values(context.settings) != lent.settings:
+            context.settings.clear()
+            for key, value in lent.settings.items():
+                context.settings.setValue(key, value)
         window.resize(SIZE)
         lent.put_back_widgets()
         if window.saveState() != lent.layout:
@@ -248,8 +264,7 @@ class SharedWindow:
         self._settle(window)
         context.selection.choose_entry(*lent.entry)
         context.history.clear()
-        if lent.focus is not None and isValid(lent.focus):
-            lent.focus.setFocus()
+        _activate(window, lent.focus)
         self._settle(window)
         for slider, value in lent.sliders.items():
             if isValid(slider):
@@ -270,10 +285,17 @@ class SharedWindow:
         """Whether something belongs to the shared window, and may be there after a test."""
         if self.window is None:
             return False
-        owner: QObject | None = item
-        while owner is not None and owner not in {self.window, self.window.session}:
-            owner = owner.parent()
-        return owner is not None or any(each.popup() is item for each in self.window.findChildren(QCompleter))
+        if _is_in(item, self.window) or _is_in(item, self.window.session):
+            return True
+        return any(each.popup() is item for each in self.window.findChildren(QCompleter))
+
+
+def _activate(window: MainWindow, focus: QWidget | None) -> None:
+    if QApplication.activeWindow() is not window:
+        window.activateWindow()
+        QApplication.processEvents()
+    if focus is not None and isValid(focus):
+        focus.setFocus()
 
 
 def close(window: MainWindow) -> None:
