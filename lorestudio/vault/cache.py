@@ -15,14 +15,13 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 import platformdirs
 
-from lorestudio.domain.entry import EMPTY, LeftOutNote, NoteProblem, ParserWarning, Position, Role
+from lorestudio.domain.entry import EMPTY, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
-from lorestudio.vault.entries import EntryFields
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, Stamp
 
 FILE_NAME: Final = "vaults-1.sqlite"
@@ -383,20 +382,19 @@ def _unpack(payload: object, checksum: object) -> tuple[list[Any] | None, str | 
     return values, text
 
 
-def _values(note: EntryFields | LeftOutNote | None) -> list[object] | None:
+def _values(note: Entry | LeftOutNote | None) -> list[object] | None:
     if note is None:
         return None
     if isinstance(note, LeftOutNote):
         return [note.problem, note.message]
-    values = cast("dict[str, Any]", note)
-    stored = [values[name] for name in _FIELDS]
-    stored[-1] = [[warning.code, warning.field, warning.message, warning.suggested_fix] for warning in note["warnings"]]
+    stored = [getattr(note, name) for name in _FIELDS]
+    stored[-1] = [[warning.code, warning.field, warning.message, warning.suggested_fix] for warning in note.warnings]
     for name in _MAPPINGS:
-        stored[_FIELDS.index(name)] = dict(values[name])
+        stored[_FIELDS.index(name)] = dict(getattr(note, name))
     return stored
 
 
-def _note(values: list[Any] | None, filename: str, vault: str) -> EntryFields | LeftOutNote | None:
+def _note(values: list[Any] | None, filename: str, vault: str) -> Entry | LeftOutNote | None:
     if values is None:
         return None
     try:
@@ -412,11 +410,9 @@ def _note(values: list[Any] | None, filename: str, vault: str) -> EntryFields | 
             note["position"] = Position(note["position"])
         if note["role"] is not None:
             note["role"] = Role(note["role"])
+        return Entry(0, filename, vault, **note)
     except (ValueError, TypeError) as error:
         raise _DamagedCacheError(f"{filename}: {error}") from error
-    note["filename"] = filename
-    note["vault"] = vault
-    return cast("EntryFields", note)
 
 
 def _fields(values: dict[str, Any]) -> Any:  # noqa: ANN401 - a mapping of JSON values

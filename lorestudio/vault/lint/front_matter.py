@@ -11,7 +11,7 @@ from typing import Final
 from lorestudio.domain.entry import MAX_DEPTH, LeftOutNote, ParserWarning
 from lorestudio.domain.javascript import Json, number_text, to_number, trim
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.vault.entries import field_name, read_fields
+from lorestudio.vault.entries import field_name, parse_note
 from lorestudio.vault.lint.model import FixSpec, Hit
 from lorestudio.vault.lint.note import Note, Rules
 from lorestudio.vault.note.properties import ProblemKind
@@ -33,10 +33,10 @@ def strict_losses(note: Note, rules: Rules) -> Iterator[Hit]:
     """P51: what lenient authoring would have read, while it is switched off."""
     if rules.parse.lenient or note.text is None or not note.values:
         return
-    forgiven = read_fields(note.text, note.filename, note.vault, rules.lenient, CHARS_4)
+    forgiven = parse_note(note.text, note.filename, note.vault, rules.lenient, CHARS_4)
     if isinstance(forgiven, LeftOutNote):
         return
-    for warning in forgiven["warnings"]:
+    for warning in forgiven.warnings:
         if warning.code in _LENIENT:
             message = f"{warning.field} is not read as it was meant, because lenient authoring is off."
             yield Hit("P51", message, warning.field, advice=warning.suggested_fix, fix=_fix(note, warning))
