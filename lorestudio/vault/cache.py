@@ -85,15 +85,6 @@ class _DamagedCacheError(Exception):
     """The file is no sound cache of ours."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """What the cache holds: vaults, files, and the size of the file on disk in bytes."""
-
-    vaults: int
-    files: int
-    bytes: int
-
-
 def default_path() -> Path:
     """Where the cache is when nothing else is said."""
     return platformdirs.user_cache_path("lorestudio", appauthor=False) / FILE_NAME
@@ -145,30 +136,6 @@ class VaultCache(Closing):
             self._report(
                 f"The vault “{vault.name}” was not kept in the cache: a file name is not valid text ({error.reason})."
             )
-
-    def forget(self, vault_id: str) -> None:
-        """Drop one vault."""
-        self._use(lambda connection: _forget(connection, vault_id))
-
-    def clear(self) -> None:
-        """Drop everything."""
-        self._use(_clear)
-
-    def prune(self) -> None:
-        """Drop the vaults whose folders have vanished and, above the size limit, those unused for longest."""
-        self._use(lambda connection: _prune(connection, self.max_bytes))
-
-    def info(self) -> CacheInfo:
-        """What the cache holds."""
-        counts = self._use(
-            lambda connection: (
-                int(connection.execute("SELECT COUNT(*) FROM vaults").fetchone()[0]),
-                int(connection.execute("SELECT COUNT(*) FROM files").fetchone()[0]),
-            )
-        )
-        vaults, files = counts or (0, 0)
-        size = sum(path.stat().st_size for path in self._paths() if path.exists())
-        return CacheInfo(vaults, files, size)
 
     def close(self) -> None:
         """Close the file; closing twice does no harm, and a later call opens it again."""
@@ -325,16 +292,6 @@ def _row(number: int, place: int, file: KnownFile) -> tuple[object, ...]:
     payload = _bytes([_values(file.note), file.text])
     stamp = file.stamp or (None, None, None)
     return (number, place, file.filename, file.digest, *stamp, payload, zlib.crc32(payload))
-
-
-def _forget(connection: sqlite3.Connection, vault_id: str) -> None:
-    connection.execute("DELETE FROM vaults WHERE id = ?", (vault_id,))
-
-
-def _clear(connection: sqlite3.Connection) -> None:
-    connection.execute("DELETE FROM files")
-    connection.execute("DELETE FROM vaults")
-    _shrink(connection)
 
 
 def _prune(connection: sqlite3.Connection, max_bytes: int) -> None:

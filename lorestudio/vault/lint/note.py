@@ -96,11 +96,6 @@ class Rules:
         return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
 
     @property
-    def ai_only(self) -> bool:
-        """Whether the model chooses from the whole vault, so that keys do not matter."""
-        return self.ai and self.settings.ai_search_mode == "ai-only"
-
-    @property
     def lenient(self) -> ParseRules:
         """The same rules with untidy front matter forgiven."""
         return replace(self.parse, lenient=True)
