@@ -13,7 +13,6 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -90,29 +89,22 @@ def default_path() -> Path:
     return platformdirs.user_cache_path("lorestudio", appauthor=False) / FILE_NAME
 
 
-@dataclass(slots=True)
-class _SharedState:
-    """What threads share, to be used under the lock."""
-
-    connection: sqlite3.Connection | None = None
-    usable: bool = True
-    problems: dict[str, None] = field(default_factory=dict)
-
-
 class VaultCache(Closing):
     """The cache in the file at `path`, which is made on first use. No method raises because of the file's state."""
 
     def __init__(self, path: Path | None = None, *, max_bytes: int = MAX_BYTES) -> None:
         self.path = path or default_path()
         self.max_bytes = max_bytes
-        self._lock = threading.RLock()
-        self._shared = _SharedState()
+        self._lock = threading.RLock()  # for what follows, which threads share
+        self._connection: sqlite3.Connection | None = None
+        self._usable = True
+        self._problems: dict[str, None] = {}
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What went wrong so far, in sentences for the person."""
         with self._lock:
-            return tuple(self._shared.problems)
+            return tuple(self._problems)
 
     def text(self, vault_id: str, filename: str) -> str | None:
         """The kept text of a file, "" where the vault has none of that name, None where the vault is unknown."""
@@ -140,14 +132,14 @@ class VaultCache(Closing):
     def close(self) -> None:
         """Close the file; closing twice does no harm, and a later call opens it again."""
         with self._lock:
-            if self._shared.connection is not None:
-                self._shared.connection.close()
-                self._shared.connection = None
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     def _use(self, work: Callable[[sqlite3.Connection], _Result | None]) -> _Result | None:
         """Do `work` on the connection; None where the cache cannot be used. A damaged file is replaced by a new one."""
         with self._lock:
-            if not self._shared.usable:
+            if not self._usable:
                 return None
             try:
                 return self._work(work)
@@ -171,9 +163,9 @@ class VaultCache(Closing):
 
     def _work(self, work: Callable[[sqlite3.Connection], _Result | None]) -> _Result | None:
         try:
-            if self._shared.connection is None:
-                self._shared.connection = _open(self.path)
-            with self._shared.connection as connection:
+            if self._connection is None:
+                self._connection = _open(self.path)
+            with self._connection as connection:
                 return work(connection)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF in _DAMAGE:
@@ -188,7 +180,7 @@ class VaultCache(Closing):
     def _give_up(self, error: Exception) -> None:
         """Go on without: a full disk or a missing permission does not mend itself between two calls."""
         self.close()
-        self._shared.usable = False
+        self._usable = False
         self._report(
             f"The vault cache {self.path} cannot be used ({error}), so vaults open more slowly. Check that the folder "
             "can be written to and that the disk is not full."
@@ -199,7 +191,7 @@ class VaultCache(Closing):
 
     def _report(self, problem: str) -> None:
         with self._lock:
-            self._shared.problems[problem] = None
+            self._problems[problem] = None
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -276,15 +276,10 @@ def _settings_findings(scope: Scope) -> Iterator[Finding]:
 
 def ordered(findings: Iterable[Finding], vaults: Sequence[str]) -> tuple[Finding, ...]:
     """Findings in the order of a report."""
-    return tuple(sorted(findings, key=_order(vaults)))
-
-
-def _order(vaults: Sequence[str]) -> Callable[[Finding], tuple[object, ...]]:
     places = {vault: place for place, vault in enumerate(vaults)}
-    return lambda finding: (
-        finding.severity.rank,
-        places.get(finding.vault, -1),
-        finding.filename,
-        finding.line,
-        finding.code,
+    return tuple(
+        sorted(
+            findings,
+            key=lambda one: (one.severity.rank, places.get(one.vault, -1), one.filename, one.line, one.code),
+        )
     )
