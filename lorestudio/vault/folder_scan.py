@@ -161,8 +161,9 @@ def scan_folder(
 ) -> ScannedVault:
     """What is in the folder now; files whose stamp is the one in `known` (by file name) are not read.
 
-    The file of field definitions is always read. The order and what is left out are those of `read_folder`, which also
-    says what is raised and what the other arguments are.
+    The file of field definitions, if there is one, is always read, and stands behind the notes, which are in
+    DeepLore's order. `on_progress` gets the number of files done and their total. The other arguments, and what is
+    raised, are those of `list_folder`.
     """
     definition_path = definition_path or field_file.DEFAULT_PATH
     listing = list_folder(path, name, cancelled, definition_path=definition_path)
