@@ -27,11 +27,10 @@ from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, ordered
 from lorestudio.vault.lint.model import Check, CheckGroup, Finding, Fix, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
-from lorestudio.vault.lint.table import CHECKS, as_markdown, check_of
+from lorestudio.vault.lint.table import all_checks, check_of
 from lorestudio.vault.note.text_edits import apply_edits
 
 __all__ = [
-    "CHECKS",
     "Check",
     "CheckGroup",
     "Finding",
@@ -40,7 +39,7 @@ __all__ = [
     "Problems",
     "Repair",
     "Severity",
-    "as_markdown",
+    "all_checks",
     "check_of",
     "preview",
 ]
@@ -129,7 +128,7 @@ class Problems:
     @property
     def checked(self) -> str:
         """What was looked at, as a sentence."""
-        checks = sum(check.group is not _OF_CHAT or bool(self.runs) for check in CHECKS.values())
+        checks = sum(check.group is not _OF_CHAT or bool(self.runs) for check in all_checks().values())
         told = f"{checks} checks over {_number(self.notes, 'note')} and the settings"
         return f"{told}, and over {_number(self.runs, 'run')} of the chat." if self.runs else f"{told}."
 
