@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lorestudio.cli.options import SettingsOption, VaultArgument
-from lorestudio.cli.output import FAILED, clear_messages, print_json, say, say_all
+from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument, command
+from lorestudio.cli.output import FAILED, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import Finding, ProblemFinder, Problems, Repair, Severity, check_of
 from lorestudio.studio.project.project import Project, open_project
@@ -25,6 +25,7 @@ _MANY: Final = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity
 _ONE: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
 
 
+@command
 def lint(
     vault: VaultArgument,
     *,
@@ -33,7 +34,7 @@ def lint(
         Path | None,
         typer.Option("--chat", help="Also replay this chat, offline, and say what never comes in or hits too often."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    as_json: JsonOption = False,
     fix: Annotated[bool, typer.Option("--fix", help="Make all safe fixes, and print what was changed.")] = False,
     severity: Annotated[
         Severity, typer.Option("--severity", help="Show findings of this severity and worse.")
@@ -41,30 +42,27 @@ def lint(
     strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
 ) -> None:
     """Check a vault's notes and settings. Ends with 1 where there are errors, with 0 otherwise."""
-    with clear_messages():
-        project = open_project(vault, chat, settings)
-        finder = ProblemFinder()
-        repairs: tuple[Repair, ...] = ()
-        if fix:
-            repairs = finder.repairs(project)
-            for repair in repairs:
-                _save(project, repair)
-            if repairs:
-                project = project.reloaded()
-        traces = asyncio.run(Simulator(project).replay()) if project.chat is not None else ()
-        problems = finder.find(project, traces)
-        shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
-        if as_json:
-            print_json(_document(problems, shown, repairs), 1)
-        else:
-            _print(problems, shown, repairs, severity)
-        say_all((*project.problems, *problems.failures))
-        if problems.unread:
-            say(
-                f"{problems.unread} notes lie behind Obsidian's plugin: their front matter was not looked at as a text."
-            )
-        if problems.count(Severity.ERROR) or (strict and problems.count(Severity.WARNING)):
-            raise typer.Exit(FAILED)
+    project = open_project(vault, chat, settings)
+    finder = ProblemFinder()
+    repairs: tuple[Repair, ...] = ()
+    if fix:
+        repairs = finder.repairs(project)
+        for repair in repairs:
+            _save(project, repair)
+        if repairs:
+            project = project.reloaded()
+    traces = asyncio.run(Simulator(project).replay()) if project.chat is not None else ()
+    problems = finder.find(project, traces)
+    shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
+    if as_json:
+        print_json(_document(problems, shown, repairs), 1)
+    else:
+        _print(problems, shown, repairs, severity)
+    say_all((*project.problems, *problems.failures))
+    if problems.unread:
+        say(f"{problems.unread} notes lie behind Obsidian's plugin: their front matter was not looked at as a text.")
+    if problems.count(Severity.ERROR) or (strict and problems.count(Severity.WARNING)):
+        raise typer.Exit(FAILED)
 
 
 def _save(project: Project, repair: Repair) -> None:

@@ -138,12 +138,12 @@ def git_diff(before: str | None, after: str | None, old: str, new: str) -> Itera
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """A text from a file, or from standard input for `-`. Raises InputError."""
+def read_text(path: Path, encoding: str = "utf-8", what: str = "the text") -> str:
+    """A text, called `what`, from a file, or from standard input for `-`. Raises InputError."""
     try:
         data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else path.read_bytes()
         return data.decode(encoding)
     except OSError as error:
-        raise InputError(path, f"the text cannot be read: {error.strerror or error}.") from error
+        raise InputError(path, f"{what} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(path, "the text is not UTF-8. Save it as UTF-8.") from error
+        raise InputError(path, f"{what} is not UTF-8. Save it as UTF-8.") from error
