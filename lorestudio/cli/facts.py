@@ -59,9 +59,8 @@ def memory_lines(memory: Memory, run: ExtractionRun | None) -> list[str]:
     if memory.created_at is not None:
         lines.append(f"of        {day_of(memory.created_at)}")
     lines.append(f"owner     {memory.user_id}")
-    lines.append(
-        f"from      {_messages(memory, ' to #') or 'no chat'}{f' of {memory.origin.chat}' if memory.origin.chat else ''}"
-    )
+    whose = f" of {memory.origin.chat}" if memory.origin.chat else ""
+    lines.append(f"from      {_messages(memory, ' to #') or 'no chat'}{whose}")
     if run is not None:
         lines.append(f"run       {run.id}, {run.model}: {_counters(run.counters)}")
     size = "none" if memory.embedding is None else f"{len(memory.embedding)} numbers"

@@ -141,12 +141,11 @@ def _number(amount: int, noun: str) -> str:
 class ProblemFinder:
     """Finds problems, and remembers what holds until a note changes. Its methods wait for the disk or compute.
 
-    `find` and `repairs` are for one thread at a time; `find_in_note` may be called from another one meanwhile.
+    It is for one thread at a time.
     """
 
     def __init__(self) -> None:
         self._linter = Linter()
-        self._live = Linter()
         self._texts = NoteTexts()
         self._scope: Scope | None = None
 
@@ -168,7 +167,6 @@ class ProblemFinder:
         except (LintCancelled, ReadingCancelledError) as stopped:
             raise Cancelled from stopped
         self._scope = scope
-        self._live = self._linter.share()
         found = list(report.findings)
         for path, text in (drafts or {}).items():
             key = _note_of(project, path)
@@ -188,16 +186,6 @@ class ProblemFinder:
             sum(not trace.skip_reason for trace in traces),
             failures,
         )
-
-    def find_in_note(self, project: Project, vault: str, filename: str, text: str) -> tuple[Finding, ...]:
-        """The problems of one note as it stands in an editor, the chat's left out; a matter of milliseconds.
-
-        Of the other notes the project's index tells; the first call for an index takes longer.
-        """
-        scope = self._scope
-        if scope is None or scope.index is not project.index or scope.settings != project.settings:
-            scope = Scope(project.index, project.settings, counter=project.counter)
-        return self._live.note(scope, (vault, filename), text)
 
     def repairs(self, project: Project, notes: Iterable[NoteKey] | None = None) -> tuple[Repair, ...]:
         """The notes with all their safe fixes made, as they are on disk now: all notes, or those named."""

@@ -55,8 +55,9 @@ def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenari
         raise InputError(system.title, refusal)
     tokenizer = tokenizer_of(project)
     form = scenario_format(system.kind)
+    states = simulator.states
     turns = [
-        ScenarioTurn(simulator.moment(each), simulator.traces[each], simulator.states[simulator.place(each)])
+        ScenarioTurn(simulator.moment(each), simulator.traces[each], states[simulator.place(each)])
         for each in form.chain(simulator.generations, generation)
     ]
     files, remarks = vault_files(project)
