@@ -290,10 +290,9 @@ def doctor() -> None:
 
 def _note_folder(project: Project) -> Path:
     """The folder of the first vault that has one. Raises InputError where none has."""
-    folder = next((folder for folder in project.vault_folders if folder is not None), None)
-    if folder is None:
+    if not project.roots:
         raise InputError("--save", "a note is saved into a vault's folder, and this vault has none. Name its folder.")
-    return folder
+    return project.roots[0]
 
 
 def _show(traces: tuple[Trace, ...], project: Project) -> None:

@@ -55,7 +55,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN, kind_of
 from lorestudio.trace.diff import Key, TraceDiff, compare
 from lorestudio.trace.summary import summary
-from lorestudio.trace.wording import signed_words
+from lorestudio.trace.wording import first_few, signed_words
 
 _STYLES: Final = {
     What.ENTERED: "green",
@@ -288,13 +288,10 @@ def _happened(diff: TraceDiff) -> Text:
     for line in change_lines(diff):
         found.setdefault(line.what, []).append(line.title)
         signs[line.what] = line.sign
-    lines = [Text.assemble((f"{signs[what]} ", _STYLES[what]), _listed(names)) for what, names in found.items()]
+    lines = [
+        Text.assemble((f"{signs[what]} ", _STYLES[what]), first_few(names, _LISTED)) for what, names in found.items()
+    ]
     return Text("\n").join(lines)
-
-
-def _listed(titles: Sequence[str]) -> str:
-    more = len(titles) - _LISTED
-    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _turn_json(turn: TurnDiff) -> Json:

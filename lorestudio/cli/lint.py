@@ -67,11 +67,9 @@ def lint(
 
 def _save(project: Project, repair: Repair) -> None:
     """Write one note. Raises VaultError where it is not what was fixed any more, or cannot be written."""
-    folders = dict(zip(project.index.vaults, project.vault_folders, strict=False))
-    folder = folders.get(repair.vault)
-    if folder is None:
+    path = project.note_path(repair.vault, repair.filename)
+    if path is None:
         raise InputError("--fix", f"the vault “{repair.vault}” has no folder here, so its notes cannot be changed.")
-    path = folder / repair.filename
     text, digest = read_note(path)
     if text != repair.before:
         raise VaultError(f"“{repair.filename}” has changed while it was checked. Run the command again.")

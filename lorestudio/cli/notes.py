@@ -16,6 +16,7 @@ from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import NewName, plan_rename
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.links.references import Excerpt
 
@@ -101,8 +102,7 @@ def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
 
 
 def _done(changes: ChangeSet, *, dry_run: bool) -> str:
-    count = len(changes.changes)
-    files = "1 file" if count == 1 else f"{count} files"
+    files = plural(len(changes.changes), "# file|# files")
     return f"{changes.title}: {files} {'would change' if dry_run else 'changed'}."
 
 

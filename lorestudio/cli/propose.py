@@ -103,10 +103,8 @@ def difference(project: Project, proposal: Proposal) -> list[str]:
 
 
 def _file(project: Project, path: Path) -> str:
-    for folder in project.vault_folders:
-        if folder is not None and path.is_relative_to(folder):
-            return path.relative_to(folder).as_posix()
-    return path.name
+    note = project.note_at(path)
+    return path.name if note is None else note[1]
 
 
 def serious_remarks(proposal: Proposal) -> str:
@@ -319,8 +317,7 @@ def _write(
 ) -> tuple[tuple[Path, ...], tuple[tuple[Path, str], ...]]:
     if not accepted:
         return (), ()
-    roots = [folder for folder in project.vault_folders if folder is not None]
-    log = ChangeLog(default_folder(), roots)
+    log = ChangeLog(default_folder(), project.roots)
     done = write_accepted(log, accepted, guard.locked)
     say_all(log.problems)
     for path, reason in done.refused:

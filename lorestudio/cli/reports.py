@@ -28,6 +28,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.report.formats import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
 from lorestudio.studio.scenario.export import export_turn
+from lorestudio.trace.wording import plural
 
 
 @command
@@ -90,8 +91,8 @@ def scenario(
         typer.echo(data, nl=False)
     else:
         write_bytes(output, data)
-        count = len(made.scenario.generations)
-        typer.echo(f"The scenario is in {output}: {count:,} generation{'' if count == 1 else 's'}.")
+        count = plural(len(made.scenario.generations), "# generation|# generations")
+        typer.echo(f"The scenario is in {output}: {count}.")
     if made.differing:
         numbers = ", ".join(str(number + 1) for number in made.differing)
         say(f"when it was run once more, generation {numbers} decided otherwise. Please report this as a fault.")

@@ -18,6 +18,7 @@ from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import Tone
+from lorestudio.trace.wording import first_few, lowered, plural
 
 _SHOWN_MEMBERS = 6
 
@@ -29,9 +30,7 @@ def graph_tables(found: GraphStudy) -> Iterator[Table]:
     shown = table(*map(fold, ("community", "entries")), title=title)
     for group in found.communities:
         titles = [graph.nodes[entry].title for entry in group.members]
-        more = len(titles) - _SHOWN_MEMBERS
-        listed = ", ".join(titles[:_SHOWN_MEMBERS]) + (f" and {more} more" if more > 0 else "")
-        shown.add_row(Text(community_name(group, graph)), Text(f"{len(titles)}: {listed}"))
+        shown.add_row(Text(community_name(group, graph)), Text(f"{len(titles)}: {first_few(titles, _SHOWN_MEMBERS)}"))
     yield shown
     shown = table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections")
     for edge in graph.edges:
@@ -86,7 +85,7 @@ def replay_table(traces: Sequence[Trace], project: Project) -> Table:
 
 def _title(project: Project, generations: int) -> str:
     chat = f" with {project.chat_path.name}" if project.chat_path is not None else ""
-    return f"{project.name}{chat}: {generations} generation{'' if generations == 1 else 's'}"
+    return f"{project.name}{chat}: {plural(generations, '# generation|# generations')}"
 
 
 def _reply(trace: Trace, project: Project) -> str:
@@ -103,13 +102,15 @@ def _happened(trace: Trace, before: set[int]) -> Text:
     """What a model chose, warnings, what is new since the generation that injected `before`, shortened or left out."""
     asked = [("", _TONES[line.tone], line.text) for line in ai_lines(trace)]
     asked += [("", _TONES[Tone.WARNING], warning) for warning in trace.warnings]
-    out = [("- ", "red", f"{_listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
+    out = [
+        ("- ", "red", f"{first_few(titles, _SHOWN_TITLES)}: {reason}") for reason, titles in _left_out(trace).items()
+    ]
     if not trace.injections:
         return _lines([*asked, ("", "dim", summary(trace)), *out])
     new = [injection.title for injection in trace.injections if injection.entry not in before]
     shortened = [injection.title for injection in trace.injections if injection.truncated]
-    lines = [("+ ", "green", _listed(new))] if new else []
-    lines += [("~ ", "yellow", _listed(shortened))] if shortened else []
+    lines = [("+ ", "green", first_few(new, _SHOWN_TITLES))] if new else []
+    lines += [("~ ", "yellow", first_few(shortened, _SHOWN_TITLES))] if shortened else []
     lines += out
     return _lines([*asked, *(lines or [("", "dim", "as in the turn before")])])
 
@@ -126,7 +127,7 @@ def _left_out(trace: Trace) -> Mapping[str, list[str]]:
     found: dict[str, list[str]] = {}
     for fate in _stopped(trace):
         label = fate.explain(trace).label
-        found.setdefault(label[:1].lower() + label[1:], []).append(trace.entries[fate.entry].title)
+        found.setdefault(lowered(label), []).append(trace.entries[fate.entry].title)
     return found
 
 
@@ -144,12 +145,6 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
             continue
         if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD):
             yield fate
-
-
-def _listed(titles: Sequence[str]) -> str:
-    shown = ", ".join(titles[:_SHOWN_TITLES])
-    more = len(titles) - _SHOWN_TITLES
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def replay_summary(traces: Sequence[Trace], project: Project) -> str:

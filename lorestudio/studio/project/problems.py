@@ -19,6 +19,7 @@ from lorestudio.settings.store import load
 from lorestudio.studio.chat.problems import chat_problems, unmet_queries
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import Trace
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
 from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
@@ -68,7 +69,7 @@ class NoteTexts:
         texts: dict[NoteKey, str] = {}
         failures: list[str] = []
         fresh: dict[Path, _Read] = {}
-        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
+        for vault, folder in project.folders.items():
             if folder is None:
                 continue
             try:
@@ -130,12 +131,8 @@ class Problems:
     def checked(self) -> str:
         """What was looked at, as a sentence."""
         checks = sum(check.group is not _OF_CHAT or bool(self.runs) for check in CHECKS.values())
-        told = f"{checks} checks over {_number(self.notes, 'note')} and the settings"
-        return f"{told}, and over {_number(self.runs, 'run')} of the chat." if self.runs else f"{told}."
-
-
-def _number(amount: int, noun: str) -> str:
-    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+        told = f"{checks} checks over {plural(self.notes, '# note|# notes')} and the settings"
+        return f"{told}, and over {plural(self.runs, '# run|# runs')} of the chat." if self.runs else f"{told}."
 
 
 class ProblemFinder:
@@ -169,14 +166,12 @@ class ProblemFinder:
         self._scope = scope
         found = list(report.findings)
         for path, text in (drafts or {}).items():
-            key = _note_of(project, path)
+            key = project.note_at(path)
             if key is not None:
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)
         found += chat_problems(project.index, project.settings, project.chat, traces, unmet, scope.texts)
-        folderless = {
-            vault for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False) if folder is None
-        }
+        folderless = {vault for vault, folder in project.folders.items() if folder is None}
         vaults = [item.vault for part in (project.index.entries, project.index.left_out) for item in part]
         return Problems(
             ordered(found, project.index.vaults),
@@ -214,14 +209,6 @@ def preview(finding: Finding, text: str) -> Repair | None:
     if fix is None or edits is None:
         return None
     return Repair(finding.vault, finding.filename, text, apply_edits(text, edits), (fix.title,))
-
-
-def _note_of(project: Project, path: Path) -> NoteKey | None:
-    """The note behind a file, None where it is not in a vault of the project."""
-    for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
-        if folder is not None and path.is_relative_to(folder):
-            return vault, path.relative_to(folder).as_posix()
-    return None
 
 
 def _settings_file(

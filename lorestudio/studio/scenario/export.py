@@ -121,7 +121,7 @@ def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
 def _sources(project: Project) -> Sequence[VaultSource]:
     if project.places:
         return vault_sources(project.places)
-    return [FolderSource(folder) for folder in project.vault_folders if folder is not None]
+    return list(map(FolderSource, project.roots))
 
 
 def _names(entries: Sequence[Any]) -> list[tuple[str, str, str, str]]:
