@@ -17,7 +17,8 @@ from rich.text import Text
 from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, command, with_books
 from lorestudio.cli.output import figure, fixed, fold, print_json, say_all, table
 from lorestudio.domain.javascript import Json
-from lorestudio.studio.compare.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
+from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
+from lorestudio.studio.compare.comparison import Comparison, TurnComparison
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.registry import kind_of
 

@@ -14,10 +14,13 @@ from rich.text import Text
 from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument, command
 from lorestudio.cli.output import FAILED, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.problems import Finding, ProblemFinder, Problems, Repair, Severity, check_of
+from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.vault.files import VaultError
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.model import Finding, Severity
+from lorestudio.vault.lint.table import check_of
 from lorestudio.vault.writer import read_note, save_note
 
 _STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}

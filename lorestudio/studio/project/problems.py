@@ -26,25 +26,10 @@ from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, ordered
-from lorestudio.vault.lint.model import Check, CheckGroup, Finding, Fix, NoteKey, Severity
+from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
-from lorestudio.vault.lint.table import CHECKS, as_markdown, check_of
+from lorestudio.vault.lint.table import CHECKS
 from lorestudio.vault.note.text_edits import apply_edits
-
-__all__ = [
-    "CHECKS",
-    "Check",
-    "CheckGroup",
-    "Finding",
-    "Fix",
-    "ProblemFinder",
-    "Problems",
-    "Repair",
-    "Severity",
-    "as_markdown",
-    "check_of",
-    "preview",
-]
 
 
 @dataclass(frozen=True, slots=True)

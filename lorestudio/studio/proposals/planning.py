@@ -14,7 +14,7 @@ from typing import Final
 from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, fold, head, trim
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.resources import prompt_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatRequest
@@ -293,8 +293,7 @@ def _plan(
     tasks: list[ProposalTask] = []
     skipped: list[Skipped] = []
     for entry in entries:
-        if cancel is not None and cancel.cancelled:
-            raise Cancelled
+        heed(cancel)
         material = read_material(project, entry, guard or Guard())
         if isinstance(material, Skipped):
             skipped.append(material)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.resources import VERSION
 from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
@@ -173,8 +173,7 @@ class Simulator:
         """As `replay`, for those who take the traces from `traces` one by one."""
         total = len(self.generations[:until])
         while len(self._runs) < total:
-            if cancel is not None and cancel.cancelled:
-                raise Cancelled
+            heed(cancel)
             generation = self.generations[len(self._runs)]
             await self._run_next()
             if on_progress is not None:

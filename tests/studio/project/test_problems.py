@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.studio.project.problems import Finding, ProblemFinder, Severity, preview
+from lorestudio.studio.project.problems import ProblemFinder, preview
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.vault.lint.model import Finding, Severity
 
 Texts = dict[str, str]
 
