@@ -23,7 +23,18 @@ from lorestudio.cli.options import (
     command,
     in_mode,
 )
-from lorestudio.cli.output import STANDARD_INPUT, figure, fold, print_json, read_text, say, say_all, table
+from lorestudio.cli.output import (
+    STANDARD_INPUT,
+    figure,
+    filled,
+    fold,
+    picked,
+    print_json,
+    read_text,
+    say,
+    say_all,
+    table,
+)
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import open_project
@@ -103,11 +114,11 @@ def _marked(result: BenchResult) -> Text:
 
 
 def _table(rows: Sequence[BenchRow]) -> Table:
-    shown = table("", "entry", figure("tokens"), "key", fold("why"), caption="+ goes in  - is matched and does not")
-    for row in rows:
-        sign = Text("+", "green") if row.injected else Text("-", "red")
-        shown.add_row(sign, Text(row.title), f"{row.tokens:,}", Text(", ".join(row.keys)), Text(" ".join(_why(row))))
-    return shown
+    signs = {True: Text("+", "green"), False: Text("-", "red")}
+    return filled(
+        table("", "entry", figure("tokens"), "key", fold("why"), caption="+ goes in  - is matched and does not"),
+        ((signs[row.injected], row.title, f"{row.tokens:,}", ", ".join(row.keys), " ".join(_why(row))) for row in rows),
+    )
 
 
 def _why(row: BenchRow) -> Iterator[str]:
@@ -130,12 +141,9 @@ def _as_json(result: BenchResult) -> dict[str, Json]:
 
 def _row_json(row: BenchRow) -> dict[str, Json]:
     return {
-        "title": row.title,
-        "injected": row.injected,
-        "tokens": row.tokens,
+        **picked(row, "title", "injected", "tokens", "keys"),
         "how": row.how_sentence,
         "why": row.sentence,
         "reason": row.fate.reason,
-        "keys": list(row.keys),
-        "places": [{"key": place.key, "start": place.start, "end": place.end} for place in row.places],
+        "places": [picked(place, "key", "start", "end") for place in row.places],
     }

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, command, with_books
-from lorestudio.cli.output import figure, fixed, fold, print_json, say_all, table
+from lorestudio.cli.output import figure, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
 from lorestudio.studio.compare.comparison import Comparison, TurnComparison
@@ -95,10 +95,9 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
     return {
         "runs": [
             {
-                "label": total.label,
+                **picked(total, "label", "most_tokens"),
                 "entries_per_turn": total.entries,
                 "tokens_per_turn": total.tokens,
-                "most_tokens": total.most_tokens,
                 "different_notes": total.different,
                 "silent_turns": total.silent,
                 "agreement": dict(zip(found.labels, found.agreement[place], strict=True)),
@@ -107,8 +106,7 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
         ],
         "turns": [
             {
-                "message": turn.turn.message,
-                "swipe": turn.turn.swipe,
+                **picked(turn.turn, "message", "swipe"),
                 "overlap": turn.overlap,
                 "runs": [
                     {

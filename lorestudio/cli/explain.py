@@ -14,7 +14,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.table import Column, Table
 
 from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, SwipeOption, chosen_generation, command
-from lorestudio.cli.output import fold, print_json, progress_bar, say, say_all, table
+from lorestudio.cli.output import filled, fold, picked, print_json, progress_bar, say, say_all, table
 from lorestudio.cli.runs import with_kept
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -116,13 +116,12 @@ def _found_lines(found: WhyNot) -> Iterator[str]:
 
 def fates_table(trace: Trace) -> Table:
     """One row for each entry that came into question."""
-    why = Column("why", overflow="fold", ratio=1)
-    shown = table(*map(fold, ("entry", "result", "stage")), why)
     journeys = Journeys(trace)
-    for entry in journeys.rows:
-        end = journeys.fate(entry)
-        shown.add_row(trace.entries[entry].title, _RESULTS[end.state], end.stage, end.explain(trace).sentence)
-    return shown
+    ends = [(trace.entries[entry].title, journeys.fate(entry)) for entry in journeys.rows]
+    return filled(
+        table(*map(fold, ("entry", "result", "stage")), Column("why", overflow="fold", ratio=1)),
+        ((title, _RESULTS[end.state], end.stage, end.explain(trace).sentence) for title, end in ends),
+    )
 
 
 _RESULTS = {
@@ -139,18 +138,13 @@ def turn_json(trace: Trace) -> dict[str, Any]:
     """The same of a whole turn."""
     journeys = Journeys(trace)
     fates = [{"title": trace.entries[entry].title, **_fate_json(trace, journeys, entry)} for entry in journeys.rows]
-    return {"message": trace.turn.message, "swipe": trace.turn.swipe, "summary": summary(trace), "entries": fates}
+    return {**picked(trace.turn, "message", "swipe"), "summary": summary(trace), "entries": fates}
 
 
 def entry_json(explained: EntryExplained) -> dict[str, Any]:
     """The explanation of one note."""
     note, trace = explained.note, explained.named
-    result: dict[str, Any] = {
-        "message": trace.turn.message,
-        "swipe": trace.turn.swipe,
-        "vault": note.vault,
-        "filename": note.filename,
-    }
+    result = picked(trace.turn, "message", "swipe") | picked(note, "vault", "filename")
     if isinstance(note, LeftOutNote):
         result |= {"title": None, "state": "no_entry", "problem": str(note.problem), "sentence": note.message}
     else:
@@ -200,14 +194,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "settings": dict(change.settings) or None,
         "note": None
         if edit is None
-        else {
-            "filename": edit.filename,
-            "property": edit.name,
-            "removed": edit.removed,
-            "value": edit.value,
-            "add": list(edit.add),
-            "drop": list(edit.drop),
-        },
+        else {"property": edit.name, **picked(edit, "filename", "removed", "value", "add", "drop")},
         "holds": str(answer.holds),
         "then": answer.stopped or None,
         "entered": [each.title for each in diff.entered if each.key != answer.target],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Column, Table
-from rich.text import Text
 
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.options import JsonOption, command
-from lorestudio.cli.output import FAILED, figure, fixed, print_json, say, say_all, table, waited
+from lorestudio.cli.output import FAILED, figure, filled, fixed, print_json, say, say_all, table, waited
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
@@ -38,16 +37,17 @@ def memories_table(rows: Sequence[tuple[Memory, float | None]]) -> Table:
     similarity = [figure("similarity")] if any(score is not None for _, score in rows) else []
     text, about_it = Column("memory", overflow="fold", ratio=3), Column("source and tags", overflow="fold", ratio=1)
     shown = table(fixed("id"), *similarity, text, about_it, fixed("messages"), fixed("day"), expand=True)
-    for memory, score in rows:
-        cells = [Text(memory.id[:_ID])]
-        if score is not None:
-            cells.append(Text(f"{score:.3f}"))
-        pin = "pinned " if memory.pinned else ""
-        date = "" if memory.created_at is None else day_of(memory.created_at)
-        about = ", ".join((f"{pin}{memory.source}", *memory.tag_names))
-        cells += [Text(memory.content), Text(about), Text(_messages(memory, "-")), Text(date)]
-        shown.add_row(*cells)
-    return shown
+    return filled(shown, (_memory_cells(memory, score) for memory, score in rows))
+
+
+def _memory_cells(memory: Memory, score: float | None) -> Iterator[str]:
+    yield memory.id[:_ID]
+    if score is not None:
+        yield f"{score:.3f}"
+    yield memory.content
+    yield ", ".join((f"{'pinned ' if memory.pinned else ''}{memory.source}", *memory.tag_names))
+    yield _messages(memory, "-")
+    yield "" if memory.created_at is None else day_of(memory.created_at)
 
 
 def memory_lines(memory: Memory, run: ExtractionRun | None) -> list[str]:
@@ -108,7 +108,6 @@ def _decision(decision: FactDecision) -> str:
 
 def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Table:
     """A row a passage: kept ones with their state, and those that wait."""
-    shown = table("messages", "state", "ended")
     due = {passage.id: passage for passage in waiting}
     rows: list[tuple[int, str, str, str]] = []
     for thread in threads:
@@ -123,9 +122,7 @@ def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Tabl
     for passage in due.values():
         ended = "" if passage.ended is None else day_of(passage.ended)
         rows.append((passage.first, f"{passage.first}-{passage.last}", "waiting", ended))
-    for _, numbers, state, ended in sorted(rows):
-        shown.add_row(numbers, state, ended)
-    return shown
+    return filled(table("messages", "state", "ended"), (cells for _, *cells in sorted(rows)))
 
 
 def profile_lines(profile: Profile | None) -> list[str]:

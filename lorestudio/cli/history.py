@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from lorestudio.cli.options import command
-from lorestudio.cli.output import figure, fixed, fold, listing, say, say_all
+from lorestudio.cli.output import figure, filled, fixed, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.snapshots import NoteSnapshot
@@ -65,9 +64,7 @@ def _restore(log: ChangeLog, path: Path, snapshot: NoteSnapshot) -> None:
 
 def _table(found: tuple[NoteSnapshot, ...]) -> Table:
     shown = listing(figure("version"), fixed("kept"), figure("bytes"), fold("why"))
-    for number, snapshot in enumerate(found, 1):
-        shown.add_row(str(number), _when(snapshot), f"{snapshot.size:,}", Text(snapshot.reason))
-    return shown
+    return filled(shown, ((str(n), _when(each), f"{each.size:,}", each.reason) for n, each in enumerate(found, 1)))
 
 
 def _when(snapshot: NoteSnapshot) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument, command
-from lorestudio.cli.output import FAILED, print_json, say, say_all
+from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
@@ -136,9 +136,7 @@ def _document(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Re
     return {
         "findings": [_finding_json(finding) for finding in shown],
         "counts": {severity.value: problems.count(severity) for severity in Severity},
-        "notes": problems.notes,
-        "entries": problems.entries,
-        "runs": problems.runs,
+        **picked(problems, "notes", "entries", "runs"),
         "fixed": [
             {"vault": repair.vault, "filename": repair.filename, "fixes": list(repair.titles), "diff": repair.diff()}
             for repair in repairs
@@ -149,22 +147,9 @@ def _document(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Re
 def _finding_json(finding: Finding) -> dict[str, object]:
     fix = finding.fix
     edits = () if fix is None else fix.edits.get(finding.filename, ())
+    places = [picked(edit, "start", "end", "text") for edit in edits]
     return {
-        "code": finding.code,
-        "severity": finding.severity.value,
+        **picked(finding, "code", "severity", "vault", "filename", "entry", "field", "line", "message", "advice"),
         "title": check_of(finding.code).title,
-        "vault": finding.vault,
-        "filename": finding.filename,
-        "entry": finding.entry,
-        "field": finding.field,
-        "line": finding.line,
-        "message": finding.message,
-        "advice": finding.advice,
-        "fix": None
-        if fix is None
-        else {
-            "title": fix.title,
-            "safe": fix.safe,
-            "edits": [{"start": edit.start, "end": edit.end, "text": edit.text} for edit in edits],
-        },
+        "fix": None if fix is None else {**picked(fix, "title", "safe"), "edits": places},
     }

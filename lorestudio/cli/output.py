@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import typer
 from rich import box
@@ -92,6 +92,11 @@ def json_bytes(value: object, indent: int | None = None) -> bytes:
     return as_bytes(json.dumps(value, ensure_ascii=False, indent=indent)) + b"\n"
 
 
+def picked(record: object, *names: str) -> dict[str, Any]:
+    """These parts of a record by their names, for JSON."""
+    return {name: getattr(record, name) for name in names}
+
+
 def print_json(value: object, indent: int | None = None) -> None:
     """The same on standard output."""
     typer.echo(json_bytes(value, indent), nl=False)
@@ -118,6 +123,13 @@ def table(*columns: Column | str, title: str = "", caption: str = "", expand: bo
         *columns, title=Text(title) if title else None, caption=caption or None, title_justify="left",
         caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1), expand=expand,
     )  # fmt: skip
+
+
+def filled(shown: Table, rows: Iterable[Iterable[str | Text]]) -> Table:
+    """The table with these rows; texts are taken as they are."""
+    for row in rows:
+        shown.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return shown
 
 
 def listing(*columns: Column | str) -> Table:

@@ -10,11 +10,10 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from lorestudio.cli.answering import connections
 from lorestudio.cli.options import command
-from lorestudio.cli.output import FAILED, fold, listing, say, say_all
+from lorestudio.cli.output import FAILED, filled, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (
     PRESETS,
@@ -47,11 +46,8 @@ def list_profiles() -> None:
     if not file.profiles:
         typer.echo("There is no profile yet. To add one: lorestudio profiles add --help")
     else:
-        table = listing(*map(fold, ("name", "API", "URL", "model", "key")))
-        for profile in file.profiles:
-            cells = (profile.name, profile.api.value, profile.url, profile.model, _key_words(profile))
-            table.add_row(*(Text(cell) for cell in cells))
-        Console().print(table)
+        rows = ((each.name, each.api.value, each.url, each.model, _key_words(each)) for each in file.profiles)
+        Console().print(filled(listing(*map(fold, ("name", "API", "URL", "model", "key"))), rows))
     say_all(file.problems)
 
 

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption, command
-from lorestudio.cli.output import FAILED, git_diff, print_json, progress_bar, say, say_all
+from lorestudio.cli.output import FAILED, git_diff, picked, print_json, progress_bar, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
@@ -68,19 +68,11 @@ def print_document(
         "kind": plan.kind.value,
         "proposals": [
             {
+                **picked(item, "title", "before", "after", "reasoning", "answered_by", "reply"),
                 "file": _file(project, item.path),
-                "title": item.title,
-                "before": list(item.before) if isinstance(item.before, tuple) else item.before,
-                "after": list(item.after) if isinstance(item.after, tuple) else item.after,
-                "reasoning": item.reasoning,
                 "problem": item.problem or reasons.get(item.path, ""),
-                "remarks": [{"text": remark.text, "serious": remark.serious} for remark in item.remarks],
-                "keys": [
-                    {"key": one.key, "now": one.now, "proposed": one.proposed, "messages": list(one.messages)}
-                    for one in item.counts
-                ],
-                "answered_by": item.answered_by,
-                "reply": item.reply,
+                "remarks": [picked(remark, "text", "serious") for remark in item.remarks],
+                "keys": [picked(one, "key", "now", "proposed", "messages") for one in item.counts],
                 "difference": "".join(difference(project, item)),
                 "written": item.path in written,
             }

@@ -17,7 +17,19 @@ from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, command
-from lorestudio.cli.output import FAILED, STOPPED, figure, fold, listing, print_json, read_text, say, say_all, waited
+from lorestudio.cli.output import (
+    FAILED,
+    STOPPED,
+    figure,
+    filled,
+    fold,
+    listing,
+    print_json,
+    read_text,
+    say,
+    say_all,
+    waited,
+)
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -63,24 +75,31 @@ def status_lines(session: RecapSession) -> list[str]:
 
 def scenes_table(session: RecapSession) -> Table:
     """One row a scene."""
-    table = listing(figure("messages"), fold("name"), figure("version"), "", fold("recap"))
-    for row in scene_rows(session.chat, session.settings.scene_recap_history_count):
-        state = "no recap yet" if row.is_bookmark else "locked" if row.lock.locked else ""
-        table.add_row(f"{row.where[0]}-{row.where[1]}", Text(row.name), row.versions, state, Text(_short(row.recap)))
-    return table
+    rows = scene_rows(session.chat, session.settings.scene_recap_history_count)
+    states = ["no recap yet" if row.is_bookmark else "locked" if row.lock.locked else "" for row in rows]
+    return filled(
+        listing(figure("messages"), fold("name"), figure("version"), "", fold("recap")),
+        (
+            (f"{row.where[0]}-{row.where[1]}", row.name, row.versions, state, _short(row.recap))
+            for row, state in zip(rows, states, strict=True)
+        ),
+    )
 
 
 def running_table(session: RecapSession) -> Table:
     """One row a version of the running recap; a star marks the current one."""
-    table = listing("", figure("version"), fold("made"), figure("scenes"), figure("reaches"), fold("text"))
     store = session.chat.running
-    for version in store.versions:
-        made = _when(version.timestamp) if version.timestamp else ""
-        table.add_row(
-            "*" if version.number == store.current else "", str(version.number), made, str(version.scene_count),
-            str(version.reaches), Text(_short(version.content)),
-        )  # fmt: skip
-    return table
+    return filled(
+        listing("", figure("version"), fold("made"), figure("scenes"), figure("reaches"), fold("text")),
+        (
+            (
+                "*" if each.number == store.current else "", str(each.number),
+                _when(each.timestamp) if each.timestamp else "", str(each.scene_count), str(each.reaches),
+                _short(each.content),
+            )
+            for each in store.versions
+        ),
+    )  # fmt: skip
 
 
 def queue_table(session: RecapSession) -> Table:

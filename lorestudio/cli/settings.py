@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOption, command
-from lorestudio.cli.output import as_bytes, fold, json_bytes, listing, print_json, say, say_all, table
+from lorestudio.cli.output import as_bytes, filled, fold, json_bytes, listing, picked, print_json, say, say_all, table
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (
@@ -41,18 +41,12 @@ from lorestudio.studio.project.settings import PROFILE, named_settings, settings
 def declaration_json(declaration: Declaration, value: Value) -> dict[str, object]:
     """Everything that is declared about a setting, and its value."""
     return {
+        **picked(declaration, "title", "help", "default", "low", "high", "unit", "local"),
         "key": declaration.alias,
-        "title": declaration.title,
         "section": declaration.group,
-        "help": declaration.help,
         "value": value,
-        "default": declaration.default,
-        "low": declaration.low,
-        "high": declaration.high,
-        "unit": declaration.unit,
         "choices": {str(choice): text for choice, text in declaration.choices.items()},
-        "stages": list(declaration.affects),
-        "local": declaration.local,
+        "stages": declaration.affects,
     }
 
 
@@ -66,24 +60,20 @@ def setting_table(found: Sequence[Declaration], settings: DeepLoreSettings) -> T
             value = setting_value(settings, each)
             mark = "* " if value != each.default else "  "
             shown = value_text(each, value)
-            rows.add_row(
-                *map(Text, (
-                    each.alias, each.title, mark + shown, value_text(each, each.default), each.allowed,
-                    ", ".join(each.affects),
-                ))
-            )  # fmt: skip
+            cells = each.alias, each.title, mark + shown, value_text(each, each.default), each.allowed
+            rows.add_row(*map(Text, (*cells, ", ".join(each.affects))))
     return rows
 
 
 def change_table(changes: Sequence[SettingChange], before: str, after: str) -> Table:
     """Both values of every setting that differs, and the stages that it changes."""
-    rows = table(*map(fold, ("key", "setting", _short(before), _short(after), "stages")))
-    for each in changes:
+
+    def row(each: SettingChange) -> tuple[str, ...]:
         declaration = each.declaration
-        one, other = value_text(declaration, each.before), value_text(declaration, each.after)
-        stages = ", ".join(declaration.affects)
-        rows.add_row(*map(Text, (declaration.alias, declaration.label, one, other, stages)))
-    return rows
+        values = value_text(declaration, each.before), value_text(declaration, each.after)
+        return declaration.alias, declaration.label, *values, ", ".join(declaration.affects)
+
+    return filled(table(*map(fold, ("key", "setting", _short(before), _short(after), "stages"))), map(row, changes))
 
 
 def _short(source: str) -> str:
@@ -93,23 +83,16 @@ def _short(source: str) -> str:
 
 def profile_table(profiles: Sequence[SettingsProfile]) -> Table:
     """One row a profile: how much it changes, and where it is kept."""
-    rows = listing(*map(fold, ("name", "settings changed", "file")))
-    for each in profiles:
-        amount = "cannot be read" if each.settings is None else str(len(_changed(each.settings)))
-        rows.add_row(*map(Text, (each.name, amount, str(each.path))))
-    return rows
+    known = ((each, "cannot be read" if each.settings is None else len(_changed(each.settings))) for each in profiles)
+    rows = ((each.name, str(amount), str(each.path)) for each, amount in known)
+    return filled(listing(*map(fold, ("name", "settings changed", "file"))), rows)
 
 
 def profile_json(profile: SettingsProfile) -> dict[str, object]:
     """A profile as JSON."""
     changed = [] if profile.settings is None else [each.declaration.alias for each in _changed(profile.settings)]
-    return {
-        "name": profile.name,
-        "file": str(profile.path),
-        "readable": profile.settings is not None,
-        "changed": changed,
-        "problems": list(profile.problems),
-    }
+    readable = profile.settings is not None
+    return {**picked(profile, "name", "problems"), "file": str(profile.path), "readable": readable, "changed": changed}
 
 
 def _changed(settings: DeepLoreSettings) -> tuple[SettingChange, ...]:

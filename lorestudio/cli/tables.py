@@ -9,7 +9,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.output import figure, fold, listing, table
+from lorestudio.cli.output import figure, filled, fold, listing, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.project.doctor import CheckResult
 from lorestudio.studio.project.project import Project
@@ -26,17 +26,22 @@ _SHOWN_MEMBERS = 6
 def graph_tables(found: GraphStudy) -> Iterator[Table]:
     """The communities, then every edge."""
     graph = found.graph
-    title = f"{len(found.communities)} communities of {len(graph.nodes)} entries"
-    shown = table(*map(fold, ("community", "entries")), title=title)
-    for group in found.communities:
-        titles = [graph.nodes[entry].title for entry in group.members]
-        shown.add_row(Text(community_name(group, graph)), Text(f"{len(titles)}: {first_few(titles, _SHOWN_MEMBERS)}"))
-    yield shown
-    shown = table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections")
-    for edge in graph.edges:
-        source, target = graph.nodes[edge.source].title, graph.nodes[edge.target].title
-        shown.add_row(Text(source), Text(edge.kind.value), Text(target), Text(str(edge.weight)))
-    yield shown
+    members = [(group, [graph.nodes[entry].title for entry in group.members]) for group in found.communities]
+    yield filled(
+        table(
+            *map(fold, ("community", "entries")),
+            title=f"{len(found.communities)} communities of {len(graph.nodes)} entries",
+        ),
+        (
+            (community_name(group, graph), f"{len(titles)}: {first_few(titles, _SHOWN_MEMBERS)}")
+            for group, titles in members
+        ),
+    )
+    ends = ((edge, graph.nodes[edge.source].title, graph.nodes[edge.target].title) for edge in graph.edges)
+    yield filled(
+        table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections"),
+        ((source, edge.kind.value, target, str(edge.weight)) for edge, source, target in ends),
+    )
 
 
 def gaps_table(found: GraphStudy) -> Table:
@@ -181,11 +186,5 @@ def _notes(call: AiCall) -> tuple[str, ...]:
 
 def findings_table(findings: Sequence[CheckResult]) -> Table:
     """What the doctor found."""
-    shown = listing()
-    for finding in findings:
-        shown.add_row(
-            Text("✓ fine" if finding.ok else "✗ wrong", style="green" if finding.ok else "red"),
-            Text(finding.subject),
-            Text(finding.message),
-        )
-    return shown
+    signs = {True: Text("✓ fine", style="green"), False: Text("✗ wrong", style="red")}
+    return filled(listing(), ((signs[finding.ok], finding.subject, finding.message) for finding in findings))
