@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import FEWEST, Comparison
-from lorestudio.studio.compare.comparison import generation_of, total_rows
+from lorestudio.studio.compare.comparing import FEWEST
+from lorestudio.studio.compare.comparison import Comparison, generation_of, total_rows
 from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
