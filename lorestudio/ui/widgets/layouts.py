@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import QFont
@@ -124,7 +124,7 @@ def small_button(parent: QWidget, text: str, tip: str = "", clicked: Slot | None
     return button(parent, text, clicked, kind="small", tip=tip)
 
 
-def combo(parent: QWidget, name: str, items: Mapping[object, str] | None = None) -> QComboBox:
+def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:
     """One of several, by the titles of values; also its list is called `name`."""
     box = named(QComboBox(parent), name)
     box.view().setAccessibleName(name)
