@@ -17,10 +17,9 @@ from rich.text import Text
 from lorestudio.cli.options import BookOption, NeededChat, SeedOption, with_books
 from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, say_all, table
 from lorestudio.domain.javascript import Json
-from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
 from lorestudio.studio.project.project import open_project
-from lorestudio.systems.registry import KINDS
+from lorestudio.systems.registry import KINDS, kind_of
 
 SYSTEMS: Final = ", ".join(KINDS)
 _SHOWN: Final = 3
@@ -140,9 +139,10 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
 
 
 def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
-    if not isinstance(chosen.settings, WorldInfoSettings):
+    kind = kind_of(chosen.system)
+    if kind.books is None or chosen.settings is None:
         return chosen
-    return replace(chosen, settings=with_books(chosen.settings, books))
+    return replace(chosen, settings=with_books(kind, chosen.settings, books))
 
 
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> Text:

@@ -16,18 +16,17 @@ from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.output import say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.character_card import load_card
-from lorestudio.exchange.lorebooks.files import book_file, book_files, with_book_files
+from lorestudio.exchange.lorebooks.files import book_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.base import Given, System
+from lorestudio.systems.base import Given, System, SystemKind
 from lorestudio.systems.offline import Unanswered
-from lorestudio.systems.registry import MAIN, kind_of, system_of
+from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
 
 
 def in_mode(project: Project, mode: str | None) -> Project:
@@ -93,13 +92,14 @@ CardOption = Annotated[
 ]
 
 
-def with_books(settings: Section, books: Sequence[str]) -> Section:
-    """The settings of World Info with these lorebooks besides those they name. Raises InputError for another system."""
+def with_books(kind: SystemKind, settings: Section, books: Sequence[str]) -> Section:
+    """The settings with these lorebooks besides those they name. Raises InputError for a system that scans none."""
     if not books:
         return settings
-    if not isinstance(settings, WorldInfoSettings):
-        raise InputError("--book", "lorebooks are scanned by --system world-info.")
-    return with_book_files(settings, (*book_files(settings), *(book_file(text) for text in books)))
+    if kind.books is None:
+        scanning = " or ".join(name for name, each in KINDS.items() if each.books is not None)
+        raise InputError("--book", f"lorebooks are scanned by --system {scanning}.")
+    return kind.books.naming(settings, (*kind.books.files(settings), *map(book_file, books)))
 
 
 def chosen_system(
@@ -122,7 +122,7 @@ def chosen_system(
         option = "--set" if file is None else "--system-settings"
         raise InputError(option, "these are settings of another system. Name it with --system, or use --settings.")
     scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
-    system = system_of(scene, kind, with_books(settings, books or ()))
+    system = system_of(scene, kind, with_books(kind, settings, books or ()))
     say_all(system.remarks)
     return system
 

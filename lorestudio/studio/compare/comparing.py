@@ -96,8 +96,8 @@ def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | No
         read = read_settings(chosen.settings_path)
         settings, problems = read.settings, (*project.problems, *read.problems)
         project = replace(project, problems=problems)
-    if isinstance(settings, type(project.settings)):
-        project = project.with_settings(settings)
+    if settings is not None:
+        project = project.with_settings_of(kind, settings)
     return Simulator(project, system_of(project.scene(answers), kind, settings))
 
 

@@ -19,12 +19,13 @@ from lorestudio.exchange.chats.metadata import control_problems, existing_folder
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.store import load
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.prompt.setup import PromptSetup
-from lorestudio.systems.base import Scene
+from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState
 
@@ -129,6 +130,14 @@ class Project:
         if news.failures:
             raise VaultError(news.failures[0])
         return replace(self, settings=settings, index=news.index, vault_state=news.state)
+
+    def with_settings_of(self, kind: SystemKind, settings: Section) -> Project:
+        """The project for a run with these settings of a system: as they read its notes, if they say how.
+
+        Raises VaultError where a vault cannot be read.
+        """
+        reading = kind.reading(settings)
+        return self if reading is None else self.with_settings(reading)
 
     def reloaded(self) -> Project:
         """The project read from disk again."""

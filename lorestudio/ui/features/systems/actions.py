@@ -30,8 +30,8 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.record_table import csv_bytes
 
 SYSTEMS: Final = KINDS
-OVER_BOOKS: Final = next(name for name, kind in KINDS.items() if kind.settings is WorldInfoSettings)
-"""The system whose settings name lorebooks."""
+OVER_BOOKS, _SCANNED = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
+"""The system whose settings name lorebooks, and how they do."""
 
 
 class SystemsFeature(Feature):
@@ -144,7 +144,9 @@ class SystemsFeature(Feature):
         settings = known if isinstance(known, WorldInfoSettings) else WorldInfoSettings()
         if self.books is not None:
             self.books.close()
-        dialog = self.books = BooksDialog(self.context.theme, self._session.jobs, settings, self.context.window)
+        dialog = self.books = BooksDialog(
+            self.context.theme, self._session.jobs, _SCANNED, settings, self.context.window
+        )
         dialog.accepted_settings.connect(self._take_books)
         dialog.finished.connect(partial(self._books_closed, dialog))
         dialog.open()

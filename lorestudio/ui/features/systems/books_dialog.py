@@ -28,9 +28,10 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.files import BookFile, LookedAt, added_file, book_files, look_at, with_book_files
-from lorestudio.settings.declaration import declared
+from lorestudio.exchange.lorebooks.files import BookFile, LookedAt, added_file, look_at
+from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.worldinfo import BOOKS, BY_BOOKS, VAULT, WorldInfoSettings
+from lorestudio.systems.base import ScannedBooks
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
@@ -59,12 +60,19 @@ class BooksDialog(QDialog):
 
     accepted_settings = Signal(object)  # WorldInfoSettings
 
-    def __init__(self, theme: Theme, jobs: Jobs, settings: WorldInfoSettings, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        jobs: Jobs,
+        scanned: ScannedBooks,
+        settings: WorldInfoSettings,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Lorebooks of World Info"))
-        self._theme, self._jobs, self._settings = theme, jobs, settings
-        self.books: list[LookedAt] = [LookedAt(file) for file in book_files(settings)]
+        self._theme, self._jobs, self._scanned, self._settings = theme, jobs, scanned, settings
+        self.books: list[LookedAt] = [LookedAt(file) for file in scanned.files(settings)]
         self._reading = 0
         self._gone = False
         self.finished.connect(self._leave)
@@ -74,17 +82,14 @@ class BooksDialog(QDialog):
         self.resize(760, 560)
 
     @property
-    def settings(self) -> WorldInfoSettings:
+    def settings(self) -> Section:
         """The settings as they are set here."""
         update = {
             "source": self.source.currentData(),
             "character_strategy": self.strategy.currentData(),
             "worlds": self.worlds.text().strip(),
         }
-        changed = self._settings.model_copy(update=update)
-        return changed.model_copy(
-            update={"source": update["source"], **_files_of(changed, [each.file for each in self.books])}
-        )
+        return self._scanned.naming(self._settings, [each.file for each in self.books]).model_copy(update=update)
 
     @property
     def reading(self) -> bool:
@@ -336,8 +341,3 @@ class BooksDialog(QDialog):
 
     def _leave(self, _result: int) -> None:
         self._gone = True
-
-
-def _files_of(settings: WorldInfoSettings, files: Sequence[BookFile]) -> dict[str, str]:
-    made = with_book_files(settings, files)
-    return {name: getattr(made, name) for name in ("book", "character_books", "chat_books", "persona_books")}

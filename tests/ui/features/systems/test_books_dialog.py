@@ -9,10 +9,11 @@ import pytest
 
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.files import BookFile, book_files
+from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.worldinfo.books import book_files
 from lorestudio.ui.shell.words import Notice
 from tests.ui.features.systems.test_choosing import settled
 from tests.ui.worlds import make_project
