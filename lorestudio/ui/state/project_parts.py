@@ -12,10 +12,10 @@ from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.registry import KINDS
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay import Replays
@@ -106,14 +106,14 @@ class ProjectParts:
             )
 
     def take_setup(self, setup: PromptSetup) -> None:
-        """Card, persona and frame of the prompts from now on. Of all runs only World Info's look at them."""
+        """Card, persona and frame of the prompts from now on; runs of systems that look at them are made again."""
         session = self._session
         if session.project is None:
             return
         session.project = replace(session.project, setup=setup)
-        self._runs.drop(lambda choice: isinstance(choice.settings, WorldInfoSettings), under_way=True)
+        self._runs.drop(lambda choice: KINDS[choice.system].reads_setup, under_way=True)
         session.setup_changed.emit()
-        if isinstance(session.choice.settings, WorldInfoSettings) and self._replays.automatic:
+        if KINDS[session.choice.system].reads_setup and self._replays.automatic:
             self._replays.run_all()
 
     # ---- what stands in files ---------------------------------------------------------------------------------------

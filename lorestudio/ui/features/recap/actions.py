@@ -9,14 +9,13 @@ from typing import Final
 
 from PySide6.QtWidgets import QMessageBox
 
-from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.recap.session import RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.pane import RecapPane
 from lorestudio.ui.features.recap.queue import Enqueue, RecapCost, RecapQueue
-from lorestudio.ui.features.recap.settings_dialog import RecapSettingsDialog
+from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, shorten, tr
@@ -39,7 +38,7 @@ class RecapFeature(Feature):
         self.panes = (self.pane,)
         self.recaps = ChatRecaps(context.session, context.settings, self)
         self.queue = RecapQueue(self.recaps, self)
-        self.dialog: RecapSettingsDialog | None = None
+        self.dialog: SystemSettingsDialog | None = None
         self._followed: tuple[int, Path | None] | None = None
         self._waiting: list[Callable[[], object]] = []
         chat.message_menu += MESSAGE_MENU
@@ -184,14 +183,14 @@ class RecapFeature(Feature):
 
     def edit_settings(self) -> None:
         """Show the settings of recap memory."""
-        self.dialog = dialog = RecapSettingsDialog(self.recaps.settings, self.context.window)
-        dialog.accepted_settings.connect(self._use_settings)
+        context = self.context
+        intro = tr("They hold for every chat. Nothing is made by itself unless “Keep recaps up to date” is on.")
+        self.dialog = dialog = SystemSettingsDialog(
+            context.theme, tr("Recap settings"), intro, self.recaps.settings, context.window, brief=True
+        )
+        dialog.accepted_settings.connect(self.recaps.use_settings)
         dialog.finished.connect(lambda _result: setattr(self, "dialog", None))
         dialog.open()
-
-    def _use_settings(self, settings: object) -> None:
-        if isinstance(settings, RecapSettings):
-            self.recaps.use_settings(settings)
 
     def _toggle_by_itself(self) -> None:
         on = not self.recaps.by_itself

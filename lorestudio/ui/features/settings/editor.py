@@ -17,6 +17,7 @@ from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.layouts import button, column, label, row, small_button, tight
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
+
 class SettingEditor(QWidget):
     """Shows one setting at a time. `moved` carries a declaration and a value; `kept` and `given_up` end a trial.
 
@@ -40,7 +41,8 @@ class SettingEditor(QWidget):
         self.say_nothing()
 
     def _build(self) -> None:
-        self._area = QScrollArea(self, widgetResizable=True, focusPolicy=Qt.FocusPolicy.NoFocus)
+        self._area = QScrollArea(self, widgetResizable=True)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         page = QWidget(self._area)
         page.setObjectName("FormPage")
         self.title, self.key = label(page, kind="title"), label(page, kind="small", wrap=False, selectable=True)
@@ -89,8 +91,8 @@ class SettingEditor(QWidget):
         self.title.setText(tr("No setting chosen"))
         self.help.setText(self._hint)
         self.key.clear()
-        for label in (self.range, self.stages, self.against, self.reset):
-            label.hide()
+        for part in (self.range, self.stages, self.against, self.reset):
+            part.hide()
         self.show_result("", pending=False)
 
     def show_setting(

@@ -21,7 +21,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.settings.declaration import NO_STAGE, Declaration, Grouping, Section, SettingGroup, Value, grouped, matching
+from lorestudio.settings.declaration import (
+    NO_STAGE,
+    Declaration,
+    Grouping,
+    Section,
+    SettingGroup,
+    Value,
+    grouped,
+    matching,
+)
 from lorestudio.settings.deeplore import same, setting_value
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.settings import SettingWarning
@@ -214,8 +223,8 @@ class SettingsView(QWidget):
         self._name, self._opened = "", opened
         self.search = QLineEdit(self, placeholderText=tr("Search: words, keys, stages"), clearButtonEnabled=True)
         self.grouping = combo(self, tr("Grouping"), {by: tr(title) for by, title in _GROUPINGS.items()})
-        self.changed_only = QToolButton(self, checkable=True, text=tr("Changed"))
-        self.advanced = QCheckBox(tr("All settings"), self, checked=not brief)
+        self.changed_only = QToolButton(self)
+        self.advanced = QCheckBox(tr("All settings"), self)
         self.tree = RecordTreeView(theme, model, tr("Settings"), self)
         self.nothing = EmptyState(theme, "search", self)
         self.top = row(
@@ -237,6 +246,9 @@ class SettingsView(QWidget):
     def _build(self, *, brief: bool) -> None:
         self.grouping.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.grouping.setToolTip(tr("Grouping"))
+        self.changed_only.setCheckable(True)
+        self.changed_only.setText(tr("Changed"))
+        self.advanced.setChecked(not brief)
         tip = tr("Show only settings that differ from their default")
         named(self.changed_only, tr("Show only changed settings"), tip, kind="text")
         named(self.advanced, "", tr("Also those that few people need")).setVisible(brief)

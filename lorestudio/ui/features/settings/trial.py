@@ -136,7 +136,9 @@ class Trial(QObject):
     def _is_of(self, preview: Preview) -> bool:
         """Whether a preview is of the settings of now."""
         known, tried = self.known, self.tried
-        return type(known) is type(tried) and preview.settings == section_differences(known, tried)
+        if known is None or tried is None or type(known) is not type(tried):
+            return False
+        return preview.settings == section_differences(known, tried)
 
     def _previewed(self, preview: object) -> None:
         if self.tried is None:

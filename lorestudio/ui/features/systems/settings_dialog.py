@@ -129,7 +129,8 @@ class SystemSettingsDialog(QDialog):
         """Say what the settings as they stand here would do, greyed where it is of those before."""
         trial = self.trial
         if trial is not None:
-            text = trial.words if trial.pending else tr("Move a setting to see what it would do to the reply that you look at.")
+            hint = tr("Move a setting to see what it would do to the reply that you look at.")
+            text = trial.words if trial.pending else hint
             self.outcome.setText(text)
             self.outcome.setAccessibleName(text)
             self.outcome.setEnabled(trial.pending and (trial.diff is None or trial.is_current))

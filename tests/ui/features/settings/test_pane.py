@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lorestudio.settings.declaration import Grouping
-from lorestudio.settings.deeplore import declarations
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.tree import SETTING, VALUE, SettingsTree
@@ -326,7 +326,7 @@ def test_without_a_vault_the_pane_says_what_to_do(make_window) -> None:
 
 
 def test_the_model_is_a_well_formed_tree(theme, qtmodeltester) -> None:
-    model = SettingsTree(theme)
+    model = SettingsTree(theme, DeepLoreSettings(), declarations())
     qtmodeltester.check(model)
     model.show_only("", Grouping.STAGE)
     qtmodeltester.check(model)
