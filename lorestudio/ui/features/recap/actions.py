@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtWidgets import QMessageBox
-
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.recap.session import RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
@@ -241,26 +239,17 @@ class RecapFeature(Feature):
             do()
 
     def _ask_save(self, then: Callable[[], object]) -> None:
-        box = QMessageBox(self.context.window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Save the chat first"))
-        box.setText(tr("The chat has changes that are not in its file."))
-        box.setInformativeText(tr("Recaps are made of what is in the file, and written into it."))
-        save = box.addButton(tr("Save chat"), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(save)
-
         def saved() -> None:
             if not self.recaps.unsaved:
                 then()
 
-        save.clicked.connect(lambda: self._files.save(saved))
-        box.finished.connect(box.deleteLater)
-        box.open()
+        dialogs.propose(
+            self.context.window, tr("Save the chat first"), tr("The chat has changes that are not in its file."),
+            tr("Save chat"), lambda yes: self._files.save(saved) if yes else None,
+            tr("Recaps are made of what is in the file, and written into it."),
+        )  # fmt: skip
 
-    def _ask_cost(self, cost: object) -> None:
-        if not isinstance(cost, RecapCost):
-            return
+    def _ask_cost(self, cost: RecapCost) -> None:
         more = tr("The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time.")
         dialogs.ask_model(
             self.context.window, cost.profile, cost.sentence, more, lambda yes: self.queue.agree(cost, agreed=yes)
