@@ -22,6 +22,7 @@ from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.prompt.page import LORE
 from lorestudio.ui.features.trace.flow import FlowView
+from lorestudio.ui.features.trace.pane import PROMPT
 from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID
 from lorestudio.ui.widgets.marks import KeyQuery
 from tests.ui.shell.test_main_window import settle
@@ -153,7 +154,7 @@ def test_the_table_twin_and_the_files(window, tmp_path) -> None:
 
 
 def prompt_of(window):
-    window.trace.show_prompt()
+    window.trace.tabs.setCurrentIndex(PROMPT)
     settle(window)
     return window.trace.prompt
 
