@@ -228,12 +228,12 @@ def test_the_message_of_a_key_is_a_link(window) -> None:
 
 def test_the_found_key_is_marked_where_it_was_found(window) -> None:
     window.chat.model.highlight(KeyQuery((FoundKey(CROWN, "the", 1, 14, 17),), 5))
-    assert window.chat.model.row(1).spans == ((14, 17),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(1).marks] == [(14, 17)]
     assert "the key “the” was found here" in window.chat.model.row(1).describe()
     window.chat.model.highlight(
         KeyQuery((FoundKey(CROWN, "the", 1, 0, 3),), 5)
     )  # another swipe is shown: that place holds something else
-    assert window.chat.model.row(1).spans == ((14, 17),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(1).marks] == [(14, 17)]
 
 
 def test_the_tooltip_of_a_marked_word(window) -> None:
