@@ -317,12 +317,12 @@ class MemoriesFeature(Feature):
         in_run = there is not None and self._place_in_run(there) is not None
         self.pane.memories.detail.show_row(there, in_run=in_run)
         self.pane.note_changed.emit(self.pane.memories.note())
-        self.context.update_actions()
+        self.context.actions_changed()
 
     def _show_work(self) -> None:
         source = self.work.source
         self.pane.show_work(self.work.under, self._idle_words(), short_source(source), spoken_source(source))
-        self.context.update_actions()
+        self.context.actions_changed()
 
     def _idle_words(self) -> str:
         picture = self.store.picture

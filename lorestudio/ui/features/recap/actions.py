@@ -296,7 +296,7 @@ class RecapFeature(Feature):
     def _show_queue(self) -> None:
         source = self.queue.source
         self.pane.show_queue(self.recaps.queue, _short(source), source_title(source))
-        self.context.update_actions()
+        self.context.actions_changed()
 
     def _look(self) -> None:
         """Follow the message that is looked at: its row, and the reply that its prompt is for."""

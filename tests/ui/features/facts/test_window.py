@@ -84,6 +84,7 @@ def settle(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def run(window: MainWindow, action: str, qtbot: QtBot) -> None:
+    QApplication.processEvents()
     assert window.commands.actions[action].isEnabled()
     window.run(action)
     settle(window, qtbot)
@@ -100,6 +101,7 @@ def texts(window: MainWindow) -> list[str]:
 def choose(window: MainWindow, text: str) -> None:
     page = pane(window).memories
     page.view.choose(next(row.id for row in page.model.rows if row.memory.content == text))
+    QApplication.processEvents()
 
 
 def kept(store: Path) -> list[tuple[Any, ...]]:
