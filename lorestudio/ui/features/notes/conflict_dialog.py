@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QRadioButton,
-    QScrollArea,
     QTabWidget,
     QWidget,
 )
@@ -23,7 +22,7 @@ from PySide6.QtWidgets import (
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.diff_view import DiffView, Span, marked_html, word_spans
-from lorestudio.ui.widgets.layouts import answers, column, holding, label, named, text_view
+from lorestudio.ui.widgets.layouts import answers, column, holding, label, named, scrolled, text_view
 from lorestudio.vault.note.three_way_merge import MergePiece, Side, joined, three_way
 
 
@@ -79,10 +78,7 @@ class ConflictDialog(QDialog):
         changed = [place for place, piece in enumerate(self.pieces) if piece.side is not Side.NOBODY]
         cards = [self._card(number, len(changed), place) for number, place in enumerate(changed, start=1)]
         same = [] if cards else [label(self, tr("Both versions are the same."), wrap=False)]
-        area = QScrollArea(self, widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(holding(column(*cards, *same, 1, spacing=10, margins=(2, 8, 8, 8))))
-        return area
+        return scrolled(holding(column(*cards, *same, 1, spacing=10, margins=(2, 8, 8, 8))))
 
     def _card(self, number: int, total: int, place: int) -> QWidget:
         piece = self.pieces[place]

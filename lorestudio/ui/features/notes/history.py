@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QListWidget,
     QPushButton,
-    QScrollArea,
     QWidget,
 )
 
@@ -32,7 +31,7 @@ from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.diff_view import DiffView
-from lorestudio.ui.widgets.layouts import column, holding, label, named, row
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, scrolled
 from lorestudio.vault.files import VaultError
 
 logger = logging.getLogger(__name__)
@@ -126,9 +125,7 @@ class RecoveryDialog(QDialog):
             "{notes} not saved when lorestudio ended last time. What you leave here is offered again next time.",
             notes=count(len(found), "note was", "notes were"),
         )
-        area = QScrollArea(self, widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(holding(column(*map(self._card, found), 1, margins=(0, 0, 6, 0))))
+        area = scrolled(holding(column(*map(self._card, found), 1, margins=(0, 0, 6, 0))))
         area.setMinimumHeight(120)
         self.diff = DiffView(theme, (tr("On disk"), tr("Not saved")), self)
         self.diff.hide()
