@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.settings.declaration import Declaration, Value, matching
+from lorestudio.settings.declaration import Declaration, Value, declared, matching
 from lorestudio.settings.deeplore import same
 from lorestudio.settings.differences import value_text
-from lorestudio.settings.recap import RecapSettings, recap_declarations
+from lorestudio.settings.recap import RecapSettings
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
@@ -39,7 +39,7 @@ class RecapSettingsDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Recap settings"))
-        self._values: dict[str, Value] = {each.name: getattr(settings, each.name) for each in recap_declarations()}
+        self._values: dict[str, Value] = {each.name: getattr(settings, each.name) for each in declared(RecapSettings)}
         self.fields: dict[str, SettingField] = {}
         self._resets: dict[str, QPushButton] = {}
         self.search, self.groups, self.area = QLineEdit(self), QListWidget(self), QScrollArea(self)
@@ -109,7 +109,7 @@ class RecapSettingsDialog(QDialog):
     def _found(self) -> Mapping[str, list[Declaration]]:
         words = self.search.text()
         groups: dict[str, list[Declaration]] = {}
-        for each in matching(words, recap_declarations()):
+        for each in matching(words()):
             if not each.advanced or self.advanced.isChecked() or words.strip():
                 groups.setdefault(tr(each.group), []).append(each)
         return groups
@@ -179,7 +179,7 @@ class RecapSettingsDialog(QDialog):
 
     def _tell(self, name: str = "") -> None:
         changed = 0
-        for each in recap_declarations():
+        for each in declared(RecapSettings):
             differs = not same(self._values[each.name], each.default)
             changed += differs
             if each.name == name and name in self._resets:
