@@ -106,7 +106,6 @@ _WITHOUT_QUOTE: Final = frozenset(
 _NOT_A_FAILURE: Final = frozenset(
     {
         ErrorKind.ABORTED,
-        ErrorKind.TIMED_OUT,
         ErrorKind.THROTTLED,
         ErrorKind.NO_RECORDED_ANSWER,
         ErrorKind.NOT_SUPPORTED,
@@ -158,10 +157,12 @@ class LlmError(Exception):
     def counts_as_failure(self) -> bool:
         """Whether the circuit breaker counts it (rules: deeplore 4.9).
 
-        Exempt are cancelling, timeouts, throttling, 429, 401 and 403, told by status or, as DeepLore does, by words of
-        the message: any "auth" exempts, "author" too. What was never sent to a provider does not count either.
+        Exempt are cancelling, throttling, 429, 401 and 403, told by status or, as DeepLore does, by words of the
+        message: any "auth" exempts, "author" too, "timed out", not "time-out". What was never sent to a provider does
+        not count either.
         """
-        if self.kind in _NOT_A_FAILURE:
+        reported = self.status is not None or _TIMEOUT.search(self.message)
+        if self.kind in _NOT_A_FAILURE or (self.kind is ErrorKind.TIMED_OUT and not reported):
             return False
         status = self.status or _status_in(self.message)
         return not (status in (401, 403, 429) or _EXEMPT.search(self.message))
@@ -217,8 +218,10 @@ def _status_in(message: str) -> int | None:
     return int(found[0]) if found else None
 
 
-_STATUS = re.compile(r"(?<!\d)[45]\d\d(?!\d)")
-_EXEMPT = _words(r"timed?[ -]?out", "rate.?limit", "auth")
+_STATUS = re.compile(r"\b[45]\d\d\b")
+_EXEMPT = _words(
+    r"timed\s*out", r"\b(?:401|403|429)\b", "rate.?limit", "too many requests", "forbidden", "invalid api key", "auth"
+)  # "unauthorized" holds "auth"
 _TIMEOUT = _words(r"\btimed?[ -]?out", "deadline exceeded")
 _AUTH = _words(
     r"\bauth\b",
