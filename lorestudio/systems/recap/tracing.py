@@ -123,7 +123,7 @@ def messages_stages(done: Refresh, cast: Cast) -> tuple[StageRecord, StageRecord
     tree, walk = _Step("exclusion tree", Phase.GATE), _Step("inclusion walk", Phase.BUDGET)
     found = done.inclusion
     if found is None:
-        return skipped(tree, cast.messages, "recap_off"), skipped(walk, cast.messages, "recap_off")
+        return Ledger(tree, cast.messages).skipped("recap_off"), Ledger(walk, cast.messages).skipped("recap_off")
     ledger = Ledger(tree, cast.messages)
     for step in found.steps:
         if not step.exclusion.included:
