@@ -77,16 +77,13 @@ class Refreshed:
     """The state after a look at the vaults.
 
     `read` and `parsed` count files; a file whose stamp is the known one is not read. `failures` are sentences about
-    vaults and files that could not be read, whose previous entries were kept. `finalised` is whether DeepLore would
-    have made its index anew and so have dropped its cached AI selection: when something changed, and always when some
-    file is no entry (rules: deeplore 1.13, 12.7).
+    vaults and files that could not be read, whose previous entries were kept.
     """
 
     state: VaultState
     changes: IndexChanges = NO_CHANGES
     read: int = 0
     parsed: int = 0
-    finalised: bool = True
     failures: tuple[str, ...] = ()
 
 
@@ -132,7 +129,6 @@ def update(
         NO_CHANGES if previous is None else changes_between(previous.index, assembly.index),
         read=sum(vault.read for vault in scanned),
         parsed=parsed,
-        finalised=previous is None or assembly.index is not previous.index or _some_file_is_no_entry(state),
         failures=tuple(failures),
     )
 
@@ -225,68 +221,18 @@ def _known_files(
     return tuple(files), parsed
 
 
-def _some_file_is_no_entry(state: VaultState) -> bool:
-    indexed = {(entry.vault, entry.filename) for entry in state.index.entries}
-    return any(
-        (vault.name, file.filename) not in indexed
-        for vault in state.vaults
-        for file in vault.files
-        if file.note is not None
-    )
-
-
 def _name(entry: Entry) -> ChangedEntry:
     return ChangedEntry(entry.vault, entry.filename, entry.title)
-
-
-DEFAULT_INTERVAL: Final = 10
-"""Generations between two readings where the setting is 0 or empty."""
 
 
 class RefreshReason(StrEnum):
     """Why the vaults are looked at."""
 
     OPENED = "opened"
-    EMPTY = "empty"
-    EXPIRED = "expired"
-    GENERATIONS = "generations"
     POLL = "poll"
     CHANGED_ON_DISK = "changed on disk"
     SETTINGS = "settings changed"
     MANUAL = "manual"
-
-
-@dataclass(frozen=True, slots=True)
-class LastRefresh:
-    """When the vaults were last looked at; `at_ms` is None before the first time.
-
-    `generation` is the chat's generation count then; it starts again at 0 with another chat (rules: deeplore 6.1).
-    """
-
-    at_ms: int | None = None
-    generation: int = 0
-
-
-def refresh_due(
-    settings: DeepLoreSettings, last: LastRefresh, now_ms: int, generation: int, *, empty: bool
-) -> RefreshReason | None:
-    """Why the index has to be refreshed before this generation, None where it does not.
-
-    Times are in ms of one clock; `generation` is the chat's generation count; `empty` is whether the index has no
-    entry. An unknown trigger counts as `ttl`, the default.
-    """
-    if empty:
-        return RefreshReason.EMPTY
-    trigger = settings.index_rebuild_trigger
-    if trigger == "manual":
-        return None
-    if trigger == "generation":
-        interval = settings.index_rebuild_generation_interval or DEFAULT_INTERVAL
-        return RefreshReason.GENERATIONS if generation - last.generation >= interval else None
-    ttl_ms = 1000 * settings.cache_ttl
-    if not ttl_ms or last.at_ms is None or now_ms - last.at_ms > ttl_ms:
-        return RefreshReason.EXPIRED
-    return None
 
 
 def polling_seconds(settings: DeepLoreSettings) -> float | None:

@@ -56,8 +56,9 @@ def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenari
         raise InputError(system.title, refusal)
     tokenizer = tokenizer_of(project)
     form = scenario_format(system.kind)
+    states = simulator.states
     turns = [
-        ScenarioTurn(simulator.moment(each), simulator.traces[each], simulator.states[simulator.place(each)])
+        ScenarioTurn(simulator.moment(each), simulator.traces[each], states[simulator.place(each)])
         for each in form.chain(simulator.generations, generation)
     ]
     files, remarks = vault_files(project)
@@ -121,7 +122,7 @@ def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
 def _sources(project: Project) -> Sequence[VaultSource]:
     if project.places:
         return vault_sources(project.places)
-    return [FolderSource(folder) for folder in project.vault_folders if folder is not None]
+    return list(map(FolderSource, project.roots))
 
 
 def _names(entries: Sequence[Any]) -> list[tuple[str, str, str, str]]:

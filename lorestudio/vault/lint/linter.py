@@ -127,12 +127,6 @@ class Linter:
         self._known: dict[NoteKey, _LintedNote] = {}
         self._facts: VaultFacts | None = None
 
-    def share(self) -> Linter:
-        """Another linter with what this one knows of the vault as a whole: for single notes, in another thread."""
-        other = Linter()
-        other._rules, other._facts = self._rules, self._facts
-        return other
-
     def run(
         self,
         scope: Scope,
