@@ -8,17 +8,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.front_matter import BOM
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 """Larger files are not read: no note has this size."""

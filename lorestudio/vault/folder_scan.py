@@ -6,23 +6,19 @@ import hashlib
 import importlib.util
 import time
 import unicodedata
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.resources import VERSION
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.vault import fields as field_file
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.files import VaultFiles
 from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.vault.entries import ParseRules
-    from lorestudio.vault.files import VaultFiles
-
 
 _PARSER: Final = (
     "lorestudio.domain.entry",
