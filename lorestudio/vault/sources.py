@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from lorestudio.domain.entry import NoteProblem
 from lorestudio.vault.files import VaultError, index_order
 from lorestudio.vault.folder_scan import KnownFile, ScannedFile, ScannedVault, scan_folder
 
@@ -116,7 +117,8 @@ class ObsidianSource:
         if fetched.failure or not scanned.files:
             failure = fetched.failure or f"Obsidian lists no note in the vault “{self.name}”."
             return ScannedVault(self.name, scanned.files, scanned.left_out, failure)
-        kept = {note.filename: note for note in fetched.unread if note.filename in known}
+        unread = (note for note in scanned.left_out if note.problem is NoteProblem.UNREADABLE)
+        kept = {note.filename: note for note in unread if note.filename in known}
         if not kept:
             return scanned
         files = {file.filename: file for file in scanned.files}

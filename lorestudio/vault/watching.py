@@ -48,14 +48,6 @@ class WatchStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class VaultChanges:
-    """Something has changed below `folder`: the names relative to it, none where anything may have changed."""
-
-    folder: Path
-    filenames: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class WatchTimes:
     """How quickly things are noticed: debounce in ms, the others in seconds."""
 
@@ -74,12 +66,13 @@ async def watch_folder(
     times: WatchTimes = DEFAULT_TIMES,
     *,
     poll_only: bool = False,
-) -> AsyncGenerator[VaultChanges, None]:
-    """Every change below the folder, gathered over the debounce time; names that begin with a dot do not count.
+) -> AsyncGenerator[frozenset[str], None]:
+    """The names of what changes below the folder, gathered over the debounce time; those with a dot do not count.
 
-    The first event has no names and says that changes are noticed from now on; later ones without names say that some
-    may have been missed. It goes on until it is closed or its task is cancelled. A folder that cannot be watched is
-    polled, and watching is tried again after a while; `on_status` is told each time the mode or the reason changes.
+    Names are relative to the folder. The first event has none and says that changes are noticed from now on; later ones
+    without names say that anything may have changed. It goes on until it is closed or its task is cancelled. A folder
+    that cannot be watched is polled, and watching is tried again after a while; `on_status` is told each time the mode
+    or the reason changes.
     """
     told: WatchStatus | None = None
 
@@ -107,18 +100,18 @@ async def watch_folder(
         if watched:
             watched = False
             seen = await asyncio.to_thread(_stamps, folder)
-            yield VaultChanges(folder)
+            yield frozenset()
         rounds = max(1, round(times.retry_s / times.poll_s))
         while poll_only or rounds:
             await asyncio.sleep(times.poll_s)
             before, seen = seen, await asyncio.to_thread(_stamps, folder)
             if seen != before:
-                yield VaultChanges(folder, _difference(before, seen))
+                yield _difference(before, seen)
             # A folder that is back can be watched again at once.
             rounds = 0 if before is None and seen is not None else rounds - 1
 
 
-async def _watch(folder: Path, times: WatchTimes) -> AsyncGenerator[VaultChanges, None]:
+async def _watch(folder: Path, times: WatchTimes) -> AsyncGenerator[frozenset[str], None]:
     """Changes as the system tells them; ends when the folder is gone. Raises OSError or RuntimeError."""
     identity = await asyncio.to_thread(_identity, folder)
     if identity is None:
@@ -140,10 +133,10 @@ async def _watch(folder: Path, times: WatchTimes) -> AsyncGenerator[VaultChanges
                 return  # the watch is on a folder that was removed or replaced
             if not started:
                 started = True
-                yield VaultChanges(folder)
+                yield frozenset()
             names = _names(root, found)
             if names:
-                yield VaultChanges(folder, names)
+                yield names
 
 
 def _names(root: Path, found: set[tuple[Change, str]]) -> frozenset[str]:

@@ -74,7 +74,6 @@ def test_texts(server: ObsidianServer) -> None:
     (bad,) = fetched.files.left_out
     assert (bad.filename, bad.problem) == ("bad.md", NoteProblem.BAD_ENCODING)
     assert "line 2" in bad.message
-    assert fetched.unread == ()
 
 
 def test_dot_names_and_strange_names_are_passed_over(server: ObsidianServer) -> None:
@@ -194,8 +193,7 @@ def test_one_note_that_cannot_be_fetched(server: ObsidianServer, fault: int | st
     server.faults = {"a.md": fault}
     fetched = fetch(vault(server))
     assert names(fetched) == ["b.md"]
-    assert [note.filename for note in fetched.unread] == ["a.md"]
-    assert fetched.unread == fetched.files.left_out
+    assert [(note.filename, note.problem) for note in fetched.files.left_out] == [("a.md", NoteProblem.UNREADABLE)]
     assert fetched.failure == ""
 
 
