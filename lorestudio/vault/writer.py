@@ -250,6 +250,11 @@ def _rename_to_free_name(path: Path, target: Path) -> None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from error
         path.rename(target)
         return
+    _let_go(path, target)
+
+
+def _let_go(path: Path, target: Path) -> None:
+    """Take away the old name of what has a new one; where that fails, the new one goes."""
     try:
         path.unlink()
     except OSError:
@@ -262,11 +267,7 @@ def _move_link(path: Path, target: Path) -> None:
     if not leads_to.is_absolute() and path.parent != target.parent:
         leads_to = Path(os.path.relpath(path.parent / leads_to, target.parent))
     target.symlink_to(leads_to)
-    try:
-        path.unlink()
-    except OSError:
-        target.unlink()
-        raise
+    _let_go(path, target)
 
 
 def _name_taken(path: Path, action: str = "saved", place: Path | None = None) -> ChangedOnDisk:

@@ -17,8 +17,6 @@ from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatLine, Line
 from lorestudio.exchange.chats.records import METADATA, read_message
 from lorestudio.exchange.problems import InputError
 
-__all__ = ["LoadedChat", "parse_chat", "read_message"]
-
 _BAD_BYTE: Final = re.compile("[\udc80-\udcff]")
 
 
