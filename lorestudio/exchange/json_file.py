@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
@@ -22,9 +23,15 @@ class FileChange:
     data: bytes = field(repr=False)
 
 
-def read_file(path: Path) -> bytes:
-    """The file's bytes. Raises InputError."""
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""The largest file that is read as a card or a lorebook."""
+
+
+def read_file(path: Path, what: str = "") -> bytes:
+    """The file's bytes; `what` names a thing that is never larger than `MAX_BYTES`. Raises InputError."""
     try:
+        if what and path.stat().st_size > MAX_BYTES:
+            raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no {what}.")
         return path.read_bytes()
     except FileNotFoundError:
         raise InputError(path, "there is no such file. Check the path.") from None

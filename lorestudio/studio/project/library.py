@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -25,7 +25,6 @@ from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, pa
 from lorestudio.vault.index import definition_path, field_definitions
 from lorestudio.vault.index_refresh import (
     NO_CHANGES,
-    ChangedEntry,
     IndexChanges,
     Refreshed,
     RefreshReason,
@@ -385,7 +384,7 @@ def changes_text(changes: IndexChanges) -> str:
     return "; ".join(f"{len(entries)} {kind} ({_titles(entries)})" for kind, entries in kinds if entries)
 
 
-def _titles(entries: Sequence[ChangedEntry]) -> str:
+def _titles(entries: Sequence[Entry]) -> str:
     shown = ", ".join(entry.title for entry in entries[:NAMES_SHOWN])
     return f"{shown}, …" if len(entries) > NAMES_SHOWN else shown
 

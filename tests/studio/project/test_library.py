@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text, read_once
 from lorestudio.vault.cache import VaultCache
-from lorestudio.vault.index_refresh import ChangedEntry, IndexChanges, RefreshReason
+from lorestudio.vault.index_refresh import IndexChanges, RefreshReason
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
 from lorestudio.vault.obsidian.vault import ObsidianVault
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
@@ -526,7 +527,7 @@ def test_a_folder_and_obsidian_together(folder: Path) -> None:
 
 
 def test_changes_in_words() -> None:
-    many = tuple(ChangedEntry("V", f"{title}.md", title) for title in "abcd")
+    many = tuple(Entry(0, f"{title}.md", "V", title) for title in "abcd")
     changes = IndexChanges(added=many, removed=many[:1], keys_changed=many[:3], other=many[1:2])
     assert changes_text(changes) == (
         "4 added (a, b, c, …); 1 removed (a); 3 keys changed (a, b, c); 1 other fields changed (b)"
