@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
+from lorestudio.vault.writer import digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def parse_document(data: bytes, source: Path | str, what: str) -> Json:
 
 def change_of(path: Path, before: bytes, after: bytes) -> FileChange:
     """The change from the bytes that were looked at."""
-    return FileChange(path, hashlib.sha256(before).hexdigest(), after)
+    return FileChange(path, digest_of(before), after)
 
 
 def carry_out(change: FileChange, now: datetime | None = None) -> Path:
@@ -63,7 +63,7 @@ def carry_out(change: FileChange, now: datetime | None = None) -> Path:
     disk, so a window calls it from a worker.
     """
     before = read_file(change.path)
-    if hashlib.sha256(before).hexdigest() != change.digest:
+    if digest_of(before) != change.digest:
         raise InputError(change.path, "the file was changed meanwhile, so nothing was written. Look at it again.")
     try:
         copy = _free(change.path, now or datetime.now().astimezone())

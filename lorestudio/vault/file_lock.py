@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import process_runs
 
@@ -84,9 +85,8 @@ def locked(path: Path, wait_s: float = WAIT_S) -> Iterator[None]:
         while not (held := lock.try_acquire()) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
         raise SaveError(
-            f"The studio's folder “{path.parent}” cannot be written ({reason}). Nothing was changed. "
+            f"The studio's folder “{path.parent}” cannot be written ({reason_of(error)}). Nothing was changed. "
             "Make room or correct its permissions, and try again."
         ) from error
     if not held:

@@ -15,6 +15,7 @@ from typing import Final
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.vault import fields as field_file
+from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.front_matter import BOM
 
@@ -139,7 +140,7 @@ def _list_root(path: Path) -> list[_FolderItem]:
     except NotADirectoryError as error:
         raise VaultError(f"“{path}” is a file. Choose the folder that holds the vault's notes.") from error
     except OSError as error:
-        raise VaultError(f"The folder “{path}” cannot be read: {_reason(error)}. Check its permissions.") from error
+        raise VaultError(f"The folder “{path}” cannot be read: {reason_of(error)}. Check its permissions.") from error
 
 
 def _is_extra_file(root: Path, filename: str) -> bool:
@@ -217,14 +218,9 @@ def _problem(error: OSError) -> NoteProblem:
 
 def _trouble(filename: str, error: OSError) -> str:
     return (
-        f"“{shown_name(filename)}” cannot be read: {_reason(error)}. Check that it still exists and that you have the "
-        "permission to read it."
+        f"“{shown_name(filename)}” cannot be read: {reason_of(error)}. Check that it still exists and that you have "
+        "the permission to read it."
     )
-
-
-def _reason(error: OSError) -> str:
-    """The system's own words for what went wrong."""
-    return error.strerror or str(error) or type(error).__name__
 
 
 def is_text(name: str) -> bool:

@@ -13,20 +13,10 @@ from typing import Final, TypeAlias
 
 from watchfiles import Change, awatch
 
+from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import list_folder
 from lorestudio.vault.folder_scan import Stamp, file_stamp
-
-DEBOUNCE_MS: Final = 400
-"""Changes that come within this time of each other are told together; editors write a file in several steps."""
-
-CHECK_S: Final = 1.0
-"""How often is checked that a watched folder is still the same one."""
-
-POLL_S: Final = 5.0
-RETRY_S: Final = 30.0
-"""How long polling goes on before watching is tried again."""
-
 
 _Seen: TypeAlias = Mapping[str, Stamp | None] | None
 """Every note's stamp, None for a folder that cannot be listed."""
@@ -51,10 +41,13 @@ class WatchStatus:
 class WatchTimes:
     """How quickly things are noticed: debounce in ms, the others in seconds."""
 
-    debounce_ms: int = DEBOUNCE_MS
-    check_s: float = CHECK_S
-    poll_s: float = POLL_S
-    retry_s: float = RETRY_S
+    debounce_ms: int = 400
+    """Changes that come within this time of each other are told together; editors write a file in several steps."""
+    check_s: float = 1.0
+    """How often is checked that a watched folder is still the same one."""
+    poll_s: float = 5.0
+    retry_s: float = 30.0
+    """How long polling goes on before watching is tried again."""
 
 
 DEFAULT_TIMES: Final = WatchTimes()
@@ -172,7 +165,7 @@ def _difference(old: _Seen, new: _Seen) -> frozenset[str]:
 
 
 def _reason(folder: Path, error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    text = reason_of(error)
     advice = ""
     if "limit" in text or getattr(error, "errno", None) in (28, 24):
         advice = " The system's number of watched files is used up; it can be raised (fs.inotify.max_user_watches)."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lorestudio.exchange.chats.document import digest_of
 from lorestudio.exchange.chats.plain_text import read_plain_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
 from lorestudio.exchange.problems import InputError
+from lorestudio.vault.writer import digest_of
 
 
 def load_chat(path: Path) -> LoadedChat:

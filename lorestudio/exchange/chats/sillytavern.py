@@ -48,7 +48,7 @@ def parse_chat(text: str, source: Path | str) -> LoadedChat:
             kind = LineKind.BROKEN
         elif record is None:
             kind = LineKind.BLANK
-        elif not messages and not header and _is_header(record):
+        elif not messages and not header and is_header(record):
             header = record
             kind = LineKind.HEADER
         else:
@@ -98,7 +98,8 @@ def _read_line(line: str) -> tuple[Mapping[str, Json] | None, str]:
     return (record, "") if isinstance(record, dict) else (None, "is no JSON object")
 
 
-def _is_header(record: Mapping[str, Json]) -> bool:
+def is_header(record: Mapping[str, Json]) -> bool:
+    """Whether a record that stands first is the chat's header."""
     return "mes" not in record and any(key in record for key in (METADATA, "user_name", "name"))
 
 
