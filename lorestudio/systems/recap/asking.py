@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.json_text import parse_json
@@ -22,7 +22,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRequest, NoAnswers
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
-from lorestudio.systems.recap.queue import HopelessError, QueuedOperation, QueueState, StoredAnswer
+from lorestudio.systems.recap.queue import HopelessError, QueuedOperation, StoredAnswer
 from lorestudio.systems.recap.records import Record, mapping, message_text, text_of
 from lorestudio.trace.model import AiCall
 
@@ -417,6 +417,10 @@ class WorkContext:
             return True
 
 
+Stored: TypeAlias = tuple[RecapChat, StoredAnswer]
+"""A chat after an operation, the same one where nothing changed, and what follows."""
+
+
 class Handler:
     """What one kind of operation means."""
 
@@ -424,15 +428,11 @@ class Handler:
         """What the model says, as JSON."""
         raise NotImplementedError
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chat with the answer in it, and what follows. The same chat where it was there already."""
         raise NotImplementedError
 
-    def failed(
-        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chat after the operation failed for good, and what is to be done nevertheless."""
         del operation, error, ctx
         return chat, StoredAnswer()
