@@ -18,8 +18,9 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import json_bytes, parse_json, read_bytes, write_atomically
-from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings, recap_declarations
+from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
 from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
@@ -438,7 +439,7 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
     """
     there = parse_json(read_bytes(path), path) if path.exists() else {}
     document: dict[str, Json] = dict(there) if isinstance(there, Mapping) else {}
-    for each in recap_declarations():
+    for each in declared(RecapSettings):
         document.pop(each.name, None)
         if (value := getattr(settings, each.name)) != each.default:
             document[each.name] = value
