@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry, Position, VaultIndex
+from lorestudio.domain.entry import Position, VaultIndex
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.state import ChatControls
 
@@ -110,9 +110,22 @@ class Texts:
     messages: tuple[int, ...]
 
 
-def worldbook(index: VaultIndex, controls: ChatControls) -> tuple[WorldEntry, ...]:
-    """The vault as a worldbook; an entry's id is the number of the note."""
-    return tuple(_entry(entry, controls) for entry in index.entries if not entry.guide)
+def worldbook(index: VaultIndex, controls: ChatControls, held: str = "") -> tuple[WorldEntry, ...]:
+    """The vault as a worldbook; an entry's id is the number of the note. The one that is `held` in is there anyway."""
+    return tuple(
+        WorldEntry(
+            str(entry.id),
+            entry.keys,
+            entry.content,
+            entry.title,
+            enabled=str(entry.id) == held or not any(rule.matches(entry) for rule in controls.blocks),
+            constant=entry.constant,
+            position="before_char" if entry.position == Position.BEFORE else "after_char",
+            insertion_order=entry.priority,
+        )
+        for entry in index.entries
+        if not entry.guide or str(entry.id) == held
+    )
 
 
 def texts_of(chat: Sequence[Message], exchanges: int) -> Texts:
@@ -135,16 +148,3 @@ def texts_of(chat: Sequence[Message], exchanges: int) -> Texts:
 def with_vector(entry: WorldEntry, vector: np.ndarray[tuple[int], np.dtype[np.float64]] | None) -> WorldEntry:
     """The entry with its vector, without one where there is none."""
     return entry if vector is None else replace(entry, embedding=vector)
-
-
-def _entry(entry: Entry, controls: ChatControls) -> WorldEntry:
-    return WorldEntry(
-        str(entry.id),
-        entry.keys,
-        entry.content,
-        entry.title,
-        enabled=not any(rule.matches(entry) for rule in controls.blocks),
-        constant=entry.constant,
-        position="before_char" if entry.position == Position.BEFORE else "after_char",
-        insertion_order=entry.priority,
-    )
