@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
@@ -33,7 +33,6 @@ from lorestudio.systems.hybrid.book import (
     Options,
     Texts,
     WorldEntry,
-    options_of,
     texts_of,
     with_vector,
     worldbook,
@@ -42,7 +41,7 @@ from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way,
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import KnownVectors, asked_for_vectors, embedder_named, offline_vectors
+from lorestudio.systems.vectors import KnownVectors, MadeVectors, asked_for_vectors, embedder_named, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -66,19 +65,6 @@ _PLACES: Final = {
 }
 
 
-class NoteVectors(Protocol):
-    """Whoever has the vectors of texts, or makes them."""
-
-    @property
-    def label(self) -> str:
-        """Who makes them, for people."""
-        ...
-
-    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of texts. Raises LlmError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class HybridSystem(System):
     """Decides by keys and similarity. Without `vectors` keys alone decide."""
@@ -86,7 +72,7 @@ class HybridSystem(System):
     kind: ClassVar[SystemKind]
 
     settings: HybridSettings = field(default_factory=HybridSettings)
-    vectors: NoteVectors | None = None
+    vectors: KnownVectors | MadeVectors | None = None
 
     @property
     def inputs(self) -> str:
@@ -115,10 +101,17 @@ class HybridSystem(System):
 class _HybridRun:
     """One generation under way."""
 
-    def __init__(self, moment: Moment, settings: HybridSettings, vectors: NoteVectors | None) -> None:
+    def __init__(self, moment: Moment, settings: HybridSettings, vectors: KnownVectors | MadeVectors | None) -> None:
         self.moment, self.settings, self.vectors = moment, settings, vectors
         self.entries = {str(entry.id): entry for entry in moment.index.entries}
-        self.options = _options(settings)
+        self.options = Options(
+            settings.limit,
+            settings.semantic_threshold,
+            settings.use_semantic_search,
+            FirstStep(settings.mode),
+            settings.keyword_boost,
+            settings.strict,
+        )
         self.texts = Texts("", "", ())
         self.prepared = PreparedRanking((), self.options)
         self.found = Retrieved(Way.EMPTY)
@@ -344,16 +337,6 @@ def rendered_entry(entry: WorldEntry, user: str, character: str) -> str:
         content = content.replace(macro, name)
     tag = entry.comment or "world_info"
     return f'<world_information tag="{tag}">\n{content}\n</world_information>'
-
-
-def _options(settings: HybridSettings) -> Options:
-    values: dict[str, Json] = {
-        "limit": settings.limit,
-        "semanticThreshold": settings.semantic_threshold,
-        "useSemanticSearch": settings.use_semantic_search,
-        "keywordBoost": settings.keyword_boost,
-    }
-    return options_of(values, mode=FirstStep(settings.mode), strict=settings.strict)
 
 
 def _made(settings: HybridSettings, _scene: Scene) -> HybridSystem:

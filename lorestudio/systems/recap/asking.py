@@ -167,12 +167,8 @@ def read_preset(document: Json) -> QuestionPreset:
 
 @dataclass(frozen=True, slots=True)
 class RequestTokens:
-    """What a question takes. `total` is its JSON with the safety factor; `room` is 0 where nobody knows it."""
+    """What a question takes, against the `room` of its model, 0 where nobody knows it."""
 
-    system: int
-    messages: int
-    user: int
-    prefill: int
     total: int
     room: int
 
@@ -180,19 +176,6 @@ class RequestTokens:
     def too_large(self) -> bool:
         """Whether it does not fit the model."""
         return 0 < self.room < self.total
-
-    @property
-    def metadata(self) -> dict[str, Json]:
-        """Under the names that the original keeps (rules: recap-memory 21.6)."""
-        return {
-            "tokens_system": self.system,
-            "tokens_messages": self.messages,
-            "tokens_user": self.user,
-            "tokens_prefill": self.prefill,
-            "tokens_content_subtotal": self.system + self.messages + self.user + self.prefill,
-            "tokens_total": self.total,
-            "tokens_max_context": self.room,
-        }
 
 
 def _pieces(template: str, params: Mapping[str, Json], *, nested: bool) -> list[tuple[str, str]]:
@@ -378,18 +361,11 @@ class WorkContext:
         )
 
     def tokens(self, request: ChatRequest, preset: str = "") -> RequestTokens:
-        """What a question takes, against the room that its model has for prompts."""
+        """What a question takes as JSON, with the safety factor, against the room that its model has for prompts."""
         roles = [("system", request.system), *request.before, ("user", request.user), ("assistant", request.prefill)]
         spoken = json.dumps([{"role": role, "content": text} for role, text in roles if text], ensure_ascii=False)
-        count = self.around.counter.count
-        return RequestTokens(
-            count(request.system),
-            sum(count(text) for _, text in request.before),
-            count(request.user),
-            count(request.prefill),
-            math.ceil(count(spoken) * self.settings.tokenizer_correction_factor),
-            self.presets.get(preset, NO_PRESET).max_context or self.context_size,
-        )
+        count = math.ceil(self.around.counter.count(spoken) * self.settings.tokenizer_correction_factor)
+        return RequestTokens(count, self.presets.get(preset, NO_PRESET).max_context or self.context_size)
 
     async def ask(self, request: ChatRequest) -> ChatReply:
         """The reply to a question. Raises LlmError; a reply without text is one, too."""

@@ -164,7 +164,7 @@ async def _running_answer(before: str, new: str, template: str, ctx: WorkContext
             f"({tokens.room:,}). Choose a model with more room."
         )
     reply = await ctx.ask(request)
-    return {"text": _text_of_reply(reply), "tokens": tokens.metadata}
+    return {"text": _text_of_reply(reply)}
 
 
 def _text_of_reply(reply: ChatReply) -> str:
@@ -245,9 +245,8 @@ class SceneRecap(ChainedHandler):
             raise HopelessError(f"The chat has no message {index} any more.")
         where = scene_range(chat, index, ctx)
         request = scene_request(chat, where, ctx)
-        tokens = ctx.tokens(request, ctx.settings.scene_recap_preset)
-        around: dict[str, Json] = {"start": where[0], "end": where[1], "tokens": tokens.metadata}
-        if tokens.too_large:
+        around: dict[str, Json] = {"start": where[0], "end": where[1]}
+        if ctx.tokens(request, ctx.settings.scene_recap_preset).too_large:
             return {**around, "too_large": True}
         reply = await ctx.ask(request)
         if ctx.settings.scene_recap_format == STAGES:
