@@ -109,7 +109,7 @@ class RecapSettingsDialog(QDialog):
     def _found(self) -> Mapping[str, list[Declaration]]:
         words = self.search.text()
         groups: dict[str, list[Declaration]] = {}
-        for each in matching(words()):
+        for each in matching(words, declared(RecapSettings)):
             if not each.advanced or self.advanced.isChecked() or words.strip():
                 groups.setdefault(tr(each.group), []).append(each)
         return groups
