@@ -15,8 +15,9 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.registry import MAIN
-from lorestudio.trace.journey import FateState, fates
+from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase, StageStatus, Trace
+from lorestudio.trace.wording import plural
 from lorestudio.vault.lint.model import Finding, NoteKey
 from lorestudio.vault.lint.note import Places
 from lorestudio.vault.lint.table import check_of
@@ -97,7 +98,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
         runs += 1
         whole = trace.stage(trace.words.whole_stage)
         offered = whole is not None and whole.status is StageStatus.RAN
-        for entry, fate in fates(trace).items():
+        for entry, fate in Journeys(trace).fates.items():
             ref = trace.entries.get(entry)
             if ref is None:
                 continue
@@ -124,22 +125,16 @@ def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _KeyLines
             continue
         career = careers.get((entry.vault, entry.filename))
         if career is None or not career.matched:
-            told = f"“{entry.title}” matched in none of {_times(runs, 'run')}."
+            told = f"“{entry.title}” matched in none of {plural(runs, '# run|# runs')}."
             yield _finding("D51", entry, told, lines.of(entry))
         elif not career.injected:
             (stage, label), times = career.stops.most_common(1)[0]
             why = f" ({label.lower()})" if label else ""
             told = (
-                f"“{entry.title}” matched in {_times(career.matched, 'run')} and never went in; "
-                f"{times} times it was stopped in “{stage}”{why}."
+                f"“{entry.title}” matched in {plural(career.matched, '# run|# runs')} and never went in; "
+                f"{plural(times, 'once|# times')} it was stopped in “{stage}”{why}."
             )
-            if times == 1:
-                told = told.replace("1 times", "once")
             yield _finding("D52", entry, told, lines.of(entry))
-
-
-def _times(amount: int, noun: str) -> str:
-    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------

@@ -569,7 +569,7 @@ def broken(source: Any, **settings: Any) -> World:
         (Broken(OSError(5, "Input/output error")), "OSError: [Errno 5] Input/output error", 1),
         (Broken(ZeroDivisionError("division by zero")), "ZeroDivisionError: division by zero", 1),
         (Broken(ValueError("key sk-secret1234 is odd")), "ValueError: key ••• is odd", 1),
-        (Broken(TimeoutError("too long")), "TimeoutError: too long", 0),  # exempt by its words, as in DeepLore
+        (Broken(TimeoutError("too long")), "TimeoutError: too long", 1),  # only "timed out" exempts, not "timeout"
     ],
 )
 def test_an_answer_source_that_breaks_falls_back(
