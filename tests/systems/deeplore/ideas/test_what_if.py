@@ -7,7 +7,7 @@ import pytest
 
 from lorestudio.domain.entry import FieldDefinition, LeftOutNote, NoteProblem
 from lorestudio.systems.changes import RunPart, Steps
-from lorestudio.systems.deeplore.ideas.bring_in import options
+from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, setting
 from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.ideas import left_out_options
