@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
@@ -41,7 +41,13 @@ from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way,
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import KnownVectors, asked_for_vectors, embedder_named, offline_vectors
+from lorestudio.systems.vectors import (
+    KnownVectors,
+    TextVectors,
+    asked_for_vectors,
+    embedder_named,
+    offline_vectors,
+)
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -65,19 +71,6 @@ _PLACES: Final = {
 }
 
 
-class NoteVectors(Protocol):
-    """Whoever has the vectors of texts, or makes them."""
-
-    @property
-    def label(self) -> str:
-        """Who makes them, for people."""
-        ...
-
-    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of texts. Raises LlmError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class HybridSystem(System):
     """Decides by keys and similarity. Without `vectors` keys alone decide."""
@@ -85,7 +78,7 @@ class HybridSystem(System):
     kind: ClassVar[SystemKind]
 
     settings: HybridSettings = field(default_factory=HybridSettings)
-    vectors: NoteVectors | None = None
+    vectors: TextVectors | None = None
 
     @property
     def inputs(self) -> str:
@@ -114,7 +107,7 @@ class HybridSystem(System):
 class _HybridRun:
     """One generation under way."""
 
-    def __init__(self, moment: Moment, settings: HybridSettings, vectors: NoteVectors | None) -> None:
+    def __init__(self, moment: Moment, settings: HybridSettings, vectors: TextVectors | None) -> None:
         self.moment, self.settings, self.vectors = moment, settings, vectors
         self.entries = {str(entry.id): entry for entry in moment.index.entries}
         self.options = _options(settings)
