@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from lorestudio.domain.chat import Message
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.differences import section_differences
 from lorestudio.studio.compare.note_differences import carried_notes, note_changes
 from lorestudio.studio.replay.rerun import Rerun
@@ -78,23 +79,19 @@ def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 
 
 def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    one, other = before.moment, after.moment
-    if one.context_size != other.context_size:
-        yield InputDifference(
-            DifferenceKind.OTHER,
-            "Context size",
-            words_of(one.context_size),
-            words_of(other.context_size),
-            _of_moment(lambda target, source: replace(target, context_size=source.context_size)),
-        )
-    if one.counter.name != other.counter.name:
-        yield InputDifference(
-            DifferenceKind.OTHER,
-            "Token counter",
-            one.counter.name,
-            other.counter.name,
-            _of_moment(lambda target, source: replace(target, counter=source.counter)),
-        )
+    for name, title, value in (("context_size", "Context size", words_of), ("counter", "Token counter", _counter_name)):
+        one, other = (value(getattr(each.moment, name)) for each in (before, after))
+        if one != other:
+
+            def carry(target: Moment, source: Moment, name: str = name) -> Moment:
+                changed: dict[str, Any] = {name: getattr(source, name)}
+                return replace(target, **changed)
+
+            yield InputDifference(DifferenceKind.OTHER, title, one, other, _of_moment(carry))
+
+
+def _counter_name(counter: TokenCounter) -> str:
+    return counter.name
 
 
 def _of_moment(carry: Carry) -> Carry:
