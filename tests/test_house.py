@@ -57,7 +57,6 @@ NAMES_SETTINGS = MappingProxyType(
         "ui/features/notes/editor": "what the fields of a note mean by DeepLore's settings",
         "ui/features/recap": "the settings of recap memory",
         "ui/features/settings": "the settings of a project",
-        "ui/features/systems": "the dialog for World Info's lorebooks",
         "ui/state": "the settings of a project",
     }
 )
@@ -66,9 +65,6 @@ NAMES_SETTINGS = MappingProxyType(
 ASKS = MappingProxyType(
     {
         "ui/features/facts/store.py": 1,
-        "ui/features/recap/actions.py": 1,
-        "ui/features/systems/actions.py": 1,
-        "ui/state/project_parts.py": 2,
     }
 )
 """How often modules still ask by settings class which system it is."""

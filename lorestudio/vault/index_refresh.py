@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.vault.entries import ParseRules, read_fields
+from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, parser_key
 from lorestudio.vault.index import Assembly, FieldDefinitions, assemble, definition_path, field_definitions
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lorestudio.domain.tokens import TokenCounter
     from lorestudio.settings.deeplore import DeepLoreSettings
+    from lorestudio.vault.files import VaultFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +121,7 @@ def update(
         parsed += fresh
         vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
     assembly = assemble(
-        vaults,
-        definitions,
-        settings.multi_vault_conflict_resolution,
-        previous.assembly if previous is not None else None,
+        vaults, definitions, settings.multi_vault_conflict_resolution, previous.assembly if previous else None
     )
     state = VaultState(tuple(vaults), assembly)
     return Refreshed(
@@ -133,6 +131,15 @@ def update(
         parsed=parsed,
         failures=tuple(failures),
     )
+
+
+def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter) -> VaultIndex:
+    """Every entry of the vaults in their order, links resolved, references to missing titles taken out.
+
+    The first vault's definition file decides which gating fields exist. Notes that gave no entry, or could not be
+    read, are in `left_out`, vault by vault. Equal files and names give an equal digest.
+    """
+    return update(None, [ScannedVault.of(files) for files in files_by_vault], settings, counter).state.index
 
 
 def state_of(vaults: Sequence[KnownVault], settings: DeepLoreSettings) -> VaultState:
@@ -208,7 +215,7 @@ def _known_files(
             raise ValueError(f"The text of {file.filename} is needed and was not read.")
         note = None
         if file.filename.endswith(".md"):
-            note = read_fields(file.text, file.filename, vault.name, rules, counter)
+            note = parse_note(file.text, file.filename, vault.name, rules, counter)
             parsed += 1
         files.append(KnownFile(file.filename, file.digest, note, file.stamp, kept_text))
     return tuple(files), parsed

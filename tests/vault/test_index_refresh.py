@@ -21,11 +21,12 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
 from lorestudio.vault.folder import read_folder
 from lorestudio.vault.folder_scan import SETTLING_NS, ScannedVault, scan_folder
-from lorestudio.vault.index import build_index, definition_path
+from lorestudio.vault.index import definition_path
 from lorestudio.vault.index_refresh import (
     IndexChanges,
     Refreshed,
     VaultState,
+    build_index,
     changes_between,
     current_parser,
     state_of,

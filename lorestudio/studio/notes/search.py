@@ -24,7 +24,7 @@ import regex
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from lorestudio.vault.links.index import IndexedNote
+from lorestudio.vault.links.targets import IndexedNote
 from lorestudio.vault.links.mentions import stands_alone
 from lorestudio.vault.links.references import Excerpt, excerpt, heading_text
 from lorestudio.vault.links.targets import base_name

@@ -20,7 +20,8 @@ from lorestudio.studio.scenario.running import COUNTERS, run_scenario
 from lorestudio.systems.registry import scenario_format
 from lorestudio.systems.scenarios import ScenarioTurn
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index, definition_path
+from lorestudio.vault.index import definition_path
+from lorestudio.vault.index_refresh import build_index
 from lorestudio.vault.sources import FolderSource, VaultSource
 
 _REPORTED: Final = frozenset({"aiSearchMaxTokens", "aiSearchTimeout"})

@@ -11,22 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMainWindow, QMenuBar, QStatusBar, QToolButton, QWidget
 
 from lorestudio.studio.project.project import Project
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import Pane, PaneDock
-
-
-def at_next_turn(parent: QObject, work: Callable[[], None]) -> QTimer:
-    """A timer that does the work once events have been handled, however often it was started until then."""
-    timer = QTimer(parent)
-    timer.setSingleShot(True)
-    timer.setInterval(0)
-    timer.timeout.connect(work)
-    return timer
 
 
 class DockTitles(QObject):
@@ -37,7 +29,7 @@ class DockTitles(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._docks, self._current_pane = window, docks, current_pane
-        self._names_timer = at_next_turn(self, self.show_names)
+        self._names_timer = later(self, self.show_names)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._focus_changed)

@@ -13,9 +13,10 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.shell.actions import Action, Where
-from lorestudio.ui.shell.bars import StatusLine, at_next_turn
+from lorestudio.ui.shell.bars import StatusLine
 from lorestudio.ui.shell.layout import PaneLayout
 from lorestudio.ui.shell.menus import Commands
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
@@ -58,7 +59,7 @@ class Context(QObject):
         self.bars = BarStack(theme, self.commands.title, window)
         self.status = StatusLine(session, window)
         self.keep_chat: Callable[[Leave], bool] = lambda _leave: False
-        self._soon = at_next_turn(self, self.update_actions)
+        self._soon = later(self, self.update_actions)
 
     # ---- asking -----------------------------------------------------------------------------------------------------
 

@@ -49,8 +49,7 @@ def opened(window: MainWindow) -> BooksDialog:
 
 
 def rows(dialog: BooksDialog) -> list[list[str]]:
-    found = (dialog.list.topLevelItem(place) for place in range(dialog.list.topLevelItemCount()))
-    return [[item.text(column) for column in range(4)] for item in found if item is not None]
+    return dialog.model.texts()[1:]
 
 
 def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -64,7 +63,7 @@ def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot
     dialog.role.setCurrentIndex(dialog.role.findData(BookRole.CHAT.value))
     dialog.role.activated.emit(dialog.role.currentIndex())
     assert rows(dialog)[1][1] == "Chat"
-    dialog.list.setCurrentItem(dialog.list.topLevelItem(0))
+    dialog.list.selectRow(0)
     assert "“odd”" in dialog.about.toPlainText()
     dialog.accept()
     settled(qtbot, real)

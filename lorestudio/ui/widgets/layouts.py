@@ -1,0 +1,152 @@
+"""Rows, columns, labels and buttons, each in one expression: what a dialog or a pane is put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | int
+"""What stands in a row or a column: a widget or a layout, also with its stretch; a number is a stretch alone."""
+
+Margins: TypeAlias = int | tuple[int, int, int, int]
+"""Room around in pixels, the same on all sides or left, top, right and bottom."""
+
+Slot: TypeAlias = Callable[..., object] | SignalInstance
+
+_Layout = TypeVar("_Layout", bound=QBoxLayout)
+_Widget = TypeVar("_Widget", bound=QWidget)
+
+
+def row(*items: Item, spacing: int | None = None, margins: Margins | None = None) -> QHBoxLayout:
+    """These beside each other."""
+    return _filled(QHBoxLayout(), items, spacing, margins)
+
+
+def column(
+    *items: Item, of: QWidget | None = None, spacing: int | None = None, margins: Margins | None = None
+) -> QVBoxLayout:
+    """These below each other; as the content `of` a widget, where one is given."""
+    return _filled(QVBoxLayout(of) if of is not None else QVBoxLayout(), items, spacing, margins)
+
+
+def tight(*items: Item, of: QWidget | None = None) -> QVBoxLayout:
+    """A column without any room around and between."""
+    return column(*items, of=of, spacing=0, margins=0)
+
+
+def _filled(layout: _Layout, items: tuple[Item, ...], spacing: int | None, margins: Margins | None) -> _Layout:
+    if margins is not None:
+        layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for item in items:
+        what, stretch = item if isinstance(item, tuple) else (item, 0)
+        if isinstance(what, QWidget):
+            layout.addWidget(what, stretch)
+        elif isinstance(what, QLayout):
+            layout.addLayout(what, stretch)
+        else:
+            layout.addStretch(what)
+    return layout
+
+
+def holding(layout: QLayout, parent: QWidget | None = None) -> QWidget:
+    """A widget with this content."""
+    widget = QWidget(parent)
+    widget.setLayout(layout)
+    return widget
+
+
+def split(*parts: QWidget, across: bool = False, sizes: tuple[int, ...] = (), stretch: int | None = None) -> QSplitter:
+    """Parts that share the room as a person drags it, below each other or `across`; none can be dragged away.
+
+    `sizes` are those at first, `stretch` is the part that takes what is left.
+    """
+    splitter = QSplitter(Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical)
+    for place, part in enumerate(parts):
+        splitter.addWidget(part)
+        if stretch is not None:
+            splitter.setStretchFactor(place, int(place == stretch))
+    splitter.setChildrenCollapsible(False)
+    if sizes:
+        splitter.setSizes(list(sizes))
+    return splitter
+
+
+def named(widget: _Widget, name: str, tip: str = "", *, kind: str = "") -> _Widget:
+    """The widget with what a screen reader says of it, what whoever points at it reads, and how it is painted."""
+    if name:
+        widget.setAccessibleName(name)
+    if tip:
+        widget.setToolTip(tip)
+    if kind:
+        widget.setProperty("kind", kind)
+    return widget
+
+
+def label(parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True, selectable: bool = False) -> QLabel:
+    """Words for people, in as many lines as they need unless `wrap` is off."""
+    made = named(QLabel(text, parent, wordWrap=wrap), "", kind=kind)
+    if selectable:
+        made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made
+
+
+def button(
+    parent: QWidget, text: str, clicked: Slot | None = None, *, kind: str = "", tip: str = "", name: str = ""
+) -> QPushButton:
+    """A button, which Enter elsewhere in a dialog does not press."""
+    made = named(QPushButton(text, parent, autoDefault=False), name, tip, kind=kind)
+    if clicked is not None:
+        made.clicked.connect(clicked)
+    return made
+
+
+def small_button(parent: QWidget, text: str, tip: str = "", clicked: Slot | None = None) -> QPushButton:
+    """A button of less weight."""
+    return button(parent, text, clicked, kind="small", tip=tip)
+
+
+def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:
+    """One of several, by the titles of values; also its list is called `name`."""
+    box = named(QComboBox(parent), name)
+    box.view().setAccessibleName(name)
+    for value, title in (items or {}).items():
+        box.addItem(title, value)
+    return box
+
+
+def text_view(parent: QWidget, name: str, *, font: QFont | None = None, object_name: str = "") -> QPlainTextEdit:
+    """A text to read and to copy."""
+    view = named(QPlainTextEdit(parent, readOnly=True), name)
+    view.setObjectName(object_name)
+    if font is not None:
+        view.setFont(font)
+    return view
+
+
+def answers(dialog: QDialog, accept: QPushButton | str) -> QDialogButtonBox:
+    """Cancel, and the button that accepts a dialog."""
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, dialog)
+    yes = QPushButton(accept, dialog) if isinstance(accept, str) else accept
+    box.addButton(named(yes, "", kind="primary"), QDialogButtonBox.ButtonRole.AcceptRole)
+    box.accepted.connect(dialog.accept)
+    box.rejected.connect(dialog.reject)
+    return box
