@@ -33,16 +33,8 @@ class Preset:
     parts: frozenset[ControlsPart]
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedPreset:
-    """Choices with a preset applied, and sentences on what of it the vault does not have."""
-
-    controls: ChatControls
-    missing: tuple[str, ...] = ()
-
-
-def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> AppliedPreset:
-    """The choices with the preset's parts in place of their own.
+def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> tuple[ChatControls, tuple[str, ...]]:
+    """The choices with the preset's parts in place of their own, and sentences on what of it the vault does not have.
 
     Folders that the vault does not have are left out, as DeepLore leaves them out of a chat (rules: deeplore 5.9). All
     else stays, and is told where nothing in the vault answers to it.
@@ -50,10 +42,9 @@ def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> A
     wanted: dict[str, Any] = {
         part.value: getattr(preset.controls, part.value) for part in ControlsPart if part in preset.parts
     }
-    missing = list(_missing(preset, index))
     if ControlsPart.FOLDERS in preset.parts:
         wanted["folders"] = existing_folders(preset.controls.folders, index.folders)
-    return AppliedPreset(replace(controls, **wanted), tuple(missing))
+    return replace(controls, **wanted), tuple(_missing(preset, index))
 
 
 def _missing(preset: Preset, index: VaultIndex) -> Iterable[str]:

@@ -69,13 +69,13 @@ def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 
 
 def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    for change in note_changes(before.moment.index, after.moment.index):
+    for note, title, words in note_changes(before.moment.index, after.moment.index):
 
-        def carry(target: Rerun, source: Rerun, key: Key = change.key) -> Rerun:
+        def carry(target: Rerun, source: Rerun, key: Key = note) -> Rerun:
             index = carried_notes(target.moment.index, source.moment.index, [key])
             return replace(target, moment=replace(target.moment, index=index))
 
-        yield InputDifference(DifferenceKind.NOTE, change.title, "", change.words, carry, note=change.key)
+        yield InputDifference(DifferenceKind.NOTE, title, "", words, carry, note=note)
 
 
 def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:

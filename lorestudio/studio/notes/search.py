@@ -24,10 +24,9 @@ import regex
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from lorestudio.vault.links.targets import IndexedNote
 from lorestudio.vault.links.mentions import stands_alone
 from lorestudio.vault.links.references import Excerpt, excerpt, heading_text
-from lorestudio.vault.links.targets import base_name
+from lorestudio.vault.links.targets import IndexedNote, base_name
 from lorestudio.vault.note.property_texts import split_places
 
 

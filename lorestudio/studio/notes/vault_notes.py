@@ -67,16 +67,11 @@ class Planned:
     remarks: tuple[str, ...] = ()
 
 
-def read_vault_notes(
-    folder: Path,
-    on_progress: Callable[[int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> VaultNotes:
-    """All notes below the folder with their references. Raises VaultError and ReadingCancelledError."""
+def read_vault_notes(folder: Path) -> VaultNotes:
+    """All notes below the folder with their references. Raises VaultError."""
     folder = folder.expanduser().resolve()
-    read = read_folder(folder, cancelled=cancelled)
-    index = LinkIndex.build(read.files, attachments(folder), on_progress, cancelled)
-    return VaultNotes(folder, index, read.left_out)
+    read = read_folder(folder)
+    return VaultNotes(folder, LinkIndex.build(read.files, attachments(folder)), read.left_out)
 
 
 def attachments(folder: Path) -> tuple[str, ...]:
