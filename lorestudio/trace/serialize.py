@@ -13,8 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -155,6 +157,20 @@ def _int_in(value: object, path: str) -> int:
     return value
 
 
+def _path_in(value: object, path: str) -> Path:
+    return Path(_text_in(value, path))
+
+
+def _time_in(value: object, path: str) -> datetime:
+    """A time that names no zone is one of UTC."""
+    text = _text_in(value, path)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise _fail(path, "a time", value) from None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
 def _same(value: object) -> object:
     return value
 
@@ -164,6 +180,8 @@ _PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
     bool: (_same, _bool_in),
     int: (_same, _int_in),
     float: (_number_out, _number_in),
+    Path: (str, _path_in),
+    datetime: (datetime.isoformat, _time_in),
 }
 
 

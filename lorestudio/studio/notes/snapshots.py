@@ -24,6 +24,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.notes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.json_lines import append_lines, json_line, read_lines
+from lorestudio.trace.serialize import record_from_json, record_to_json
 from lorestudio.vault.data_folder import place_key, reason_of, utc_now
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import SaveError, VaultError
@@ -139,7 +140,7 @@ class NoteSnapshot:
     time: datetime
     digest: str
     size: int
-    reason: str
+    reason: str = ""
 
 
 class Snapshots:
@@ -179,13 +180,7 @@ class Snapshots:
         records = self._records(path)
         if records and records[-1].get("digest") == digest:
             return
-        record: dict[str, Json] = {
-            "path": str(path),
-            "time": time.isoformat(),
-            "digest": digest,
-            "size": len(data),
-            "reason": reason,
-        }
+        record = record_to_json(NoteSnapshot(path, time, digest, len(data), reason))
         # The blob is what counts; a line that a power cut swallows is not worth waiting for the disk a thousand times.
         append_lines(self._file(place_key(path)), [record], sync=False)
 
@@ -345,15 +340,10 @@ def thinned(snapshots: Collection[NoteSnapshot], now: datetime) -> frozenset[Not
 
 def _snapshot(record: Mapping[str, Json]) -> NoteSnapshot | None:
     """The snapshot that a line tells of, None where it tells of none."""
-    path, time, digest, size = (record.get(name) for name in ("path", "time", "digest", "size"))
-    if not (isinstance(path, str) and isinstance(time, str) and isinstance(digest, str) and isinstance(size, int)):
-        return None
     try:
-        when = datetime.fromisoformat(time)
+        return record_from_json(NoteSnapshot, record, "snapshot")
     except ValueError:
         return None
-    when = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
-    return NoteSnapshot(Path(path), when, digest, size, str(record.get("reason", "")))
 
 
 def history_error(path: Path, folder: Path, error: OSError) -> HistoryError:

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.javascript import Json
 from lorestudio.studio.notes.change_set import ChangeSet, NameTakenError, NoteFileChange
+from lorestudio.trace.serialize import record_from_json, record_to_json
 from lorestudio.vault.data_folder import place_key, reason_of, utc_now
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
@@ -68,18 +68,10 @@ class Trash:
         name = f"{time.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         file = self._vault_folder(vault) / f"{name}{'.md' if path.suffix in {'', _LABEL} else path.suffix}"
         item = Trashed(vault, path, time, digest_of(data), len(data), file, run)
-        record: dict[str, Json] = {
-            "vault": str(vault),
-            "path": str(path),
-            "time": time.isoformat(),
-            "digest": item.digest,
-            "size": item.size,
-            "run": run,
-        }
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             _write(file, data)
-            _write(_label(file), json.dumps(record, indent=1).encode())
+            _write(_label(file), json.dumps(record_to_json(item), indent=1).encode())
         except OSError as error:
             with suppress(OSError):
                 file.unlink(missing_ok=True)
@@ -169,25 +161,22 @@ class Trash:
         return self._folder / f"{_UNUSUAL.sub('_', vault.name)[:60]}-{digest}"
 
     def _read_label(self, label: Path) -> Trashed | None:
-        file: Path | None = None
         try:
             record = json.loads(label.read_bytes())
-            time = datetime.fromisoformat(record["time"])
-            vault, path = Path(record["vault"]), Path(record["path"])
-            path.relative_to(vault)
-            size, digest, run = int(record["size"]), str(record["digest"]), str(record.get("run", ""))
             file = next(one for one in sorted(label.parent.glob(f"{label.stem}.*")) if one != label)
+            item = record_from_json(Trashed, {**record, "file": str(file)}, "label")
+            item.path.relative_to(item.vault)
         except FileNotFoundError:
             return None  # deleted by another window meanwhile
         except StopIteration:
             self._problems[f"“{label}” is in the trash without its note; delete the file."] = None
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             self._problems[
                 f"“{label}” in the trash cannot be read ({reason_of(error)}). The note itself lies beside it."
             ] = None
             return None
-        return Trashed(vault, path, time if time.tzinfo else time.replace(tzinfo=UTC), digest, size, file, run)
+        return item
 
 
 def free_name(path: Path) -> Path:
