@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +24,7 @@ from lorestudio.exchange.chats.metadata import existing_folders
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.studio.chat.controls import ControlsPart, context_fields, context_values, fitting
+from lorestudio.vault.data_folder import refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +224,10 @@ class PresetFolder:
         """All presets by name, and files that are none with what is wrong in them. Raises InputError for a folder
         that cannot be read; a folder that is not there has no presets.
         """
-        try:
+        paths: list[Path] = []
+        unread = "the folder cannot be read: {reason}."
+        with refused(partial(InputError, self.folder), unread), suppress(FileNotFoundError):
             paths = sorted(path for path in self.folder.iterdir() if path.suffix.lower() == SUFFIX)
-        except FileNotFoundError:
-            return KnownPresets()
-        except OSError as error:
-            raise InputError(self.folder, f"the folder cannot be read: {error.strerror or error}.") from error
         found: list[tuple[Path, Preset]] = []
         broken: list[BrokenPreset] = []
         for path in paths:
@@ -293,19 +294,14 @@ class PresetFolder:
         return path
 
     def _write(self, path: Path, preset: Preset) -> Path:
-        try:
+        with refused(partial(InputError, path), "the preset cannot be written: {reason}."):
             write_atomically(path, json_bytes(preset_json(preset)))
-        except (OSError, SettingsError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(path, f"the preset cannot be written: {reason}.") from error
         return path
 
 
 def _remove(path: Path) -> None:
-    try:
+    with refused(partial(InputError, path), "the file cannot be deleted: {reason}."):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(path, f"the file cannot be deleted: {error.strerror or error}.") from error
 
 
 def checked_name(name: str) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from lorestudio.domain.lifecycle import Closing
 from lorestudio.settings.files import write_atomically
 from lorestudio.trace.serialize import record_from_json
 from lorestudio.vault.data_folder import default_folder as note_data_folder
-from lorestudio.vault.data_folder import place_key, reason_of, utc_now
+from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import digest_of
@@ -163,13 +163,9 @@ class Recovery(Closing):
         return self._session / f"{digest_of(place_key(path).encode('utf-8', 'surrogatepass'))[:32]}.json"
 
 
-@contextmanager
-def _explained(folder: Path) -> Iterator[None]:
+def _explained(folder: Path) -> AbstractContextManager[None]:
     """Turn what the disk refuses into a SaveError."""
-    try:
-        yield
-    except OSError as error:
-        raise SaveError(
-            f"Unsaved texts cannot be kept in “{folder}” ({reason_of(error)}), so save your notes often. "
-            "Make room there or correct its permissions."
-        ) from error
+    advice = "Make room there or correct its permissions."
+    return refused(
+        SaveError, f"Unsaved texts cannot be kept in “{folder}” ({{reason}}), so save your notes often. {advice}"
+    )

@@ -15,7 +15,7 @@ from typing import Final
 
 from lorestudio.studio.notes.change_set import ChangeSet, NameTakenError, NoteFileChange
 from lorestudio.trace.serialize import record_from_json, record_to_json
-from lorestudio.vault.data_folder import place_key, reason_of, utc_now
+from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
 from lorestudio.vault.writer import digest_of, temporary_name
@@ -84,24 +84,16 @@ class Trash:
     def list(self, vault: Path | None = None) -> tuple[Trashed, ...]:
         """What is in the trash, of one vault or of all, newest first. Raises VaultError."""
         folder = self._folder if vault is None else self._vault_folder(vault)
-        try:
+        with refused(VaultError, f"The trash “{folder}” cannot be read ({{reason}}). Check its permissions."):
             labels = sorted(folder.glob("*/*.json" if vault is None else "*.json"))
-        except OSError as error:
-            raise VaultError(
-                f"The trash “{folder}” cannot be read ({reason_of(error)}). Check its permissions."
-            ) from error
         found = [item for label in labels if (item := self._read_label(label)) is not None]
         return tuple(sorted(found, key=lambda item: item.time, reverse=True))
 
     def read(self, item: Trashed) -> str:
         """The text of a deleted note. Raises VaultError where it is gone, damaged, or no UTF-8."""
-        try:
+        sentence = f"“{item.path.name}” cannot be read from the trash: {item.file} ({{reason}})."
+        with refused(VaultError, f"{sentence} Its history may still have it."):
             data = item.file.read_bytes()
-        except OSError as error:
-            raise VaultError(
-                f"“{item.path.name}” cannot be read from the trash: {item.file} ({reason_of(error)}). "
-                "Its history may still have it."
-            ) from error
         if digest_of(data) != item.digest:
             raise VaultError(
                 f"“{item.path.name}” was changed in the trash: {item.file}. Look at that file, and copy from it by "
@@ -130,15 +122,11 @@ class Trash:
 
     def remove(self, item: Trashed) -> None:
         """Delete one note for good. Raises SaveError."""
-        try:
+        sentence = f"“{item.path.name}” cannot be deleted from the trash: {item.file} ({{reason}})."
+        with refused(SaveError, f"{sentence} Correct the permissions of that folder."):
             # The label goes last: a label without a note is told, a note without a label would be forgotten.
             item.file.unlink(missing_ok=True)
             _label(item.file).unlink(missing_ok=True)
-        except OSError as error:
-            raise SaveError(
-                f"“{item.path.name}” cannot be deleted from the trash: {item.file} ({reason_of(error)}). "
-                "Correct the permissions of that folder."
-            ) from error
 
     def remove_run(self, run: str, paths: Collection[Path]) -> None:
         """Delete what one run of the change log put here of these paths, after it was undone.

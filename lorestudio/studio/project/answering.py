@@ -23,6 +23,7 @@ from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMA
 from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, ProfileFile, load_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.vault.data_folder import refused
 
 __all__ = [
     "DRAFT",
@@ -207,11 +208,8 @@ def load_recorded(chat: Path | None) -> RecordedAnswers:
         message = "Recorded answers lie beside a chat file, and this chat has none. Choose another answer source."
         raise AnsweringError(message)
     recorded = RecordedAnswers(answers_path(chat))
-    try:
+    with refused(AnsweringError, f"{recorded.path}: the recorded answers cannot be read ({{reason}})."):
         recorded.load()
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise AnsweringError(f"{recorded.path}: the recorded answers cannot be read ({reason}).") from error
     return recorded
 
 
