@@ -24,7 +24,7 @@ from lorestudio.exchange.chats.metadata import existing_folders
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.studio.chat.controls import ControlsPart, context_fields, context_values, fitting
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.data_folder import reason_of, refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +294,10 @@ class PresetFolder:
         return path
 
     def _write(self, path: Path, preset: Preset) -> Path:
-        with refused(partial(InputError, path), "the preset cannot be written: {reason}."):
+        try:
             write_atomically(path, json_bytes(preset_json(preset)))
+        except (OSError, SettingsError) as error:
+            raise InputError(path, f"the preset cannot be written: {reason_of(error)}.") from error
         return path
 
 
