@@ -69,16 +69,6 @@ def card_text(text: str, label: str) -> Texts:
     return ((text, PromptOrigin(Origin.CARD, label)),) if text.strip() else ()
 
 
-def with_chat_texts(texts: CardTexts, chat: Chat) -> CardTexts:
-    """The same with the chat's own texts in the place of the card's."""
-    return replace(
-        texts,
-        scenario=_own(chat, "scenario") or texts.scenario,
-        examples=_own(chat, "mes_example", "example messages") or texts.examples,
-        system_prompt=_own(chat, "system_prompt", "main prompt") or texts.system_prompt,
-    )
-
-
 def _own(chat: Chat, name: str, label: str = "") -> Texts:
     text: Json = chat.metadata.get(name)
     if not isinstance(text, str) or not text.strip():
@@ -122,7 +112,13 @@ def next_speaker(group: GroupChat, chat: Chat, end: int) -> tuple[str, str]:
 def card_texts(card: CharacterCard | None, chat: Chat, group: GroupChat | None, speaker: str) -> CardTexts:
     """The texts of whoever speaks, or of the whole group, in this chat."""
     own = of_card(card) if card is not None else CardTexts()
-    return with_chat_texts(joined_texts(group, speaker, own) if group is not None else own, chat)
+    texts = joined_texts(group, speaker, own) if group is not None else own
+    return replace(
+        texts,
+        scenario=_own(chat, "scenario") or texts.scenario,
+        examples=_own(chat, "mes_example", "example messages") or texts.examples,
+        system_prompt=_own(chat, "system_prompt", "main prompt") or texts.system_prompt,
+    )
 
 
 def joined_texts(group: GroupChat, speaker: str, own: CardTexts) -> CardTexts:

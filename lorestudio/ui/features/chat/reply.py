@@ -272,7 +272,7 @@ class ReplyWork(QObject):
         chat, generation = project.chat, asking.generation
         if chat != asking.made and not _has_room(chat, generation):
             generation = Generation(len(chat.messages))
-        made = received(
+        made, controls = received(
             chat,
             project.controls,
             generation,
@@ -282,7 +282,7 @@ class ReplyWork(QObject):
             settings=project.settings,
         )
         title = tr("reply #{number}", number=generation.message)
-        self._session.parts.adjust(title, chat=made.chat, controls=made.controls)
+        self._session.parts.adjust(title, chat=made, controls=controls)
 
     def _give_up(self, sentence: str) -> None:
         asking, self._asking = self._asking, None
