@@ -154,13 +154,8 @@ class LivePreview(QObject):
 
 def unsaved_notes(project: Project, drafts: Mapping[Path, Draft]) -> tuple[NoteText, ...]:
     """The unsaved texts of notes that lie in the project's vaults."""
-    found = []
-    for path, draft in drafts.items():
-        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
-            if folder is not None and path.is_relative_to(folder):
-                found.append(NoteText(vault, path.relative_to(folder).as_posix(), draft.text))
-                break
-    return tuple(found)
+    places = ((project.note_place(path), draft.text) for path, draft in drafts.items())
+    return tuple(NoteText(*place, text) for place, text in places if place is not None)
 
 
 MOST_NAMES: Final = 3

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, tr
-from lorestudio.ui.widgets.layouts import button, column, label, named, row, tight
+from lorestudio.ui.widgets.layouts import button, column, label, named, paint_as, row, tight
 from lorestudio.ui.widgets.pane import drop_all
 
 _ICONS = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
@@ -70,9 +70,7 @@ class MessageBar(QFrame):
         self.show()
 
     def _paint(self) -> None:
-        self.setProperty("tone", self._tone)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        paint_as(self, "tone", self._tone)
         icon = self._theme.icon(_ICONS.get(self._tone, "info"), self._tone)
         self._icon.setPixmap(icon.pixmap(16, 16))
         self._close.setIcon(self._theme.icon("close", "text_muted"))

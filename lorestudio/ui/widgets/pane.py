@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QDockWidget, QGridLayout, QLabel, QLayout, QSizePo
 
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.layouts import button, column, named, row
+from lorestudio.ui.widgets.layouts import button, column, named, paint_as, row
 
 
 def drop_all(layout: QLayout) -> None:
@@ -208,9 +208,7 @@ class PaneTitle(QWidget):
 
     def set_active(self, active: bool) -> None:
         """Show that the keyboard is in this pane."""
-        self.setProperty("active", active)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        paint_as(self, "active", active)
 
     def show_name(self, shown: bool) -> None:
         """Hide the name where a tab says it already."""

@@ -16,8 +16,8 @@ from lorestudio.ui.features.recap.queue import Enqueue, RecapCost, RecapQueue
 from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, shorten, tr
-from lorestudio.ui.state.choices import source_title
+from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
 
 _MENU: Final = "Chat/Recap"
@@ -283,7 +283,7 @@ class RecapFeature(Feature):
 
     def _show_queue(self) -> None:
         source = self.queue.source
-        self.pane.show_queue(self.recaps.queue, _short(source), source_title(source))
+        self.pane.show_queue(self.recaps.queue, short_source(source, tr("Stand-in")), source_title(source))
         self.context.actions_changed()
 
     def _look(self) -> None:
@@ -300,10 +300,3 @@ class RecapFeature(Feature):
             self.pane.messages.view.choose(message)
         generation = selection.generation
         self.recaps.look_at(generation.message if generation is not None else message)
-
-
-def _short(source: Source) -> str:
-    """Who writes, as short as a button needs it."""
-    if source.kind is AnswerKind.PROVIDER:
-        return shorten(source.profile, 18)
-    return {AnswerKind.STAND_IN: tr("Stand-in"), AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))
