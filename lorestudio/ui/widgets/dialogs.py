@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -138,6 +139,20 @@ def propose(
     box.finished.connect(lambda _result: answered(box.clickedButton() is yes))
     box.open()
     return box
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What a person has to agree to before a model is asked; `answered` hears of it however the question ends."""
+
+    name: str
+    sentence: str
+    more: str
+    answered: Callable[[bool], object]
+
+    def ask(self, parent: QWidget) -> QMessageBox:
+        """Ask the person."""
+        return ask_model(parent, self.name, self.sentence, self.more, self.answered)
 
 
 def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callable[[bool], object]) -> QMessageBox:

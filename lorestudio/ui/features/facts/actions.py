@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from lorestudio.systems.facts.picture import MemoryRow
 from lorestudio.systems.facts.system import SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.facts.extraction import MemoryCost, MemoryWork
+from lorestudio.ui.features.facts.extraction import MemoryWork
 from lorestudio.ui.features.facts.extraction_worker import FAILED, ExtractionWish
 from lorestudio.ui.features.facts.pane import MENU, ROW_MENU, MemoriesPane
 from lorestudio.ui.features.facts.store import SYSTEM, MemoryStore
@@ -142,7 +142,7 @@ class MemoriesFeature(Feature):
         self.work.changed.connect(self._show_work)
         self.work.told.connect(context.say)
         self.work.cleared.connect(lambda: context.bars.drop(FAILED))
-        self.work.cost_known.connect(self._ask_cost)
+        self.work.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_work)
         context.session.project_changed.connect(self._show)
         context.session.traces_changed.connect(lambda _all: self._show_row(page.current))
@@ -268,11 +268,6 @@ class MemoriesFeature(Feature):
         self.context.commands.fill(menu, ROW_MENU)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(where)
-
-    def _ask_cost(self, cost: MemoryCost) -> None:
-        dialogs.ask_model(
-            self.context.window, cost.name, cost.sentence, cost.more, lambda yes: cost.go() if yes else None
-        )
 
     # ---- the run that is looked at ----------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
+from lorestudio.ui.widgets.dialogs import ModelCost
 
 FACTS: Final = "facts"
 VECTORS: Final = "vectors"
@@ -56,18 +57,8 @@ class Under:
         return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryCost:
-    """What a person has to agree to before `go` is called; `name` is who is asked."""
-
-    name: str
-    sentence: str
-    go: Callable[[], object]
-    more: str = ""
-
-
 class MemoryWork(QObject):
-    """`changed` follows what is under way, `cost_known` carries a `MemoryCost`, `told` a `Notice`; `cleared`
+    """`changed` follows what is under way, `cost_known` carries a `ModelCost`, `told` a `Notice`; `cleared`
     says that the failures told before are over.
     """
 
@@ -126,7 +117,7 @@ class MemoryWork(QObject):
             asks = count(picture.stale, "request for a vector", "requests for vectors")
             sentence = tr("{asks} to {name}. They hold the texts of the memories.", asks=asks, name=self.embedder)
             more = tr("It can be stopped at any time; what was made stays.")
-            self.cost_known.emit(MemoryCost(self.embedder, sentence, partial(self.refresh, agreed=True), more))
+            self._ask(self.embedder, sentence, more, partial(self.refresh, agreed=True))
             return
         owner = "" if picture.everything else picture.owner
         self._begin(Under(VECTORS, of=picture.stale), partial(refresh, store.place, owner), self._refreshed)
@@ -176,7 +167,7 @@ class MemoryWork(QObject):
             name = self.source.profile if self.source.kind is AnswerKind.PROVIDER else self.embedder
             go = partial(self.extract, replace(wish, agreed=True))
             more = tr("The requests hold texts of the chat. It can be stopped at any time; what was kept stays.")
-            self.cost_known.emit(MemoryCost(name, ended.cost, go, more))
+            self._ask(name, ended.cost, more, go)
             return
         self._store.renew()
         if ended.drawn:
@@ -185,6 +176,9 @@ class MemoryWork(QObject):
             self.cleared.emit()
         for notice in news_of(ended):
             self.told.emit(notice)
+
+    def _ask(self, name: str, cost: str, more: str, go: Callable[[], object]) -> None:
+        self.cost_known.emit(ModelCost(name, cost, more, lambda yes: go() if yes else None))
 
     def _refreshed(self, ended: Ended) -> None:
         self._store.renew()

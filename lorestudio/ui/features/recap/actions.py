@@ -12,7 +12,7 @@ from lorestudio.systems.recap.session import RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.pane import RecapPane
-from lorestudio.ui.features.recap.queue import Enqueue, RecapCost, RecapQueue
+from lorestudio.ui.features.recap.queue import Enqueue, RecapQueue
 from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
@@ -106,7 +106,7 @@ class RecapFeature(Feature):
         recaps.prompt_changed.connect(pane.prompt.show_prompt)
         recaps.told.connect(context.say)
         self.queue.changed.connect(self._show_queue)
-        self.queue.cost_known.connect(self._ask_cost)
+        self.queue.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_queue)
         context.session.state_changed.connect(self._show_unsaved)
         context.selection.generation_changed.connect(self._look)
@@ -248,12 +248,6 @@ class RecapFeature(Feature):
             tr("Save chat"), lambda yes: self._files.save(saved) if yes else None,
             tr("Recaps are made of what is in the file, and written into it."),
         )  # fmt: skip
-
-    def _ask_cost(self, cost: RecapCost) -> None:
-        more = tr("The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time.")
-        dialogs.ask_model(
-            self.context.window, cost.profile, cost.sentence, more, lambda yes: self.queue.agree(cost, agreed=yes)
-        )
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
