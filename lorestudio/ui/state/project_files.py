@@ -188,12 +188,9 @@ class Reading(QObject):
             if now is not None and kept.before != kept.after:
                 parts = kept.forward(Parts.of(now))
                 self._parts.adjust(
-                    kept.title,
-                    settings=parts.settings,
-                    controls=parts.controls,
-                    behaviour=parts.behaviour,
+                    kept.title, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour,
                     chat=parts.chat,
-                )
+                )  # fmt: skip
 
         self._read(project.name, lambda _job: project.reloaded(), done)
 

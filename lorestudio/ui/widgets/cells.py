@@ -184,11 +184,13 @@ class Canvas:
 
 
 class Piece(ABC):
-    """Something in a line of a cell."""
+    """Something in a line of a cell, of a certain `width` or, with None, as wide as what is left."""
 
-    @abstractmethod
+    width: float | None
+
     def room(self, canvas: Canvas) -> float | None:
         """How wide it is with the gap behind it; None for what is left."""
+        return self.width
 
     @abstractmethod
     def draw(self, canvas: Canvas, box: QRectF) -> None:
@@ -253,10 +255,6 @@ class Glyph(Piece):
     width: float = 20
     steady: bool = False
 
-    def room(self, canvas: Canvas) -> float | None:
-        """See `Piece`."""
-        return self.width
-
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""
         square = QRectF(box.left(), box.top(), min(self.width, self.size + 2), box.height())
@@ -271,10 +269,6 @@ class Marked(Piece):
     size: int = 18
     width: float = 25
 
-    def room(self, canvas: Canvas) -> float | None:
-        """See `Piece`."""
-        return self.width
-
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""
         square = QRectF(box.left(), box.top(), self.size + 1, box.height())
@@ -288,10 +282,7 @@ class Swatch(Piece):
     fill: str
     letter: str = ""
     icon: str = ""
-
-    def room(self, canvas: Canvas) -> float | None:
-        """See `Piece`."""
-        return 22
+    width: float = 22
 
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""
@@ -346,10 +337,7 @@ class Bar(Piece):
     line: float | None = None
     after: float = 8
     edge: str = "fill_edge"
-
-    def room(self, canvas: Canvas) -> float | None:
-        """See `Piece`."""
-        return None
+    width: None = None
 
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSplitter,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -72,6 +73,14 @@ def holding(layout: QLayout, parent: QWidget | None = None) -> QWidget:
     widget = QWidget(parent)
     widget.setLayout(layout)
     return widget
+
+
+def stacked(parent: QWidget, *pages: QWidget) -> QStackedWidget:
+    """Pages of which one is shown, the first one at first."""
+    made = QStackedWidget(parent)
+    for page in pages:
+        made.addWidget(page)
+    return made
 
 
 def split(*parts: QWidget, across: bool = False, sizes: tuple[int, ...] = (), stretch: int | None = None) -> QSplitter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -196,19 +196,16 @@ def _item(option: _PickerOption, found: Effect | None) -> Choice:
 
 def _does(found: Effect) -> str:
     """What a choice does in the chosen reply, from the effect of taking it away."""
-    parts = []
-    if found.lets_in or not found.filters:
-        parts.append(tr("filters {entries}", entries=count(len(found.lets_in), "entry", "entries")))
-    if found.filters:
-        parts.append(tr("lets {entries} through", entries=count(len(found.filters), "entry", "entries")))
-    return ", ".join(parts)
+    return _filtered("filters {entries}", found.lets_in, "lets {entries} through", found.filters)
 
 
 def _would(found: Effect) -> str:
     """What a choice would do in the chosen reply."""
-    parts = []
-    if found.filters or not found.lets_in:
-        parts.append(tr("would filter {entries}", entries=count(len(found.filters), "entry", "entries")))
-    if found.lets_in:
-        parts.append(tr("would let {entries} through", entries=count(len(found.lets_in), "entry", "entries")))
-    return ", ".join(parts)
+    return _filtered("would filter {entries}", found.filters, "would let {entries} through", found.lets_in)
+
+
+def _filtered(filters: str, out: Sequence[int], lets: str, through: Sequence[int]) -> str:
+    """How many entries are filtered, unless some are only let through, and how many are."""
+    told = [(filters, out)] if out or not through else []
+    told += [(lets, through)] if through else []
+    return ", ".join(tr(words, entries=count(len(entries), "entry", "entries")) for words, entries in told)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,9 +13,11 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.ui.features.facts.extraction_worker import (
+    FACTS,
+    VECTORS,
     Ended,
-    ExtractionProgress,
     ExtractionWish,
+    Under,
     extract,
     news_of,
     refresh,
@@ -26,35 +27,6 @@ from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
 from lorestudio.ui.widgets.dialogs import ModelCost
-
-FACTS: Final = "facts"
-VECTORS: Final = "vectors"
-
-
-@dataclass(frozen=True, slots=True)
-class Under:
-    """What is under way: facts or vectors, "" for neither. `passage` is the key of the one that is read."""
-
-    kind: str = ""
-    done: int = 0
-    of: int = 0
-    failed: int = 0
-    passage: str = ""
-    stopping: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """How far it is."""
-        if self.stopping:
-            return tr("Stopping…")
-        if self.kind == VECTORS:
-            return tr("Making vectors: {done} of {of}…", done=self.done, of=self.of)
-        if not self.kind:
-            return ""
-        if not self.of:
-            return tr("Looking what waits…")
-        text = tr("Reading passage {now} of {of}…", now=min(self.done + 1, self.of), of=self.of)
-        return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
 
 
 class MemoryWork(QObject):
@@ -155,10 +127,9 @@ class MemoryWork(QObject):
             self._store.session.question.emit(news)
         elif isinstance(news, Withdrawn):
             self._store.session.withdrawn.emit(news.question)
-        elif isinstance(news, ExtractionProgress) and self.busy:
-            under = replace(self.under, done=news.done, of=news.of, passage=news.passage, failed=news.failed)
-            further = news.done > self.under.done and under.kind == FACTS
-            self._show(under)
+        elif isinstance(news, Under) and self.busy:
+            further = news.done > self.under.done and news.kind == FACTS
+            self._show(replace(news, stopping=self.under.stopping))
             if further:
                 self._store.renew()
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLineEdit,
     QSizePolicy,
-    QStackedWidget,
     QToolButton,
     QTreeView,
     QWidget,
@@ -38,7 +37,7 @@ from lorestudio.ui.shell.qt import Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_case, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import combo, named, row, tight
+from lorestudio.ui.widgets.layouts import combo, named, row, stacked, tight
 from lorestudio.ui.widgets.pane import EmptyState
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 
@@ -232,7 +231,6 @@ class SettingsView(QWidget):
             margins=(8, 5, 8, 3),
         )  # fmt: skip
         """The line with the search; others may add to it."""
-        self._pages = QStackedWidget(self)
         self._build(brief=brief)
         self.search.textChanged.connect(lambda _text: self._filter())
         self.grouping.currentIndexChanged.connect(lambda _place: self._filter())
@@ -261,8 +259,7 @@ class SettingsView(QWidget):
         header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Interactive)
         header.resizeSection(VALUE, 150)
-        self._pages.addWidget(tree)
-        self._pages.addWidget(self.nothing)
+        self._pages = stacked(self, tree, self.nothing)
         tight(self.top, (self._pages, 1), of=self)
 
     def show_stage(self, stage: str) -> None:
