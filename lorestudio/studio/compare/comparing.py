@@ -11,22 +11,11 @@ from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
-from lorestudio.studio.compare.comparison import Comparison, Contender, TurnComparison, compare
+from lorestudio.studio.compare.comparison import Comparison, Contender, compare
 from lorestudio.studio.project.project import Project, read_settings
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.trace.model import Trace
-
-__all__ = [
-    "Candidate",
-    "CandidateStore",
-    "Comparison",
-    "TurnComparison",
-    "candidate",
-    "compare_candidates",
-    "run_candidate",
-    "simulator_of",
-]
 
 FEWEST: Final = 2
 

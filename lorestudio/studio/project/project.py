@@ -74,6 +74,26 @@ class Project:
         chosen = self.controls.character
         return chosen if chosen is not None else (self.chat or Chat()).character_name
 
+    @property
+    def folders(self) -> dict[str, Path | None]:
+        """The vaults' folders by their names."""
+        return dict(zip(self.index.vaults, self.vault_folders, strict=False))
+
+    @property
+    def roots(self) -> list[Path]:
+        """The folders alone."""
+        return [folder for folder in self.vault_folders if folder is not None]
+
+    def note_path(self, vault: str, filename: str) -> Path | None:
+        """The file of a note, None where its vault has no folder."""
+        folder = self.folders.get(vault)
+        return None if folder is None else folder / filename
+
+    def note_at(self, path: Path) -> tuple[str, str] | None:
+        """The vault and the name of the note behind a file, None where it is in none of the vaults."""
+        inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
+        return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
+
     def scene(self, answers: AnswerSource | None = None, model: str = "") -> Scene:
         """What a retrieval system is made for; the stand-in answers where nobody else is named."""
         chat, setup = self.chat or Chat(), self.setup

@@ -69,12 +69,6 @@ class ProjectChanges:
         """Whether a note can be tried out with another text: its own text is at hand, and what the index is made of."""
         return self._vaults is not None and self._text(vault, filename) is not None
 
-    def note_path(self, vault: str, filename: str) -> Path | None:
-        """The note's file, None where its vault has no folder."""
-        folders = dict(zip(self.project.index.vaults, self.project.vault_folders, strict=False))
-        folder = folders.get(vault)
-        return None if folder is None else folder / filename
-
     def text(self, vault: str, filename: str) -> str:
         """The note's text. Raises InputError where it is not at hand."""
         text = self._text(vault, filename)
@@ -106,7 +100,7 @@ class ProjectChanges:
     def _text(self, vault: str, filename: str) -> str | None:
         key = (vault, filename)
         if key not in self._texts:
-            path = self.note_path(vault, filename)
+            path = self.project.note_path(vault, filename)
             if path is None:
                 return None
             try:

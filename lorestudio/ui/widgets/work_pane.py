@@ -37,7 +37,6 @@ from lorestudio.ui.widgets.layouts import (
     row,
     small_button,
     split,
-    stacked,
     tight,
 )
 from lorestudio.ui.widgets.pane import EmptyState, Pane
@@ -319,7 +318,7 @@ class WorkPane(Pane):
         self.notice, self.notice_text, self.notice_button = QFrame(self), label(self), QPushButton(self)
         self._content = tight(self._make_notice(), (self.tabs, 1))
         self._whole = holding(self._content, self)
-        self._pages = stacked(self, self.empty, self._whole)
+        self._pages = stack(self.empty, self._whole)
         self.column.addWidget(self._pages, 1)
 
     def _make_notice(self) -> QWidget:

@@ -9,40 +9,24 @@ import logging
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QSizePolicy,
-    QSplitter,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHeaderView, QSizePolicy, QWidget
 
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.summary import summary
-from lorestudio.ui.features.bench.results import (
-    KEY,
-    TOKENS,
-    WHY,
-    BenchText,
-    bench_table,
-    full_words,
-)
+from lorestudio.ui.features.bench.results import KEY, TOKENS, WHY, BenchText, bench_table, full_words
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, split, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -149,84 +133,48 @@ class BenchPane(Pane):
             tr("Type or paste any text: a message, a scene, a few words. What it would trigger appears below.")
         )
         self.text.setMinimumHeight(44)
-        self.state = QLabel(self)
-        self.state.setWordWrap(True)
-        self.state.setProperty("kind", "small")
+        self.state = label(self, kind="small")
         self.state.setContentsMargins(10, 4, 10, 4)
-        self.why = QLabel(self)
-        self.why.setWordWrap(True)
+        self.why = named(label(self), tr("Why, for the chosen row"))
         self.why.setContentsMargins(10, 5, 10, 5)
         self.why.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.why.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        self.why.setAccessibleName(tr("Why, for the chosen row"))
         self.empty = EmptyState(theme, "search", self)
         self._build_table()
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.table)
-        self._pages.addWidget(self.empty)
-        padded = QWidget(self)
-        around = QVBoxLayout(padded)
-        around.setContentsMargins(8, 0, 8, 2)
-        around.addWidget(self.text)
-        above, below = QWidget(self), QWidget(self)
-        for holder, widgets in ((above, (head, padded)), (below, (self.state, self._pages, self.why))):
-            column = QVBoxLayout(holder)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(0)
-            for widget in widgets:
-                column.addWidget(widget, 1 if widget in {padded, self._pages} else 0)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.addWidget(above)
-        self.splitter.addWidget(below)
+        self._pages = stack(self.table, self.empty)
+        above = holding(tight(head, (column(self.text, margins=(8, 0, 8, 2)), 1)))
+        self.splitter = split(above, holding(tight(self.state, (self._pages, 1), self.why)))
         self.splitter.setStretchFactor(0, 2)
         self.splitter.setStretchFactor(1, 3)
-        self.splitter.setChildrenCollapsible(False)
         self.column.addWidget(self.splitter, 1)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
+        self._pause = later(self, self.run, PAUSE_MS)
 
-    def _make_head(self) -> QWidget:
-        self.alone, self.behind = QToolButton(self), QToolButton(self)
+    def _make_head(self) -> QBoxLayout:
+        words, tip = tr("Text alone"), tr("A chat of this text and nothing else")
+        self.alone = tool(self, "", text=words, tip=tip, kind="text", checkable=True)
+        words, tip = tr("After the chat"), tr("The text as the next message of the open chat")
+        self.behind = tool(self, "", text=words, tip=tip, kind="text", checkable=True)
         group = QButtonGroup(self)
-        for button, words, tip in (
-            (self.alone, tr("Text alone"), tr("A chat of this text and nothing else")),
-            (self.behind, tr("After the chat"), tr("The text as the next message of the open chat")),
-        ):
-            button.setText(words)
-            button.setToolTip(tip)
-            button.setCheckable(True)
-            button.setProperty("kind", "text")
-            group.addButton(button)
+        group.addButton(self.alone)
+        group.addButton(self.behind)
         self.alone.setChecked(True)
-        self.tokens = QLabel(self)
-        self.tokens.setProperty("kind", "small")
-        self.tokens.setAccessibleName(tr("Tokens"))
-        head = QWidget(self)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(8, 6, 8, 6)
-        row.setSpacing(4)
-        row.addWidget(self.alone)
-        row.addWidget(self.behind)
-        row.addStretch(1)
-        row.addWidget(self.tokens)
-        return head
+        self.tokens = named(label(self, kind="small", wrap=False), tr("Tokens"))
+        return row(self.alone, self.behind, 1, self.tokens, spacing=4, margins=(8, 6, 8, 6))
 
     def _build_table(self) -> None:
         self.model = bench_table(self)
         self.table = RecordView(self.theme, self.model, tr("What the text triggers"), self, height=ROW)
         self.table.setMouseTracking(True)
         header = self.table.horizontalHeader()
-        for column in (KEY, WHY):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        for place in (KEY, WHY):
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
         header.setMinimumSectionSize(40)
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
         self.text.textChanged.connect(self._typed)
-        self._pause.timeout.connect(self.run)
         self.runner.tested.connect(self._tested)
         self.runner.failed.connect(self._show_failure)
         for button in (self.alone, self.behind):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtCore import QObject, QSettings
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
@@ -16,6 +17,9 @@ from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
+
+_Answer: TypeAlias = tuple[str, Callable[[], object]]
+"""What a button says, and what it does."""
 
 
 class ChatFiles(QObject):
@@ -66,22 +70,13 @@ class ChatFiles(QObject):
 
     def ask_before_leaving(self, go: Callable[[], None]) -> bool:
         """Ask what becomes of an unsaved chat before `go`; False where there is nothing to ask."""
-        if not self.unsaved:
-            return False
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Unsaved chat"))
-        box.setText(tr("The chat has changes that are not in its file."))
-        box.setInformativeText(tr("Messages that you wrote, edits, or what you chose for this chat."))
-        save = box.addButton(tr("Save chat"), QMessageBox.ButtonRole.AcceptRole)
-        discard = box.addButton(tr("Throw away"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(save)
-        save.clicked.connect(lambda: self.save(go))
-        discard.clicked.connect(go)
-        box.finished.connect(box.deleteLater)
-        box.open()
-        return True
+        if self.unsaved:
+            self._ask(
+                tr("Unsaved chat"), tr("The chat has changes that are not in its file."),
+                tr("Messages that you wrote, edits, or what you chose for this chat."),
+                (tr("Save chat"), partial(self.save, go)), (tr("Throw away"), go),
+            )  # fmt: skip
+        return self.unsaved
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -119,11 +114,18 @@ class ChatFiles(QObject):
                 then()
 
         def failed(error: Exception) -> None:
-            again = {"elsewhere": elsewhere, "overwrite": overwrite, "lossy": lossy}
+            again = partial(self._write, path, then, elsewhere=elsewhere)
             if isinstance(error, ChatChangedError):
-                self._ask_changed(error, lambda: self._write(path, then, **{**again, "overwrite": True}))
+                title, more = tr("The chat file was changed"), str(error.message)
+                other = tr("Save as…"), self.save_as
+                self._ask(
+                    title, f"{title}.", more, other, (tr("Overwrite"), partial(again, overwrite=True, lossy=lossy))
+                )
             elif isinstance(error, ChatLosesError):
-                self._ask_losses(error, lambda: self._write(path, then, **{**again, "lossy": True}))
+                title, more = tr("Plain text cannot hold all of this chat"), "\n".join(error.losses)
+                anyway = partial(again, overwrite=overwrite, lossy=True)
+                other = tr("Choose another file…"), self.save_as
+                self._ask(title, f"{title}.", more, other, (tr("Save as text anyway"), anyway))
             else:
                 self._say(Notice(sentence_of(error), "error", key="chat"))
 
@@ -136,33 +138,20 @@ class ChatFiles(QObject):
             failed=failed,
         )
 
-    def _ask_changed(self, error: ChatChangedError, overwrite: Callable[[], None]) -> None:
-        box = self._box(tr("The chat file was changed"), str(error.message))
-        again = box.addButton(tr("Overwrite"), QMessageBox.ButtonRole.DestructiveRole)
-        other = box.addButton(tr("Save as…"), QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(other)
-        again.clicked.connect(overwrite)
-        other.clicked.connect(partial(self.save_as, None))
-        box.open()
-
-    def _ask_losses(self, error: ChatLosesError, anyway: Callable[[], None]) -> None:
-        box = self._box(tr("Plain text cannot hold all of this chat"), "\n".join(error.losses))
-        again = box.addButton(tr("Save as text anyway"), QMessageBox.ButtonRole.DestructiveRole)
-        other = box.addButton(tr("Choose another file…"), QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(other)
-        again.clicked.connect(anyway)
-        other.clicked.connect(partial(self.save_as, None))
-        box.open()
-
-    def _box(self, title: str, text: str) -> QMessageBox:
+    def _ask(self, title: str, text: str, more: str, safe: _Answer, lossy: _Answer) -> None:
+        """Ask what is to be done; the safe answer is the one that Enter takes."""
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.NoIcon)
         box.setWindowTitle(title)
-        box.setText(title + ".")
-        box.setInformativeText(text)
+        box.setText(text)
+        box.setInformativeText(more)
         box.addButton(QMessageBox.StandardButton.Cancel)
+        yes = box.addButton(safe[0], QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(yes)
+        yes.clicked.connect(lambda _on: safe[1]())
+        box.addButton(lossy[0], QMessageBox.ButtonRole.DestructiveRole).clicked.connect(lambda _on: lossy[1]())
         box.finished.connect(box.deleteLater)
-        return box
+        box.open()
 
 
 def _gained(project: Project) -> bool:

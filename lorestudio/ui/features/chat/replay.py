@@ -6,16 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QFormLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFormLayout, QSpinBox, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.ranges import MessageRange, time_left_words
@@ -25,6 +16,7 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import button, column, label, named, row
 
 
 class RangeDialog(QDialog):
@@ -41,37 +33,22 @@ class RangeDialog(QDialog):
         self.setWindowTitle(tr("Replay some messages"))
         self._generations, self._done = generations, done
         last = generations[-1].message if generations else 0
-        self.first, self.last = QSpinBox(self), QSpinBox(self)
-        for box, name in ((self.first, tr("From message")), (self.last, tr("To message"))):
-            box.setRange(0, last)
-            box.setPrefix("#")
-            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys do the same
-            box.setAccessibleName(name)
-        self.first.setValue(message or 0)
-        self.last.setValue(last)
-        column = QVBoxLayout(self)
+        self.meaning = label(self, kind="muted")
+        self.first, self.last = QSpinBox(self, prefix="#"), QSpinBox(self, prefix="#")
         form = QFormLayout()
-        form.addRow(tr("From message"), self.first)
-        form.addRow(tr("To message"), self.last)
-        column.addLayout(form)
-        self.meaning = QLabel(self)
-        self.meaning.setWordWrap(True)
+        for box, name, value in (
+            (self.first, tr("From message"), message or 0), (self.last, tr("To message"), last),
+        ):  # fmt: skip
+            named(box, name).setRange(0, last)
+            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys do the same
+            box.setValue(value)
+            form.addRow(name, box)
         self.meaning.setMinimumWidth(360)
         self.meaning.setMinimumHeight(3 * self.meaning.fontMetrics().height())
         self.meaning.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.meaning.setProperty("kind", "muted")
-        column.addWidget(self.meaning, 1)
-        buttons = QHBoxLayout()
-        cancel = QPushButton(tr("Cancel"), self)
-        cancel.clicked.connect(self.reject)
-        self.go = QPushButton(tr("Replay"), self)
-        self.go.setProperty("kind", "primary")
+        self.go = button(self, tr("Replay"), self.accept, kind="primary")
         self.go.setDefault(True)
-        self.go.clicked.connect(self.accept)
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.go)
-        column.addLayout(buttons)
+        column(form, (self.meaning, 1), row(1, button(self, tr("Cancel"), self.reject), self.go), of=self)
         for box in (self.first, self.last):
             box.valueChanged.connect(self._explain)
         self._explain()

@@ -30,7 +30,7 @@ from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
-from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, stacked, tight
+from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
@@ -105,7 +105,7 @@ class ComparePane(Pane):
         self.empty = EmptyState(self.theme, "columns", self)
         self.empty.pressed.connect(self.wanted)
         self._shown = holding(tight(self.headline, (self.tree, 1), self._foot), self)
-        self._pages = stacked(self, self._shown, self.empty)
+        self._pages = stack(self._shown, self.empty)
         self.column.addWidget(head)
         self.column.addWidget(self._pages, 1)
         self._paint_icons()

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QTabWidget, QToolButton, QWidg
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import FEWEST, Comparison
-from lorestudio.studio.compare.comparison import generation_of, total_rows
+from lorestudio.studio.compare.comparing import FEWEST
+from lorestudio.studio.compare.comparison import Comparison, generation_of, total_rows
 from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
@@ -35,7 +35,7 @@ from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, stacked
+from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, stack
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -83,7 +83,7 @@ class SystemsPane(Pane):
         self.tabs.addTab(split(self.chart, self.turns_view, sizes=(110, 150), stretch=1), tr("Turns"))
         self.tabs.addTab(self.totals_view, tr("Totals"))
         self.empty = EmptyState(self.theme, "columns", self)
-        self._pages = stacked(self, self.tabs, self.empty)
+        self._pages = stack(self.tabs, self.empty)
         self.state = label(self, kind="small")
         self.state.setContentsMargins(12, 0, 12, 4)
         self.state.setAccessibleName(tr("State of the comparison"))

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QPlainTextEdit, QWidget
 from lorestudio.domain.javascript import length, trim
 from lorestudio.domain.state import NOTEPAD_LIMIT, ChatControls
 from lorestudio.exchange import json_file
-from lorestudio.exchange.chats.state import ADVICE, STATE_KEYS, StatePlan, plan_state, state_json
+from lorestudio.exchange.chats.metadata import STATE_KEYS
+from lorestudio.exchange.chats.state import ADVICE, StatePlan, plan_state, state_json
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.project.project import Project

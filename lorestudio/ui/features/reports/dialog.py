@@ -23,7 +23,7 @@ from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import column, combo, label, named, row, stacked, text_view
+from lorestudio.ui.widgets.layouts import column, combo, label, named, row, stack, text_view
 
 LONGEST_PAGE: Final = 80_000
 """Characters of a page that are laid out at once without a pause that is felt."""
@@ -100,7 +100,7 @@ class PreviewDialog(QDialog):
         self.written = QCheckBox(tr("Show the file's own text"), self)
         self.written.toggled.connect(lambda _on: self._show_text())
         self.written.hide()
-        self._views = stacked(self, self.text, self.page)
+        self._views = stack(self.text, self.page)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.save_button = named(QPushButton(tr("Save…"), self, default=True), "", kind="primary")
         self.copy_button = named(QPushButton(tr("Copy"), self), tr("Copy the text"))

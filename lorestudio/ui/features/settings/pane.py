@@ -20,7 +20,7 @@ from lorestudio.ui.state.drafts import LivePreview
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.layouts import holding, named, split, stacked, tight
+from lorestudio.ui.widgets.layouts import holding, named, split, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 
 
@@ -48,7 +48,7 @@ class SettingsPane(Pane):
         parts = split(self.view, self.editor, sizes=(150, 190))
         self.view.setMinimumHeight(110)
         self.editor.setMinimumHeight(130)
-        self._pages = stacked(self, holding(tight(self.warned, (parts, 1))), self.empty)
+        self._pages = stack(holding(tight(self.warned, (parts, 1))), self.empty)
         self.column.addWidget(self._pages, 1)
         self.empty.say(tr("No settings"), tr("Open a vault first; its settings are shown and tried out here."))
         self._connect()

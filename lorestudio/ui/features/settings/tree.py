@@ -37,7 +37,7 @@ from lorestudio.ui.shell.qt import Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_case, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import combo, named, row, stacked, tight
+from lorestudio.ui.widgets.layouts import combo, named, row, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 
@@ -259,7 +259,7 @@ class SettingsView(QWidget):
         header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Interactive)
         header.resizeSection(VALUE, 150)
-        self._pages = stacked(self, tree, self.nothing)
+        self._pages = stack(tree, self.nothing)
         tight(self.top, (self._pages, 1), of=self)
 
     def show_stage(self, stage: str) -> None:

@@ -45,14 +45,12 @@ class TimelineFeature(Feature):
                 Where.TIMELINE, has_chat, "minus",
             ),
             Action(
-                "timeline.swipes", "Show every swipe as a turn", menu, 300,
-                lambda: timeline.show_as(swipes=not timeline.shown.swipes), when=has_chat,
+                "timeline.swipes", "Show every swipe as a turn", menu, 300, timeline.toggle_swipes, when=has_chat,
                 ticked=lambda: timeline.shown.swipes,
             ),
             Action(
-                "timeline.injected", "Show only entries that went in", menu, 305,
-                lambda: timeline.show_as(only_injected=not timeline.shown.only_injected), when=has_chat,
-                ticked=lambda: timeline.shown.only_injected,
+                "timeline.injected", "Show only entries that went in", menu, 305, timeline.toggle_injected,
+                when=has_chat, ticked=lambda: timeline.shown.only_injected,
             ),
             Action(
                 "timeline.csv", "Save turns as CSV…", menu, 400, partial(self._ask_file, ".csv", entries=False),

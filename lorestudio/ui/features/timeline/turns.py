@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
@@ -19,6 +19,7 @@ from lorestudio.studio.replay.timeline import TimelineMaker, TimelineTurn
 from lorestudio.studio.replay.timeline_grid import TimelineGrid
 from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
 from lorestudio.ui.shell.jobs import Job
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
@@ -60,9 +61,7 @@ class TimelineFeed(QObject):
         self.grid = TimelineGrid(0)
         self._maker = TimelineMaker(None, (), _counter(session))
         self._totals: CacheTotals | None = None
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.timeout.connect(self._look)
+        self._pause = later(self, self._look, PAUSE_MS)
         session.project_changed.connect(self._project_changed)
         session.setup_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self._wait())

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.trace.pane import TracePane
+from lorestudio.ui.features.trace.pane import AI, PROMPT, TracePane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import tr
@@ -116,7 +116,7 @@ class TraceFeature(Feature):
 
     def _show_ai(self) -> None:
         self.context.uncover("trace")
-        self.pane.show_ai()
+        self.pane.tabs.setCurrentIndex(AI)
 
     def _opener(self) -> Callable[[], object] | None:
         return next(filter(None, (opener() for opener in self.openers)), None)
@@ -130,7 +130,7 @@ class TraceFeature(Feature):
 
     def _with_prompt(self, copy: Callable[[], None]) -> None:
         """The prompt is put together when its tab is first shown."""
-        self.pane.show_prompt()
+        self.pane.tabs.setCurrentIndex(PROMPT)
         if self.pane.prompt.prompt is None:
             self.context.flash(tr("The prompt is being put together; copy it once it is shown."))
         copy()

@@ -83,7 +83,6 @@ class WhyNotFeature(Feature):
     def begin(self) -> None:
         """Show what is learnt."""
         context, pane, trace = self.context, self.pane, self._trace
-        pane.copy_button.clicked.disconnect()
         pane.copy_button.clicked.connect(partial(context.run, "copy.why"))
         pane.copied.connect(lambda: context.flash(tr("The explanation was copied.")))
         pane.mount(self.page, self.search, self.would)
@@ -170,15 +169,14 @@ class WhyNotFeature(Feature):
             plan = partial(plan_change, path=path, change=change)
             then = partial(self._written, wanted, self._about())
             self._work.carry_out(plan, then=then, refused=self._refused)
-        elif change.controls is not None:
-            self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.parts.adjust(change.title, controls=change.controls)
-        elif not session.choice.is_main:
-            self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            self._change_system(session.choice.system, change.settings, change.title)
         else:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.parts.adjust(change.title, settings=change.set_in(project.settings))
+            if change.controls is not None:
+                session.parts.adjust(change.title, controls=change.controls)
+            elif not session.choice.is_main:
+                self._change_system(session.choice.system, change.settings, change.title)
+            else:
+                session.parts.adjust(change.title, settings=change.set_in(project.settings))
         self._say_outcome()
 
     def _about(self) -> Key | None:

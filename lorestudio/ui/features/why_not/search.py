@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -19,6 +19,7 @@ from lorestudio.studio.tryout.why_not_answers import WhyNot, WhyNotNews
 from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.model import EntryRef, Trace
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -184,10 +185,7 @@ class WouldWork(QObject):
         self._known: dict[int, WouldAlso | None] = {}
         self._wanted: tuple[int, ...] = ()
         self._cancel: CancelToken | None = None
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(0)
-        self._soon.timeout.connect(self._go_on)
+        self._soon = later(self, self._go_on)
         self.in_sight: Callable[[], Sequence[int]] = tuple
         for signal in (
             session.traces_changed, session.preview_changed, session.state_changed, session.project_changed,

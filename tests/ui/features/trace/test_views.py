@@ -22,6 +22,7 @@ from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.prompt.page import LORE
 from lorestudio.ui.features.trace.flow import FlowView
+from lorestudio.ui.features.trace.pane import PROMPT
 from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID
 from lorestudio.ui.widgets.marks import KeyQuery
 from tests.ui.shell.test_main_window import settle
@@ -153,7 +154,7 @@ def test_the_table_twin_and_the_files(window, tmp_path) -> None:
 
 
 def prompt_of(window):
-    window.trace.show_prompt()
+    window.trace.tabs.setCurrentIndex(PROMPT)
     settle(window)
     return window.trace.prompt
 
@@ -227,12 +228,12 @@ def test_the_message_of_a_key_is_a_link(window) -> None:
 
 def test_the_found_key_is_marked_where_it_was_found(window) -> None:
     window.chat.model.highlight(KeyQuery((FoundKey(CROWN, "the", 1, 14, 17),), 5))
-    assert window.chat.model.row(1).spans == ((14, 17),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(1).marks] == [(14, 17)]
     assert "the key “the” was found here" in window.chat.model.row(1).describe()
     window.chat.model.highlight(
         KeyQuery((FoundKey(CROWN, "the", 1, 0, 3),), 5)
     )  # another swipe is shown: that place holds something else
-    assert window.chat.model.row(1).spans == ((14, 17),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(1).marks] == [(14, 17)]
 
 
 def test_the_tooltip_of_a_marked_word(window) -> None:
