@@ -189,7 +189,7 @@ class DockColumn:
     stacks: tuple[DockStack, ...]
     low: tuple[DockStack, ...] = ()
 
-    def stack(*, narrow: bool, low: bool) -> tuple[DockStack, ...]:
+    def stacked(self, *, narrow: bool, low: bool) -> tuple[DockStack, ...]:
         """The stacks for a window of this kind."""
         if not narrow:
             return self.low if low and self.low else self.stacks

@@ -37,6 +37,7 @@ from lorestudio.ui.widgets.layouts import (
     row,
     small_button,
     split,
+    stack,
     tight,
 )
 from lorestudio.ui.widgets.pane import EmptyState, Pane
