@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.studio.project.answering import AnswerKind, Source
-from lorestudio.systems.recap.session import RecapSession
+from lorestudio.systems.recap.session import RecapEdits, RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.pane import RecapPane
@@ -115,11 +115,11 @@ class RecapFeature(Feature):
         self._show()
 
     def _connect_pages(self) -> None:
-        pane, recaps, queue = self.pane, self.recaps, self.queue
+        pane, queue = self.pane, self.queue
         messages, scenes, running = pane.messages, pane.scenes, pane.running
 
         def edit(how: Callable[..., Awaitable[object]]) -> Callable[..., None]:
-            return lambda *values: self._when_ready(lambda: recaps.edit(lambda edits: how(edits, *values)))
+            return lambda *values: self._edit(lambda edits: how(edits, *values))
 
         messages.written.connect(edit(lambda edits, index, text: edits.edit_message(index, text)))
         messages.excluded.connect(edit(lambda edits, index, on: edits.exclude(index, wanted=on)))
@@ -177,7 +177,7 @@ class RecapFeature(Feature):
         """Set the end of a scene after the chosen message, or take it away."""
         index = self._chosen
         if index is not None:
-            self._when_ready(lambda: self.recaps.edit(lambda edits: edits.toggle_break(index)))
+            self._edit(lambda edits: edits.toggle_break(index))
 
     def edit_settings(self) -> None:
         """Show the settings of recap memory."""
@@ -209,7 +209,7 @@ class RecapFeature(Feature):
         text = tr("The break, the scene's recaps, and the versions of the running recap that reach to it will be gone.")
         dialogs.confirm(
             self.context.window, tr("Delete scene"), text, tr("Delete"),
-            lambda: self._when_ready(lambda: self.recaps.edit(lambda edits: edits.delete_scene(index))),
+            lambda: self._edit(lambda edits: edits.delete_scene(index)),
             tr("Messages and their own recaps stay."),
         )  # fmt: skip
 
@@ -217,8 +217,11 @@ class RecapFeature(Feature):
         text = tr("Version {number} of the running recap will be gone.", number=version)
         dialogs.confirm(
             self.context.window, tr("Delete version"), text, tr("Delete"),
-            lambda: self._when_ready(lambda: self.recaps.edit(lambda edits: edits.delete_running(version))),
+            lambda: self._edit(lambda edits: edits.delete_running(version)),
         )  # fmt: skip
+
+    def _edit(self, how: Callable[[RecapEdits], Awaitable[object]]) -> None:
+        self._when_ready(partial(self.recaps.edit, how))
 
     def _queue(self, enqueue: Enqueue) -> None:
         self._when_ready(partial(self.queue.begin, enqueue))

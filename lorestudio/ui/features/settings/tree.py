@@ -107,11 +107,6 @@ class SettingsTree(RecordTree[SettingRow]):
             self._fill()
 
     @property
-    def shown(self) -> int:
-        """How many settings are shown, each counted once."""
-        return len({each.name for group in self.groups for each in group.settings})
-
-    @property
     def changed(self) -> int:
         """How many of all settings differ from their default."""
         return sum(map(self.is_changed, self._known))
