@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QWidget
 
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_causes
@@ -30,7 +30,7 @@ from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
-from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, stack, tight
+from lorestudio.ui.widgets.layouts import button, combo, holding, label, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
@@ -73,9 +73,9 @@ class ComparePane(Pane):
     def _head(self) -> QWidget:
         """Where the two runs are chosen."""
         self.sides = (self._combo(tr("Run A")), self._combo(tr("Run B")))
-        swap, copy = tr("Exchange A and B"), tr("Copy the comparison as Markdown")
-        self.swap, self.copy_button = named(QToolButton(self), swap, swap), named(QToolButton(self), copy, copy)
-        self.swap.setText("⇄")
+        self.swap = tool(self, tr("Exchange A and B"), self.exchange, text="⇄")
+        copy = tr("Copy the comparison as Markdown")
+        self.copy_button = tool(self, copy, lambda: self.wanted.emit("compare.copy"))
         names = [label(self, letter, wrap=False) for letter in "AB"]
         for name, side in zip(names, self.sides, strict=True):
             name.setBuddy(side)
@@ -119,8 +119,6 @@ class ComparePane(Pane):
     def _connect(self) -> None:
         for place, side in enumerate(self.sides):
             side.activated.connect(lambda index, at=place: self._picked(at, index))
-        self.swap.clicked.connect(self.exchange)
-        self.copy_button.clicked.connect(lambda: self.wanted.emit("compare.copy"))
         self.tree.activated.connect(self._go)
         self.tree.clicked.connect(self._go)
         self.tree.expanded.connect(lambda _group: self.tree.viewport().update())

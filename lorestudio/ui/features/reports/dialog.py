@@ -84,8 +84,9 @@ class PreviewDialog(QDialog):
 
     saved = Signal(Path)
 
-    def __init__(self, jobs: Jobs, title: str, intro: str, parent: QWidget) -> None:
+    def __init__(self, jobs: Jobs, title: str, intro: str, name: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._name = name
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.resize(760, 560)
@@ -122,7 +123,7 @@ class PreviewDialog(QDialog):
 
     def file_name(self) -> str:
         """The name that is offered."""
-        raise NotImplementedError
+        return self._name
 
     def begin(self, work: Callable[[], Made]) -> None:
         """Make the text anew, off the GUI thread."""
@@ -203,8 +204,8 @@ class ReportDialog(PreviewDialog):
             "A report says what the pipeline did and why, in one file that needs nothing else. A redacted one is safe "
             "to post: names, keys and texts are replaced, numbers and reasons stay."
         )
-        super().__init__(jobs, tr("Save a report"), intro, parent)
-        self._make, self._name = make, name
+        super().__init__(jobs, tr("Save a report"), intro, name, parent)
+        self._make = make
         scopes = {False: tr("This reply"), True: tr("The whole chat")}
         self.scope = combo(self, tr("What the report is about"), scopes)
         tip = tr("Replace names, keys and texts; keep numbers and reasons")
@@ -242,10 +243,5 @@ class ScenarioDialog(PreviewDialog):
             "A scenario holds the notes, the chat up to this reply, settings, seed and the model's answers; "
             "“lorestudio run” decides the same again. It holds your texts: to post something, make a redacted report."
         )
-        super().__init__(jobs, tr("Save as scenario"), intro, parent)
-        self._name = name
+        super().__init__(jobs, tr("Save as scenario"), intro, f"{name}.json", parent)
         self.begin(make)
-
-    def file_name(self) -> str:
-        """After the chat and the message."""
-        return f"{self._name}.json"

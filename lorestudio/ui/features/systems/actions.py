@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
@@ -28,7 +27,6 @@ from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.record_table import csv_bytes
 
-SYSTEMS: Final = KINDS
 OVER_BOOKS, _SCANNED = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
 """The system whose settings name lorebooks, and how they do."""
 
@@ -59,7 +57,7 @@ class SystemsFeature(Feature):
                     f"system.{name}", system_title(name), menu, 250 + place, partial(self.choose, name), when=project,
                     tip=system_help(name), ticked=partial(lambda name: session.choice.system == name, name),
                 )
-                for place, name in enumerate(SYSTEMS)
+                for place, name in enumerate(KINDS)
             ),
             Action(
                 "system.settings", "Settings of the system…", menu, 300, self.show_settings, when=project,
