@@ -115,6 +115,13 @@ class Project:
             reply_tokens=setup.reply_tokens,
         )
 
+    def note_place(self, path: Path) -> tuple[str, str] | None:
+        """The vault and the name in it of a note's file, None where it lies in no folder of a vault."""
+        for vault, folder in zip(self.index.vaults, self.vault_folders, strict=False):
+            if folder is not None and path.is_relative_to(folder):
+                return vault, path.relative_to(folder).as_posix()
+        return None
+
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""
         loaded = load_chat(path)
