@@ -103,16 +103,7 @@ _WITHOUT_QUOTE: Final = frozenset(
     {ErrorKind.ABORTED, ErrorKind.THROTTLED, ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY}
 )
 
-_NOT_A_FAILURE: Final = frozenset(
-    {
-        ErrorKind.ABORTED,
-        ErrorKind.TIMED_OUT,
-        ErrorKind.THROTTLED,
-        ErrorKind.NO_RECORDED_ANSWER,
-        ErrorKind.NOT_SUPPORTED,
-        ErrorKind.NO_KEY,
-    }
-)
+_NOT_A_FAILURE: Final = _WITHOUT_QUOTE | {ErrorKind.TIMED_OUT}
 
 
 class LlmError(Exception):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtTest import QTest
-
 from lorestudio.studio.project.project import open_project
-from tests.ui.conftest import drain
+from tests.ui.conftest import settle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,19 +38,6 @@ def write_vault(folder: Path, notes: Mapping[str, str] = NOTES) -> Path:
 def contents(folder: Path) -> dict[str, str]:
     """All notes below a folder."""
     return {path.relative_to(folder).as_posix(): path.read_bytes().decode() for path in sorted(folder.rglob("*.md"))}
-
-
-def settle(window: MainWindow) -> None:
-    """Wait until no job runs, and until what follows from them was shown."""
-    session = window.session
-    quiet = 0
-    for _ in range(2000):
-        QTest.qWait(2)
-        drain()
-        quiet = quiet + 1 if session.jobs.idle and not session.busy else 0
-        if quiet > 6:
-            return
-    raise AssertionError("the window does not come to rest")
 
 
 def open_vault(window: MainWindow, folder: Path, keep_in: Path) -> None:

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.state import ChatControls
-from tests.ui.conftest import drain
-from tests.ui.vaults import settle
+from tests.ui.conftest import drain, settle
 from tests.ui.worlds import CROWN, make_project
 
 if TYPE_CHECKING:

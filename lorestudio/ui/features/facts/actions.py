@@ -273,9 +273,7 @@ class MemoriesFeature(Feature):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(where)
 
-    def _ask_cost(self, cost: object) -> None:
-        if not isinstance(cost, MemoryCost):
-            return
+    def _ask_cost(self, cost: MemoryCost) -> None:
         dialogs.ask_model(
             self.context.window, cost.name, cost.sentence, cost.more, lambda yes: cost.go() if yes else None
         )
@@ -312,17 +310,16 @@ class MemoriesFeature(Feature):
         self.pane.memories.show_hits(self.store.hits, self.store.searching)
         self.pane.note_changed.emit(self.pane.memories.note())
 
-    def _show_row(self, row: object) -> None:
-        there = row if isinstance(row, MemoryRow) else None
-        in_run = there is not None and self._place_in_run(there) is not None
-        self.pane.memories.detail.show_row(there, in_run=in_run)
+    def _show_row(self, row: MemoryRow | None) -> None:
+        in_run = row is not None and self._place_in_run(row) is not None
+        self.pane.memories.detail.show_row(row, in_run=in_run)
         self.pane.note_changed.emit(self.pane.memories.note())
-        self.context.update_actions()
+        self.context.actions_changed()
 
     def _show_work(self) -> None:
         source = self.work.source
         self.pane.show_work(self.work.under, self._idle_words(), short_source(source), spoken_source(source))
-        self.context.update_actions()
+        self.context.actions_changed()
 
     def _idle_words(self) -> str:
         picture = self.store.picture

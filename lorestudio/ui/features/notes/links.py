@@ -21,7 +21,7 @@ from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.systems.key_search import Wake, WakeFinder
 from lorestudio.systems.registry import MAIN
 from lorestudio.ui.features.vault.table import note_title
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.note_changes import NoteWork
@@ -199,7 +199,7 @@ class LinksPane(Pane):
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.empty = EmptyState(theme, "link", self)
         self._pages = stack(self.tree, self.empty)
-        self._delay = after(self, PAUSE_MS, self.look)
+        self._delay = later(self, self.look, PAUSE_MS)
         self.column.addWidget(self._pages, 1)
         foot = row((self.state, 1), self.link, self.link_all, self.make, spacing=6, margins=(8, 4, 8, 4))
         self.column.addLayout(foot)

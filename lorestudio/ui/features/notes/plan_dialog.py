@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.studio.notes.change_set import DifferenceLine, DiffLineKind, NoteFileChange, difference, shown_name
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
@@ -162,7 +162,7 @@ class PlanDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         column(self.form, self.problem, (self.view, 1), self.buttons, of=self, spacing=8)
         self.ok.clicked.connect(self.go)
-        self._delay = after(self, PREVIEW_DELAY_MS, self.preview)
+        self._delay = later(self, self.preview, PREVIEW_DELAY_MS)
 
     def add_field(self, title: str, field: QWidget, name: str = "") -> None:
         """Another field below the others; `name` is what a screen reader says where that is not the title."""

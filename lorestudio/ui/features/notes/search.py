@@ -20,7 +20,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.replacing import Replacer, plan_replace
 from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchOptions, SearchQuery, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
 from lorestudio.ui.state.note_changes import NoteWork
@@ -114,7 +114,7 @@ class SearchPane(Pane):
         self.tree = PlaceView(theme, self.model, tr("What was found"), self)
         self.empty = EmptyState(theme, "search", self)
         self._pages = stack(self.tree, self.empty)
-        self._delay = after(self, TYPING_MS, self.run)
+        self._delay = later(self, self.run, TYPING_MS)
         self._build()
         self._connect()
         self._show_replacing(shown=False)

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.ui.features.notes.editor.buffer import Buffers, NoteBuffer
 from lorestudio.ui.shell.jobs import Jobs
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.vault.files import ChangedOnDisk, VaultError
@@ -76,7 +76,7 @@ class NoteStore(QObject):
         self._keeping_now = False
         self.kept: set[Path] = set()  # the notes that have a copy
         self._drop_later: set[Path] = set()
-        self._pause = after(self, RECOVERY_MS, self.keep_now)
+        self._pause = later(self, self.keep_now, RECOVERY_MS)
 
     def saving(self, path: Path) -> bool:
         """Whether the note is being written."""

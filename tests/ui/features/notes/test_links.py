@@ -8,7 +8,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
 from lorestudio.ui.features.notes.links import LinkSection
-from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, settle, write_vault
+from tests.ui.conftest import settle
+from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, write_vault
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE
 from lorestudio.vault.files import SaveError
-from lorestudio.vault.writer import digest
+from tests.digests import digest
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, SKARN, make_project, make_trace
 

@@ -7,8 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from lorestudio.ui.state.drafts import Draft
-from lorestudio.vault.writer import digest
-from tests.ui.vaults import NOTES, chosen_file, contents, open_vault, settle, write_vault
+from tests.digests import digest
+from tests.ui.conftest import settle
+from tests.ui.vaults import NOTES, chosen_file, contents, open_vault, write_vault
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from lorestudio.ui.features.vault.table import note_key
 from lorestudio.ui.widgets.picker import Picker
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.writer import temporary_name
-from tests.ui.conftest import drain
-from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, settle, write_vault
+from tests.ui.conftest import drain, settle
+from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, write_vault
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from lorestudio.trace.timeline import Fired, fired_in
 from lorestudio.ui.features.vault.table import VaultTable, note_key
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.state.traces import FiringCounts
-from tests.ui.vaults import choose, open_vault, settle, write_vault
+from tests.ui.conftest import settle
+from tests.ui.vaults import choose, open_vault, write_vault
 from tests.ui.worlds import (
     BELL,
     CROWN,

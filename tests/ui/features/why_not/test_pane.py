@@ -18,7 +18,7 @@ from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.why_not import Holds
 from lorestudio.trace.held_run import WouldState
 from lorestudio.ui.shell.qt import MARK, TOOLTIP
-from tests.ui.vaults import settle
+from tests.ui.conftest import settle
 
 
 @pytest.fixture

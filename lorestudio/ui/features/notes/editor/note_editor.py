@@ -29,7 +29,7 @@ from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.completion import LinkCompleter
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import shorten, tr
 from lorestudio.ui.widgets.layouts import column, named, split
@@ -67,7 +67,7 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         self._formats: dict[str, QTextCharFormat] = {}
         self._pending: set[int] = set()
         self._began = self._last = time.perf_counter()
-        self._timer = after(self, 0, self._go_on)
+        self._timer = later(self, self._go_on)
         self._make_formats()
         theme.changed.connect(self.recolour)
 
@@ -268,9 +268,9 @@ class NoteEditor(QWidget):
         self.body = BodyEdit(self)
         self.body.preview = self._preview
         self.completer = LinkCompleter(self.body, lambda: self._context.book)
-        self.timer = after(self, 0, self.settle)
+        self.timer = later(self, self.settle)
         self._cost = 0.0
-        self._sharing = after(self, 0, self._share)  # heights are known only after the layouts have done their work
+        self._sharing = later(self, self._share)  # heights are known only after the layouts have done their work
         self._build()
         self._connect()
 
