@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.studio.notes.change_set import ChangeSet
-from lorestudio.studio.project.answering import AnswerKind, Question, Source
+from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import ProposalKind
 from lorestudio.ui.features.proposals.detail import ProposalDetail, proposal_table
 from lorestudio.ui.features.proposals.worker import ProposalWish, Proposing, Row, RowState, Tools
-from lorestudio.ui.features.providers.question_dialog import QuestionDialog
+from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
@@ -67,7 +67,7 @@ class ProposalsDialog(QDialog):
         self.setWindowTitle(wish.title)
         self._session, self._theme = session, theme
         self.work = Proposing(session, project, wish, tools, self)
-        self._question: QuestionDialog | None = None
+        self._questions = Questions()
         self.model = proposal_table(theme, self)
         head, status = self._make_head(project), self._make_status()
         self.bar = MessageBar(theme, self)
@@ -131,8 +131,8 @@ class ProposalsDialog(QDialog):
         work.failed.connect(lambda text: self.bar.say(text, "error"))
         work.told.connect(lambda text: self.bar.say(text, "warning"))
         work.applied.connect(self._was_applied)
-        work.question.connect(self._ask)
-        work.withdrawn.connect(self._withdraw)
+        work.question.connect(lambda question, about: self._questions.ask(question, about, self))
+        work.withdrawn.connect(self._questions.withdraw)
         detail.accepted.connect(self.accept_current)
         detail.skipped.connect(self.skip_current)
         detail.again.connect(lambda: self._with_current(work.again))
@@ -270,20 +270,6 @@ class ProposalsDialog(QDialog):
         else:
             self.bar.say(tr("{title}: undone.", title=changes.title))
         self.applied.emit(changes)
-
-    def _ask(self, question: Question, about: str) -> None:
-        dialog = self._question = QuestionDialog(question, about, self)
-        dialog.finished.connect(partial(self._question_closed, dialog))
-        dialog.open()
-
-    def _question_closed(self, dialog: QuestionDialog, _result: int) -> None:
-        if self._question is dialog:
-            self._question = None
-
-    def _withdraw(self, question: object) -> None:
-        dialog = self._question
-        if dialog is not None and dialog.question is question:
-            dialog.withdraw()
 
     def _fill_sources(self) -> None:
         menu = self.source.menu()
