@@ -89,7 +89,7 @@ class Project:
         folder = self.folders.get(vault)
         return None if folder is None else folder / filename
 
-    def note_at(self, path: Path) -> tuple[str, str] | None:
+    def note_place(self, path: Path) -> tuple[str, str] | None:
         """The vault and the name of the note behind a file, None where it is in none of the vaults."""
         inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
@@ -114,13 +114,6 @@ class Project:
             character_name=setup.character_name(chat),
             reply_tokens=setup.reply_tokens,
         )
-
-    def note_place(self, path: Path) -> tuple[str, str] | None:
-        """The vault and the name in it of a note's file, None where it lies in no folder of a vault."""
-        for vault, folder in zip(self.index.vaults, self.vault_folders, strict=False):
-            if folder is not None and path.is_relative_to(folder):
-                return vault, path.relative_to(folder).as_posix()
-        return None
 
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""

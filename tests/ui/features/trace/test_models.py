@@ -95,9 +95,10 @@ def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
     model.set_index(INDEX)
     marks = {entry: fate_mark(end) for entry, end in ends.items()}
     model.set_marks(marks.get, lambda note: note is ENTRIES[CROWN])
-    crown = model.index_of_entry(CROWN)
+    crown = model.index_of_note(ENTRIES[CROWN])
     assert crown.data(ACCESSIBLE_TEXT) == "Crown, normal, 1 warning, unsaved changes, this turn: cut"
-    assert model.index_of_entry(RULES).data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
+    rules = model.index_of_note(ENTRIES[RULES])
+    assert rules.data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
     assert "priority is no number" in crown.data(TOOLTIP)
     assert model.is_dirty(model.node(crown))
     broken = model.index(0, 0, model.index(5, 0))
