@@ -14,28 +14,18 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.options import BookOption, NeededChat, SeedOption, with_books
-from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, say_all, table
+from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, command, with_books
+from lorestudio.cli.output import figure, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
-from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.compare.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
+from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
+from lorestudio.studio.compare.comparison import Comparison, TurnComparison
 from lorestudio.studio.project.project import open_project
-from lorestudio.systems.registry import KINDS
+from lorestudio.systems.registry import kind_of
 
-SYSTEMS: Final = ", ".join(KINDS)
 _SHOWN: Final = 3
 
-SystemOption = Annotated[str, typer.Option("--system", help=f"The system that decides: {SYSTEMS}.")]
-SystemSettingsOption = Annotated[
-    Path | None,
-    typer.Option("--system-settings", metavar="FILE", help="Settings of a system other than deeplore: a JSON object."),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of a system other than deeplore. May be repeated."),
-]
 
-
+@command
 def compare(
     vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
     *,
@@ -51,22 +41,21 @@ def compare(
     settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
     seed: SeedOption = 0,
     book: BookOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
-    with clear_messages():
-        project = open_project(vault, chat, settings, seed)
-        chosen = [candidate(text) for text in run or ()]
-        if book:
-            chosen = [_with_books(each, book) for each in chosen]
-        found = asyncio.run(compare_candidates(project, chosen))
-        say_all(project.problems)
-        if as_json:
-            print_json(comparison_json(found))
-            return
-        console = Console()
-        console.print(turns_table(found))
-        console.print(totals_table(found))
+    project = open_project(vault, chat, settings, seed)
+    chosen = [candidate(text) for text in run or ()]
+    if book:
+        chosen = [_with_books(each, book) for each in chosen]
+    found = asyncio.run(compare_candidates(project, chosen))
+    say_all(project.problems)
+    if as_json:
+        print_json(comparison_json(found))
+        return
+    console = Console()
+    console.print(turns_table(found))
+    console.print(totals_table(found))
 
 
 def turns_table(found: Comparison) -> Table:
@@ -106,10 +95,9 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
     return {
         "runs": [
             {
-                "label": total.label,
+                **picked(total, "label", "most_tokens"),
                 "entries_per_turn": total.entries,
                 "tokens_per_turn": total.tokens,
-                "most_tokens": total.most_tokens,
                 "different_notes": total.different,
                 "silent_turns": total.silent,
                 "agreement": dict(zip(found.labels, found.agreement[place], strict=True)),
@@ -118,8 +106,7 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
         ],
         "turns": [
             {
-                "message": turn.turn.message,
-                "swipe": turn.turn.swipe,
+                **picked(turn.turn, "message", "swipe"),
                 "overlap": turn.overlap,
                 "runs": [
                     {
@@ -140,9 +127,10 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
 
 
 def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
-    if not isinstance(chosen.settings, WorldInfoSettings):
+    kind = kind_of(chosen.system)
+    if kind.books is None or chosen.settings is None:
         return chosen
-    return replace(chosen, settings=with_books(chosen.settings, books))
+    return replace(chosen, settings=with_books(kind, chosen.settings, books))
 
 
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> Text:

@@ -13,6 +13,7 @@ from lorestudio.studio.tryout.preview import EditedNote, Preview
 from lorestudio.trace.diff import EntryChange, compare, sizes
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.trace.summary import summary
+from lorestudio.trace.wording import lowered, plural
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.writer import read_note
 
@@ -28,10 +29,10 @@ def edited_note(project: Project, name: str, text: Path | None) -> NoteText:
     """The note called `name` with the text of a file, or as it is saved. Raises InputError or VaultError."""
     vault, filename = _found(project, name)
     if text is None:
-        folder = project.vault_folders[project.index.vaults.index(vault)]
-        if folder is None:
+        path = project.note_path(vault, filename)
+        if path is None:
             raise InputError("--text", "the vault is not a folder here. Give the note's text in a file.")
-        return NoteText(vault, filename, read_note(folder / filename)[0])
+        return NoteText(vault, filename, read_note(path)[0])
     return NoteText(vault, filename, read_text(text))
 
 
@@ -68,8 +69,7 @@ def preview_lines(preview: Preview) -> list[str]:
 
 
 def _why(preview: Preview, change: EntryChange) -> str:
-    label = change.after_fate.explain(preview.trace).label
-    return label[:1].lower() + label[1:]
+    return lowered(change.after_fate.explain(preview.trace).label)
 
 
 def _note_lines(note: EditedNote) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _match_lines(match: WouldMatch) -> Iterator[str]:
     if not match.keys:
         yield "  It has no keys."
         return
-    count = f"{match.messages} message{'' if match.messages == 1 else 's'}"
+    count = plural(match.messages, "# message|# messages")
     if match.key:
         deciding = f" and the refine key “{match.refine_key}”" if match.refine_key else ""
         yield f"  would match in the last {count} by “{match.key}”{deciding}"
@@ -115,7 +115,7 @@ def _where(key: KeyMatch) -> str:
     cut = " (only its beginning is searched)" if key.cut else ""
     if not key.found:
         return f"not found{cut}"
-    times = "once" if key.count == 1 else f"{key.count} times"
+    times = plural(key.count, "once|# times")
     name = " in the speaker's name" if key.in_name else ""
     span = "" if key.start is None else f" at {key.start} to {key.end}"
     return f"found {times}, last in #{key.message}{name}{span}{cut}"

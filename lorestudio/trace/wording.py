@@ -102,10 +102,21 @@ def joined(items: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def first_few(items: Sequence[str], most: int) -> str:
+    """`A, B`, or of more than `most` the first: `A, B and 5 more`."""
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def one_line(text: str) -> str:
     """The text with line breaks and tabs as blanks, shortened where it is very long."""
     line = re.sub(r"[\t\n\v\f\r\u2028\u2029]+", " ", text)
     return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+
+
+def lowered(label: str) -> str:
+    """The words with a small letter at the beginning, as they stand inside a sentence."""
+    return label[:1].lower() + label[1:]
 
 
 def quoted(text: str) -> str:

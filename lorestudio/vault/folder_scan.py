@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.resources import VERSION
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.vault.entries import EntryFields, ParseRules
+    from lorestudio.vault.entries import ParseRules
     from lorestudio.vault.files import VaultFiles
 
 
 _PARSER: Final = (
-    "lorestudio.domain.entry",
     "lorestudio.domain.entry",
     "lorestudio.domain.javascript",
     "lorestudio.domain.tokens",
@@ -56,7 +55,7 @@ class KnownFile:
 
     filename: str
     digest: str
-    note: EntryFields | LeftOutNote | None = field(repr=False)
+    note: Entry | LeftOutNote | None = field(repr=False)
     stamp: Stamp | None = None
     text: str | None = field(default=None, repr=False)
 

@@ -132,11 +132,6 @@ def read_note(path: Path) -> tuple[str, str]:
         raise VaultError(describe_bad_encoding(path.name, data, error)) from error
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of the file's bytes, in hexadecimal. Raises VaultError where it cannot be read."""
-    return digest_of(_read(path))
-
-
 def encode_note(path: Path | str, text: str) -> bytes:
     """The bytes that `text` has on disk; `path`, or a name, is for the message. Raises SaveError where it has none."""
     try:
@@ -151,7 +146,7 @@ def encode_note(path: Path | str, text: str) -> bytes:
 
 
 def digest_of(data: bytes) -> str:
-    """SHA-256 in hexadecimal: what `digest` gives for a file with these bytes."""
+    """SHA-256 in hexadecimal: the digest of a file with these bytes."""
     return hashlib.sha256(data).hexdigest()
 
 

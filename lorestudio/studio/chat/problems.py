@@ -17,6 +17,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.journey import FateState, fates
 from lorestudio.trace.model import Phase, StageStatus, Trace
+from lorestudio.trace.wording import plural
 from lorestudio.vault.lint.model import Finding, NoteKey
 from lorestudio.vault.lint.note import Places
 from lorestudio.vault.lint.table import check_of
@@ -124,22 +125,16 @@ def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _KeyLines
             continue
         career = careers.get((entry.vault, entry.filename))
         if career is None or not career.matched:
-            told = f"“{entry.title}” matched in none of {_times(runs, 'run')}."
+            told = f"“{entry.title}” matched in none of {plural(runs, '# run|# runs')}."
             yield _finding("D51", entry, told, lines.of(entry))
         elif not career.injected:
             (stage, label), times = career.stops.most_common(1)[0]
             why = f" ({label.lower()})" if label else ""
             told = (
-                f"“{entry.title}” matched in {_times(career.matched, 'run')} and never went in; "
-                f"{times} times it was stopped in “{stage}”{why}."
+                f"“{entry.title}” matched in {plural(career.matched, '# run|# runs')} and never went in; "
+                f"{plural(times, 'once|# times')} it was stopped in “{stage}”{why}."
             )
-            if times == 1:
-                told = told.replace("1 times", "once")
             yield _finding("D52", entry, told, lines.of(entry))
-
-
-def _times(amount: int, noun: str) -> str:
-    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
 from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference, words_of
 from lorestudio.trace.diff import Key
+from lorestudio.trace.wording import first_few
 
 MOST_MESSAGES: Final = 12
 """So many edited messages are told one by one; more are one difference."""
@@ -224,5 +225,4 @@ def _listed(numbers: list[int]) -> str:
         return f"message #{numbers[0]}"
     if numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"messages #{numbers[0]} to #{numbers[-1]}"
-    more = f" and {len(numbers) - 4} more" if len(numbers) > 4 else ""
-    return f"messages {', '.join(f'#{number}' for number in numbers[:4])}{more}"
+    return f"messages {first_few([f'#{number}' for number in numbers], 4)}"

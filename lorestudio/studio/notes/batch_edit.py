@@ -11,6 +11,7 @@ from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import PropertyKind
@@ -103,7 +104,7 @@ def _same(one: Json, other: Json) -> bool:
 
 
 def _title(name: str, change: SetValue | ChangeItems | RemoveProperty, count: int) -> str:
-    notes = "1 note" if count == 1 else f"{count} notes"
+    notes = plural(count, "# note|# notes")
     if isinstance(change, RemoveProperty):
         return f"Remove {name} from {notes}"
     if isinstance(change, SetValue):

@@ -18,6 +18,7 @@ from lorestudio.domain.javascript import trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.project.project import Project
+from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.folder import list_folder, read_folder, read_listed
@@ -102,8 +103,7 @@ def find_note(vault: VaultNotes, words: str) -> str:
 
 def listed(filenames: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
-    more = len(filenames) - _SHOWN
-    return ", ".join(filenames[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return first_few(filenames, _SHOWN)
 
 
 def home_of(vaults: Sequence[VaultNotes], path: Path) -> tuple[VaultNotes, str]:
@@ -231,17 +231,13 @@ def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
 
     A note that cannot be read has none; the index says what is wrong with it.
     """
-    folders = dict(zip(project.index.vaults, project.vault_folders, strict=False))
     found: dict[str, tuple[str, ...]] = {}
     for entry in project.index.entries:
-        folder = folders.get(entry.vault)
-        if folder is None:
-            continue
+        path = project.note_path(entry.vault, entry.filename)
         try:
-            text, _digest = read_note(folder / entry.filename)
+            names = aliases_of(read_note(path)[0], entry) if path is not None else ()
         except VaultError:
             continue
-        names = aliases_of(text, entry)
         if names:
             found[entry.title.lower()] = (*found.get(entry.title.lower(), ()), *names)
     return found

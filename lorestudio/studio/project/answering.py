@@ -53,6 +53,7 @@ __all__ = [
     "ProfileError",
     "ProfileFile",
     "Question",
+    "RecordedAnswers",
     "Source",
     "default_profiles_path",
     "live_cost",

@@ -27,13 +27,11 @@ from lorestudio.vault.index_refresh import (
     NO_CHANGES,
     ChangedEntry,
     IndexChanges,
-    LastRefresh,
     Refreshed,
     RefreshReason,
     VaultState,
     current_parser,
     polling_seconds,
-    refresh_due,
     state_of,
     update,
 )
@@ -53,9 +51,8 @@ class LibraryNews:
     """The index after it was opened or refreshed.
 
     `confirmed` is False while the index comes from the cache and was not yet compared with the vaults. `changed` is
-    False where `index` is the very object it was before. `finalised` is whether DeepLore would have dropped its cached
-    AI selection now (see `Refreshed`). `read` and `parsed` count files. `failures` are sentences for the person.
-    `state` is what `index` was made of.
+    False where `index` is the very object it was before. `read` and `parsed` count files. `failures` are sentences for
+    the person. `state` is what `index` was made of.
     """
 
     index: VaultIndex
@@ -63,7 +60,6 @@ class LibraryNews:
     changes: IndexChanges = NO_CHANGES
     confirmed: bool = True
     changed: bool = True
-    finalised: bool = True
     read: int = 0
     parsed: int = 0
     seconds: float = 0.0
@@ -83,7 +79,7 @@ class LibraryListener:
 class Library:
     """The index of several vaults and everything that keeps it fresh.
 
-    `clock_ms` is the time that the index lifetime is measured by. Without a `cache` every opening reads all notes.
+    Without a `cache` every opening reads all notes.
     """
 
     def __init__(
@@ -95,7 +91,6 @@ class Library:
         cache: VaultCache | None = None,
         listener: LibraryListener = LibraryListener(),
         times: WatchTimes = DEFAULT_TIMES,
-        clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self.sources = tuple(sources)
         self._settings = settings
@@ -103,12 +98,9 @@ class Library:
         self._cache = cache
         self._listener = listener
         self._times = times
-        self._clock_ms = clock_ms
         self._state: VaultState | None = None
         self._stored: tuple[KnownVault, ...] = ()
         self._confirmed = False
-        self._last = LastRefresh()
-        self._generation = 0
         self._turn = asyncio.Lock()
         self._queued: asyncio.Task[LibraryNews] | None = None
         self._running: asyncio.Task[LibraryNews] | None = None
@@ -131,11 +123,6 @@ class Library:
     def confirmed(self) -> bool:
         """Whether the index was compared with the vaults since the library was opened."""
         return self._confirmed
-
-    @property
-    def refreshing(self) -> bool:
-        """Whether a refresh is under way or waits for its turn."""
-        return self._queued is not None or self._running is not None
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -170,24 +157,6 @@ class Library:
         if self._queued is None:
             self._queued = self._tracked(self._refresh_in_turn(reason, on_progress))
         return await _shared(self._queued)
-
-    async def ensure_fresh(self, generation: int, now_ms: int | None = None) -> LibraryNews | None:
-        """Refresh before a generation where the settings say so (rules: deeplore 1.13); None where they do not.
-
-        `generation` is the chat's generation count. A refresh that is under way is waited for. Raises Cancelled where
-        the person stops it.
-        """
-        self._generation = generation
-        if self._running is not None:
-            await _shared(self._running)
-        now = self._clock_ms() if now_ms is None else now_ms
-        due = refresh_due(self._settings, self._last, now, generation, empty=not self.index.entries)
-        return None if due is None else await self.refresh(due)
-
-    def chat_changed(self) -> None:
-        """Another chat was opened: its generations are counted from 0 (rules: deeplore 6.1)."""
-        self._generation = 0
-        self._last = replace(self._last, generation=0)
 
     async def configure(self, settings: DeepLoreSettings, counter: TokenCounter | None = None) -> LibraryNews | None:
         """Go on with other settings; None where they leave the index as it is."""
@@ -281,9 +250,6 @@ class Library:
         result = await asyncio.to_thread(update, previous, scanned, settings, counter)
         self._state = result.state
         self._confirmed = self._confirmed or not result.failures
-        # A vault that failed is tried again before the next generation.
-        at_ms = self._last.at_ms if result.failures else self._clock_ms()
-        self._last = LastRefresh(at_ms, self._generation)
         news = _news(result, previous, reason, time.perf_counter() - begun, confirmed=self._confirmed)
         self._listener.news(news)
         if self._cache is not None:
@@ -433,7 +399,6 @@ def _news(
         result.changes,
         confirmed=confirmed,
         changed=previous is None or result.state.index is not previous.index,
-        finalised=result.finalised,
         read=result.read,
         parsed=result.parsed,
         seconds=seconds,

@@ -38,6 +38,7 @@ from lorestudio.studio.proposals.reading import (
 )
 from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.registry import MAIN
+from lorestudio.trace.wording import plural
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import safe_name
@@ -240,7 +241,7 @@ class Judge:
         gone = [key for key in before if alike(key) not in kept]
         for key, messages in zip(gone, self.chat.found(gone), strict=True):
             if messages:
-                many = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
+                many = plural(len(messages), "# message|# messages")
                 remarks.append(ProposalRemark(f"“{key}” would go; it is found in {many} of this chat.", serious=True))
         remarks += [
             ProposalRemark(f"Of “{key[:20]}…” only the first {LONGEST_KEY} characters are searched.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource
@@ -148,8 +148,7 @@ class Maker:
 
     async def _wait_until(self, ready_at: float, cancel: CancelToken | None) -> None:
         while True:
-            if cancel is not None and cancel.cancelled:
-                raise Cancelled
+            heed(cancel)
             rest = ready_at - self.clock()
             if rest <= 0:
                 return

@@ -108,11 +108,6 @@ class Bench:
             with suppress(ValueError):  # the generations before it have not been run
                 self._behind = simulator.moment(last), simulator.state_before(last)
 
-    @property
-    def can_append(self) -> bool:
-        """Whether a text can stand behind the chat: there is one, and all its replies have been run."""
-        return self._behind is not None
-
     def test(self, text: str, *, append: bool = False, cancel: CancelToken | None = None) -> BenchResult:
         """What the text triggers. For a worker thread, since it may take more than a moment.
 

@@ -175,7 +175,7 @@ class Previewer:
 
     def _index(self, notes: Sequence[NoteText], settings: Section) -> VaultIndex:
         """The vault with these texts, as these settings read it; the run's own where neither makes a difference."""
-        reading = settings if isinstance(settings, DeepLoreSettings) else self._project.settings
+        reading = self._rerun.system.kind.reading(settings) or self._project.settings
         if not notes and self._project.reads_alike(reading):
             return self._rerun.moment.index
         return self._vaults_with(reading).with_texts(notes).index

@@ -49,18 +49,18 @@ async def run(ctx: Inputs) -> Decided:
         separate_titles=ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
     )
-    records = await run_stages((pipeline.opening(), *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
+    records = await run_stages((pipeline.OPENING, *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
     if state.match_now:
         records += await _match_after_all(state, ctx)
     if pipeline.uses_ai(ctx.settings):
-        records += await run_stages(pipeline.leaving(), state, ctx, ctx.moment)
-    records += await run_stages(pipeline.finishing(), state, ctx, ctx.moment)
+        records += await run_stages(pipeline.LEAVING, state, ctx, ctx.moment)
+    records += await run_stages(pipeline.FINISHING, state, ctx, ctx.moment)
     if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
         state.prompts = tuple(prompt for prompt in ctx.state.prompts if prompt.managed)
         if ctx.is_fixed("notes_without_lore"):  # they come after all, in the place where they were skipped
-            records = records[:-1] + await run_stages((pipeline.notes(),), state, ctx, ctx.moment, always=True)
+            records = records[:-1] + await run_stages((pipeline.NOTES,), state, ctx, ctx.moment, always=True)
     _note_collisions(state, ctx)
-    records += await run_stages((pipeline.bookkeeping(),), state, ctx, ctx.moment, always=True)
+    records += await run_stages((pipeline.BOOKKEEPING,), state, ctx, ctx.moment, always=True)
     trace = replace(
         _blank(ctx),
         outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
@@ -101,7 +101,7 @@ async def _match_after_all(state: RunState, ctx: Inputs) -> tuple[StageRecord, .
     """The matching stages, where AI-only mode falls back on them; after an empty answer their labels do not count."""
     labels = dict(state.labels)
     state.labels.clear()
-    records = await run_stages(pipeline.matching(), state, ctx, ctx.moment)
+    records = await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
     if state.match_now == "no labels":
         state.labels = labels
     return records

@@ -291,5 +291,6 @@ KIND: Final = SystemKind(
     budget="max_tokens_budget",
     budget_alone={"unlimited_budget": False},
     key_search=DeepLoreKeySearch,
+    reading=lambda settings: settings,
 )
 DeepLoreSystem.kind = KIND

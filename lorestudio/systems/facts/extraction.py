@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.patterns import compile_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
@@ -57,9 +58,6 @@ _WORDS: Final = {
     ),
 }
 
-KNOWN: Final = (*_WORDS, GENERAL)
-"""Every tag that the lists give."""
-
 _PATTERNS: Final = {tag: compile_pattern(rf"\b(?:{words})\b") for tag, words in _WORDS.items()}
 
 
@@ -73,7 +71,6 @@ logger = logging.getLogger(__name__)
 
 KEYWORDS: Final = "keywords"
 MODEL: Final = "model"
-BOTH: Final = "both"
 
 CONVERSATION: Final = "{conversation}"
 SESSION_DATE: Final = "{sessionDate}"
@@ -119,19 +116,6 @@ def read_reply(reply: str | None, *, strict: bool) -> tuple[dict[str, Json], ...
         logger.warning("The reply with the facts is no JSON: %s", (reply or "")[:_SHOWN])
         return ()
     return validated(parsed)
-
-
-def parse_json(text: str) -> Json:
-    """JSON as JavaScript reads it, NaN and Infinity refused. Raises ValueError."""
-
-    def refuse(word: str) -> Json:
-        raise ValueError(f"{word} is no JSON")
-
-    try:
-        value: Json = json.loads(text, parse_constant=refuse)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return value
 
 
 def validated(parsed: Json) -> tuple[dict[str, Json], ...]:

@@ -168,7 +168,6 @@ def _one_reading_each(structured: Sequence[Structured]) -> list[Structured]:
 
 
 _LISTS: Final = ("conditions", "medications", "allergies", "goals", "emergencyContacts")
-_MAPS: Final = (VITALS, "customFields")
 _ALIASES: Final = (
     ("body mass index", "bmi"), ("blood pressure", "blood_pressure"), ("blood sugar", "glucose"),
     ("cholesterol", "cholesterol"), ("glucose", "glucose"), ("weight", "weight"), ("hba1c", "a1c"), ("a1c", "a1c"),
@@ -208,19 +207,6 @@ def changed(profile: Profile, field: str, value: Json, action: str, now: str, *,
         made = _added(made, field, value, strict=strict)
     elif action == DROP:
         made = _dropped(made, field, value)
-    return made | {"updatedAt": now}
-
-
-def merged(profile: Profile, changes: Mapping[str, Json], now: str) -> Profile:
-    """The profile with fields replaced and readings and custom fields merged (rules: fact-memory 8.2). The owner
-    stays.
-    """
-    made = dict(profile)
-    for field, value in changes.items():
-        if field in _MAPS and isinstance(value, Mapping):
-            made[field] = _mapping(made.get(field)) | dict(value)
-        elif field != "userId":
-            made[field] = value
     return made | {"updatedAt": now}
 
 

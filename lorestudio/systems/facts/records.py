@@ -151,7 +151,7 @@ class Memory:
 
     `embedding` None is a row that takes no part in search; `unasked` marks one whose vector nobody asked for, which
     strict mode cannot search over (rules: fact-memory 1.3, 1.7). `vector_model` made the vector; those of another model
-    are not comparable. `pinned` None is absent and counts as no.
+    are not comparable. `pinned` None is absent and counts as no. A new one has no `id` yet.
     """
 
     id: str
@@ -173,21 +173,6 @@ class Memory:
     def tag_names(self) -> tuple[str, ...]:
         """The tags that are text."""
         return tuple(tag for tag in self.tags if isinstance(tag, str)) if isinstance(self.tags, list | tuple) else ()
-
-
-@dataclass(frozen=True, slots=True)
-class NewMemory:
-    """A memory to be saved; the store gives it its id and the moment."""
-
-    user_id: str
-    thread_id: str
-    content: str
-    source: str
-    embedding: Vector | None = field(repr=False, compare=False)
-    tags: Json = None
-    pinned: bool = False
-    vector_model: str = ""
-    origin: MemoryOrigin = field(default_factory=MemoryOrigin)
 
 
 class Changes(TypedDict, total=False):

@@ -22,9 +22,9 @@ from lorestudio.llm.embedding import Embedder, HashEmbedder
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import FACTS, AnswerSource, ChatReply, ChatRequest
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.systems.facts.conversations import FactMemory
+from lorestudio.systems.facts.conversations import Conversations
 from lorestudio.systems.facts.extraction import AskedModel, PlainModel
-from lorestudio.systems.facts.options import configured, own_text, store_path, timeouts_of
+from lorestudio.systems.facts.options import options_of, own_text, store_path, timeouts_of
 from lorestudio.systems.facts.pipeline import ExtractionResult, Model
 from lorestudio.systems.facts.records import (
     Changes,
@@ -42,9 +42,7 @@ from lorestudio.systems.facts.threads import (
     Passage,
     chat_name,
     owner_of,
-    should_close,
     told,
-    transition,
     waiting_passages,
 )
 from lorestudio.systems.vectors import embedder_named
@@ -122,9 +120,10 @@ class FactsSession(Closing):
 
         A passage that fails is reported and stays waiting. Raises Cancelled between two passages.
         """
-        config = configured(self.settings, self._embedder.model_id)
-        self._close_old(chat_name(chat, path))
-        memory = FactMemory(self.store, self._model(), config, now=self._clock, label=self.label)
+        options = options_of(self.settings, self._embedder.model_id)
+        memory = Conversations(self.store, self._model(), options, timeouts_of(self.settings), self._clock, self.label)
+        with told():
+            memory.close_old(self.threads(chat_name(chat, path)))
         owner = owner_of(self.settings, chat, path)
         drawn: list[Drawn] = []
         for place, passage in enumerate(passages):
@@ -142,15 +141,7 @@ class FactsSession(Closing):
         """Who draws facts out."""
         return "plain rules" if self.answers is None else self.answers.label
 
-    def _close_old(self, chat: str) -> None:
-        """Close the chat's threads that have been dormant for long enough (rules: fact-memory 3.2)."""
-        after, now = timeouts_of(self.settings).closed, self.now()
-        for thread in self.threads(chat):
-            if should_close(thread, after, now):
-                with told():
-                    self.store.update_thread(transition(thread, ThreadState.CLOSED, now))
-
-    async def _drawn(self, memory: FactMemory, passage: Passage, owner: str) -> Drawn:
+    async def _drawn(self, memory: Conversations, passage: Passage, owner: str) -> Drawn:
         self._at = passage.ended
         try:
             begun = passage.begun if passage.begun is not None else self._clock()

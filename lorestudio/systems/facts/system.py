@@ -31,7 +31,7 @@ from lorestudio.systems.base import (
     SystemKind,
     inputs_digest,
 )
-from lorestudio.systems.facts.options import configured, store_path
+from lorestudio.systems.facts.options import layout_of, search_of, store_path
 from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile, as_match
 from lorestudio.systems.facts.retrieval import (
     MemoryLayout,
@@ -46,7 +46,7 @@ from lorestudio.systems.facts.similarity import VectorTable, comparable
 from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
+from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import KnownVectors, MadeVectors, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
@@ -128,14 +128,14 @@ class FactsSystem(System):
     @classmethod
     def of(cls, settings: FactsSettings, scene: Scene) -> FactsSystem:
         """That of the scene's chat, with what is stored now. Raises InputError."""
-        config = configured(settings)
+        search, layout = search_of(settings), layout_of(settings)
         with FactsSession(settings, in_memory=not store_path(settings).exists()) as session:
             if scene.chat is None or session.embedder is None:
                 return cls(settings)
             owner = owner_of(settings, scene.chat, scene.chat_path)
             name = chat_name(scene.chat, scene.chat_path)
             known = KnownMemories.of(name, session.memories(owner), session.profile(owner), session.embedder.model_id)
-            return cls(settings, known, KnownVectors(session.embedder), config.layout, config.search)
+            return cls(settings, known, KnownVectors(session.embedder), layout, search)
 
     @property
     def inputs(self) -> str:
@@ -177,7 +177,7 @@ class _FactsRun:
         self.problem = ""
         self.calls: list[AiCall] = []
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages in order."""
         return (
             self.told.step("memories", Phase.LOAD, self._load),
@@ -257,7 +257,7 @@ class _FactsRun:
     def _weighed(self, book: Ledger) -> StageRecord:
         order = [MemoryPlace(self._at(match)) for match in self.found.matches]
         search = self.search
-        if search.forgetting is None and search.recency_weight <= 0 and search.diversity_weight <= 0:
+        if search.half_life is None and search.recency_weight <= 0 and search.diversity_weight <= 0:
             self.candidates[:] = order
             return book.close(order, "fm_unweighed", status=StageStatus.SKIPPED)
         scores = {self._at(match): match.score for match in self.found.matches}

@@ -40,7 +40,7 @@ from lorestudio.systems.hybrid.book import (
 from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way, embedded_text, finish, prepare
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
+from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import KnownVectors, asked_for_vectors, embedder_named, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
@@ -126,7 +126,7 @@ class _HybridRun:
         self.candidates = self.told.candidates
         self.calls: list[AiCall] = []
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages in order."""
         return (
             self.told.step("snapshot", Phase.LOAD, self._load),

@@ -233,13 +233,8 @@ def auto_hide(message_count: int, breaks: Sequence[int], scene_count: int) -> Hi
     """
     start = breaks[len(breaks) - scene_count] + 1 if 0 < scene_count <= len(breaks) else None
     hidden = min(start or 0, message_count)
-    return Hiding(
-        scene_count,
-        tuple(breaks),
-        start,
-        ((0, hidden - 1),) if hidden else (),
-        ((hidden, message_count - 1),) if hidden < message_count else (),
-    )
+    hide, unhide = ranges(range(hidden)), ranges(range(hidden, message_count))
+    return Hiding(scene_count, tuple(breaks), start, hide, unhide)
 
 
 def with_hiding(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[Record, ...]:

@@ -18,8 +18,9 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import json_bytes, parse_json, read_bytes, write_atomically
-from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings, recap_declarations
+from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
 from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
@@ -458,7 +459,7 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
     Raises SettingsError where the file that is there cannot be read, InputError where it cannot be written.
     """
     there = parse_json(read_bytes(path), path) if path.exists() else {}
-    known = recap_declarations()
+    known = declared(RecapSettings)
     names = {each.name for each in known}
     kept = {key: value for key, value in there.items() if key not in names} if isinstance(there, Mapping) else {}
     changed = {each.name: getattr(settings, each.name) for each in known}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, authors_note
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
-from lorestudio.exchange.lorebooks.files import BookFile, book_files
+from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.exchange.lorebooks.reading import card_book, load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
-from lorestudio.systems.base import Scene, SystemKind
+from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo.decision import WorldInfoState
 from lorestudio.systems.worldinfo.settings_file import from_sillytavern, is_sillytavern
@@ -28,6 +29,36 @@ _ROLE_WORDS: Final = {
     BookRole.CHAT: "the chat's",
     BookRole.PERSONA: "the persona's",
 }
+
+
+_FIELDS: Final = {
+    BookRole.GLOBAL: "book",
+    BookRole.CHARACTER: "character_books",
+    BookRole.CHAT: "chat_books",
+    BookRole.PERSONA: "persona_books",
+}
+"""The settings with the files of each role."""
+
+
+def book_files(settings: WorldInfoSettings) -> tuple[BookFile, ...]:
+    """The files that the settings name, by role and in their order."""
+    return tuple(
+        BookFile(line.strip(), role)
+        for role, name in _FIELDS.items()
+        for line in str(getattr(settings, name)).splitlines()
+        if line.strip()
+    )
+
+
+def with_book_files(settings: WorldInfoSettings, files: Iterable[BookFile]) -> WorldInfoSettings:
+    """The settings with these files in place of those they named; a setting that says to scan the vault gives way."""
+    listed = list(files)
+    update: dict[str, Json] = {
+        name: "\n".join(file.path for file in listed if file.role is role) for role, name in _FIELDS.items()
+    }
+    if listed and settings.source == VAULT:
+        update["source"] = BY_BOOKS
+    return settings.model_copy(update=update)
 
 
 def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSystem:
@@ -160,5 +191,7 @@ KIND: Final = SystemKind(
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
+    books=ScannedBooks(book_files, with_book_files),
+    reads_setup=True,
 )
 WorldInfoSystem.kind = KIND

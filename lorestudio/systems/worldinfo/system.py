@@ -28,7 +28,7 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
+from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import asked_for_vectors, offline_vectors
 from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
@@ -133,7 +133,7 @@ class _WorldInfoRun:
         self.told = Run(moment)
         self.candidates = self.told.candidates
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
         steps = [self.told.step("book", Phase.LOAD, self._load)]
         if self.settings.vectors or any(entry.vectorized for entry in self.made.world.book):

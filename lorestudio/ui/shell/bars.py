@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMainWindow, QMenuBar, QStatusBar, QToolButton, QWidget
 
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import Pane, PaneDock
@@ -27,7 +27,7 @@ class DockTitles(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._docks, self._current_pane = window, docks, current_pane
-        self._names_timer = after(self, 0, self.show_names)
+        self._names_timer = later(self, self.show_names)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._focus_changed)

@@ -16,7 +16,7 @@ from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.bars import StatusLine
 from lorestudio.ui.shell.layout import PaneLayout
 from lorestudio.ui.shell.menus import Commands
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
@@ -59,7 +59,7 @@ class Context(QObject):
         self.bars = BarStack(theme, self.commands.title, window)
         self.status = StatusLine(session, window)
         self.keep_chat: Callable[[Leave], bool] = lambda _leave: False
-        self._soon = after(self, 0, self.update_actions)
+        self._soon = later(self, self.update_actions)
 
     # ---- asking -----------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Short names for the long ones of Qt that models and delegates use on every line, and a timer in one."""
+"""Short names for the long ones of Qt that models and delegates use on every line, and work that waits a moment."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ VERTICAL: Final = Qt.Orientation.Vertical
 NO_INDEX: Final = QModelIndex()
 
 
-def after(parent: QObject, milliseconds: int, work: Callable[[], object]) -> QTimer:
-    """A timer that does the work once, so long after it was started last; with 0, once events have been handled."""
+def later(parent: QObject, work: Callable[[], object], milliseconds: int = 0) -> QTimer:
+    """A timer that does the work so long after it was started last; with 0, once events have been handled."""
     timer = QTimer(parent, singleShot=True, interval=milliseconds)
     timer.timeout.connect(work)
     return timer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypedDict
 
 from PySide6.QtCore import QSettings
 
@@ -73,6 +73,15 @@ _SOURCES: Final = {
         "You see every request and type the reply. Answers are recorded beside the chat.",
     ),
 }
+
+
+class ChoiceChanges(TypedDict, total=False):
+    """What a person chooses of a `RunChoice`."""
+
+    mode: Mode
+    source: Source
+    fixed: tuple[str, ...]
+    system: str
 
 
 @dataclass(frozen=True, slots=True)

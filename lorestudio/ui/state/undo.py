@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import ChatControls
@@ -12,6 +12,15 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
+
+
+class PartChanges(TypedDict, total=False):
+    """Some of the parts, as they are to be."""
+
+    settings: DeepLoreSettings
+    controls: ChatControls
+    behaviour: Behaviour
+    chat: Chat | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,13 @@ def same_words(row: Any, column: Column) -> str:  # noqa: ANN401  # whatever the
     return column.words(row)
 
 
+def state_column(title: str, look: Callable[[Any], tuple[str, str, str, str]], width: int) -> Column:
+    """The state of a row, by its words, a glyph and its colour, and the colour of the words ("" for the usual one)."""
+    return Column(
+        title, lambda row: tr(look(row)[0]), width=width, icon=lambda row: look(row)[1:3], tone=lambda row: look(row)[3]
+    )
+
+
 @dataclass(slots=True)
 class Cells:
     """The cells of rows. `spoken`, `tip`, `about` and `entry` hold for all columns that say nothing of their own.

@@ -13,12 +13,14 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -200,3 +202,12 @@ def answers(dialog: QDialog, accept: QPushButton | str) -> QDialogButtonBox:
     box.accepted.connect(dialog.accept)
     box.rejected.connect(dialog.reject)
     return box
+
+
+def scrolled(page: QWidget, name: str = "", *, framed: bool = False) -> QScrollArea:
+    """A page that is as wide as the room, and scrolls where it is higher."""
+    area = named(QScrollArea(widgetResizable=True), name)
+    if not framed:
+        area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(page)
+    return area

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import Final
 
@@ -38,6 +38,23 @@ class NoteNames:
     def base_name(self) -> str:
         """The file's name without folder and `.md`."""
         return base_name(self.filename)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedNote:
+    """One note with what is looked up in it; `keys` and `tags` are the front matter's, trimmed.
+
+    Tags are in lower case; a text with commas counts as several, as in Obsidian.
+    """
+
+    filename: str
+    text: str
+    names: NoteNames
+    keys: tuple[str, ...]
+    tags: tuple[str, ...]
+    references: tuple[Reference, ...]
+    naming: Mapping[str, tuple[Reference, ...]] = field(repr=False)
+    """The references by what they name, in the form in which names are looked up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,12 +127,6 @@ class Linter:
         self._known: dict[NoteKey, _LintedNote] = {}
         self._facts: VaultFacts | None = None
 
-    def share(self) -> Linter:
-        """Another linter with what this one knows of the vault as a whole: for single notes, in another thread."""
-        other = Linter()
-        other._rules, other._facts = self._rules, self._facts
-        return other
-
     def run(
         self,
         scope: Scope,
@@ -172,16 +166,10 @@ class Linter:
         facts = self._prepare(scope)
         return ordered(_findings(_read_again(scope, facts.rules, key, text), facts), scope.index.vaults)
 
-    def repair(self, scope: Scope, key: NoteKey, *, codes: frozenset[str] | None = None) -> Repair | None:
-        """Make all safe fixes of a note, or those of some checks; None where there are none or its text is unknown."""
+    def repair(self, scope: Scope, key: NoteKey) -> Repair | None:
+        """Make all safe fixes of a note; None where there are none or its text is unknown."""
         text = scope.texts.get(key)
-        if text is None:
-            return None
-
-        def findings(now: str) -> Sequence[Finding]:
-            return [item for item in self.note(scope, key, now) if codes is None or item.code in codes]
-
-        return repair(*key, text, findings)
+        return None if text is None else repair(*key, text, lambda now: self.note(scope, key, now))
 
     def _prepare(self, scope: Scope) -> VaultFacts:
         rules = Rules(scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields))
@@ -190,11 +178,6 @@ class Linter:
         if self._facts is None or self._facts.index is not scope.index or self._facts.rules != rules:
             self._facts = VaultFacts(scope.index, rules)
         return self._facts
-
-
-def lint(scope: Scope) -> Report:
-    """All findings of a vault, from nothing."""
-    return Linter().run(scope)
 
 
 def _notes(scope: Scope) -> Iterator[tuple[NoteKey, Entry | LeftOutNote | None]]:
@@ -287,15 +270,10 @@ def _settings_findings(scope: Scope) -> Iterator[Finding]:
 
 def ordered(findings: Iterable[Finding], vaults: Sequence[str]) -> tuple[Finding, ...]:
     """Findings in the order of a report."""
-    return tuple(sorted(findings, key=_order(vaults)))
-
-
-def _order(vaults: Sequence[str]) -> Callable[[Finding], tuple[object, ...]]:
     places = {vault: place for place, vault in enumerate(vaults)}
-    return lambda finding: (
-        finding.severity.rank,
-        places.get(finding.vault, -1),
-        finding.filename,
-        finding.line,
-        finding.code,
+    return tuple(
+        sorted(
+            findings,
+            key=lambda one: (one.severity.rank, places.get(one.vault, -1), one.filename, one.line, one.code),
+        )
     )

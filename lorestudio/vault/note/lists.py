@@ -103,34 +103,13 @@ def indentation(line: str) -> str:
 
 def items_in_brackets(inside: str) -> list[ListItem]:
     """The pieces between the commas with the white space around them, as DeepLore cuts them."""
-    pieces = _cut(inside)
+    pieces = [inside[start:end] for _, start, end in front_matter.pieces(inside)]
     if not trim(pieces[-1]):
         pieces.pop()
     values = front_matter.parse(f"x: [{inside}]").get("x")
     if not isinstance(values, list) or len(values) != len(pieces):
         return []
     return [ListItem("", piece, str(value)) for piece, value in zip(pieces, values, strict=True)]
-
-
-def _cut(inside: str) -> list[str]:
-    """The text between the commas outside quotes; a quote opens only at the start of an item."""
-    pieces: list[str] = []
-    start = 0
-    quote = ""
-    skip = False
-    for index, char in enumerate(inside):
-        if skip:
-            skip = False
-        elif quote:
-            skip = char == "\\"
-            quote = "" if char == quote else quote
-        elif char == ",":
-            pieces.append(inside[start:index])
-            start = index + 1
-        elif char in ("'", '"') and not trim(inside[start:index]):
-            quote = char
-    pieces.append(inside[start:])
-    return pieces
 
 
 def put_in_brackets(items: list[ListItem], written: list[str], plan: list[PlacedItem], rest: str) -> str:

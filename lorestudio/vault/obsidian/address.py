@@ -43,16 +43,6 @@ class ObsidianAddress:
         except ValueError:
             return False
 
-    @property
-    def warning(self) -> str:
-        """What a person should know about the address, "" for nothing."""
-        if self.https or self.local:
-            return ""
-        return (
-            f"The key of the vault “{self.name}” goes to {self.host} without encryption. Use https, where the plugin "
-            f"listens on port {HTTPS_PORT}."
-        )
-
 
 def obsidian_address(place: str) -> ObsidianAddress:
     """`http://127.0.0.1:27123/Name`: the last part is what the vault is called here. Raises VaultError."""

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from lorestudio.studio.notes.change_set import HistoryError, NoteFileChange
 from lorestudio.studio.notes.snapshots import KEEP_DAILY, NoteSnapshot, Snapshots, thinned
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
-from lorestudio.vault.writer import digest, digest_of
+from lorestudio.vault.writer import digest_of
+from tests.digests import digest
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
 

@@ -137,7 +137,7 @@ def test_nothing_is_parsed_where_nothing_changed(folder: Path, cache: VaultCache
             await second.settled()
         opened, checked = heard.news
         assert checked.index is opened.index
-        assert (checked.parsed, checked.changed, checked.finalised) == (0, False, False)
+        assert (checked.parsed, checked.changed) == (0, False)
         assert not checked.changes
 
     run(work())
@@ -244,48 +244,14 @@ def test_a_manual_refresh_reads_every_file(folder: Path, monkeypatch: pytest.Mon
     run(work())
 
 
-def test_the_settings_say_when_a_generation_needs_a_refresh(folder: Path) -> None:
-    now = 1_000_000
-
-    async def work() -> None:
-        nonlocal now
-        async with library(folder, clock_ms=lambda: now) as opened:
-            await opened.open()
-            assert await opened.ensure_fresh(0) is None
-            now += 300_000
-            assert await opened.ensure_fresh(1) is None
-            now += 1
-            news = await opened.ensure_fresh(2)
-            assert news is not None
-            assert news.reason is RefreshReason.EXPIRED
-            assert await opened.ensure_fresh(3) is None
-
-    run(work())
-
-
-def test_generations_are_counted_from_the_last_refresh(folder: Path) -> None:
-    every_three = sanitise({"indexRebuildTrigger": "generation", "indexRebuildGenerationInterval": 3}).settings
-
-    async def work() -> None:
-        async with library(folder, settings=every_three) as opened:
-            await opened.open()
-            found = [await opened.ensure_fresh(generation) for generation in range(8)]
-            assert [number for number, news in enumerate(found) if news] == [3, 6]
-            opened.chat_changed()
-            assert await opened.ensure_fresh(2) is None
-            assert await opened.ensure_fresh(3) is not None
-
-    run(work())
-
-
-def test_a_generation_waits_for_the_check_of_a_cached_index(folder: Path, cache: VaultCache) -> None:
+def test_the_check_of_a_cached_index_is_waited_for(folder: Path, cache: VaultCache) -> None:
     async def work() -> None:
         async with library(folder, cache=cache) as first:
             await first.open()
         write(folder, a=lore("new"))
         async with library(folder, cache=cache) as second:
             await second.open()
-            await second.ensure_fresh(0)
+            await second.settled()
             assert second.confirmed
             assert contents(second.index) == ["new", "two"]
 
@@ -334,13 +300,11 @@ def test_requests_that_come_together_share_a_refresh(folder: Path) -> None:
             await heard.until(lambda: source.begun == 2)
             waiting = [asyncio.create_task(opened.refresh(RefreshReason.POLL)) for _ in range(5)]
             await asyncio.sleep(0)
-            assert opened.refreshing
             source.gate.set()
             results = await asyncio.gather(running_one, *waiting)
             assert source.begun == 3
             assert all(result is results[1] for result in results[1:])
             assert results[0] is not results[1]
-            assert not opened.refreshing
 
     run(work())
 

@@ -21,7 +21,6 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
-from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import fixed
@@ -33,7 +32,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.trace.store import KEPT_RUNS
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
+from tests.scripted_answers import ScriptedAnswers
 from tests.simulators import answered
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")

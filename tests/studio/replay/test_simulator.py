@@ -29,7 +29,7 @@ from lorestudio.trace.model import Outcome, RunOutcome, StageRecord, Trace
 from lorestudio.trace.serialize import from_json, to_json
 from lorestudio.trace.vocabulary import plain
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
 
 SETTINGS = DeepLoreSettings(enabled=True)
 

@@ -90,7 +90,6 @@ def test_behind_the_chat_the_whole_window_counts() -> None:
     simulator = Simulator(project_of(NOTES))
     asyncio.run(simulator.replay())
     bench = Bench(simulator)
-    assert bench.can_append
     result = bench.test("And the quay?", append=True)
     assert result.message == len(CHAT.messages)
     lamp = next(row for row in result.rows if row.title == "Lamp")
@@ -117,7 +116,6 @@ def test_the_same_result_as_if_the_text_had_been_sent() -> None:
 
 def test_a_chat_that_was_not_replayed_or_is_not_there() -> None:
     bench = Bench(Simulator(project_of(NOTES)))
-    assert not bench.can_append
     with pytest.raises(NotReplayedError, match="replayed"):
         bench.test("x", append=True)
     with pytest.raises(NotReplayedError, match="no chat"):
@@ -214,7 +212,6 @@ def replayed(name: str, settings: Section, project: Project | None = None) -> Be
 def test_behind_the_chat_world_info_looks_at_its_window() -> None:
     """The newest message of the chat speaks of the lamp, the text of the quay."""
     tried = replayed("world-info", WorldInfoSettings(depth=2))
-    assert tried.can_append
     result = tried.test("And the quay?", append=True)
     assert result.message == len(CHAT.messages)
     assert injected(result) == {"Lamp", "Quay", "Rules"}

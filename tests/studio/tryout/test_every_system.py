@@ -53,7 +53,6 @@ def test_unsaved_texts_and_settings(simulator: Simulator) -> None:
 
 def test_any_text_alone_and_behind_the_chat(simulator: Simulator) -> None:
     kind, bench = simulator.system.kind, Bench(simulator)
-    assert bench.can_append
     for append in (False, True):
         result = bench.test("By the portcullis.", append=append)
         assert {row.entry for row in result.injected} == {each.entry for each in result.trace.injections}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem, VaultIndex
-from lorestudio.vault.lint.linter import Scope, lint
+from lorestudio.vault.lint.linter import Scope
 from lorestudio.vault.lint.model import CheckGroup
 from lorestudio.vault.lint.table import CHECKS
-from tests.vault.lint.vaults import codes, note
+from tests.vault.lint.vaults import codes, lint, note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from lorestudio.vault.lint.linter import LintCancelled, Linter, Report, Scope, lint
+from lorestudio.vault.lint.linter import LintCancelled, Linter, Report, Scope
 from lorestudio.vault.lint.model import Finding, Severity
-from tests.vault.lint.vaults import findings, note, scope
+from tests.vault.lint.vaults import findings, lint, note, scope
 
 FILES = {
     "A.md": note("keys: [harbour]\nrequires: [Nobody]", "# The Harbour\nSee [[Somebody]]."),

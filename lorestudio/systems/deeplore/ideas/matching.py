@@ -129,10 +129,10 @@ def add_refine_key(s: DeepLoreSituation) -> Iterator[Option]:
 
 
 def _ideas(s: DeepLoreSituation, known: Sequence[str]) -> tuple[str, ...]:
-    settings = s.ctx.settings
-    depth = settings.scan_depth if s.entry.scan_depth is None else s.entry.scan_depth
     notes = [s.ctx.index.folded(entry) for entry in s.ctx.index.visible]
-    return key_ideas(s.entry, scan_window(s.ctx).tail(depth), s.ctx.moment.chat, known, s.aliases, notes)
+    return key_ideas(
+        s.entry, scan_window(s.ctx).tail(s.ctx.depth_of(s.entry)), s.ctx.moment.chat, known, s.aliases, notes
+    )
 
 
 def drop_refine_keys(s: DeepLoreSituation) -> Iterator[Option]:
@@ -146,7 +146,7 @@ def deeper(s: DeepLoreSituation) -> Iterator[Option]:
     depth, entry, chat = s.ctx.settings.scan_depth, s.entry, len(s.ctx.moment.chat)
     if entry.scan_depth is None:
         yield s.amounts("scan_depth", "scan_depth", range(depth + 1, min(most_of("scan_depth"), chat) + 1))
-    own = depth if entry.scan_depth is None else entry.scan_depth
+    own = s.ctx.depth_of(entry)
     first = math.floor(own) + 1 if math.isfinite(own) and own >= 0 else chat + 1
 
     def make(number: int) -> Change:

@@ -20,7 +20,7 @@ from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.bench.results import KEY, TOKENS, WHY, BenchText, bench_table, full_words
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
@@ -149,7 +149,7 @@ class BenchPane(Pane):
         self.splitter.setStretchFactor(0, 2)
         self.splitter.setStretchFactor(1, 3)
         self.column.addWidget(self.splitter, 1)
-        self._pause = after(self, PAUSE_MS, self.run)
+        self._pause = later(self, self.run, PAUSE_MS)
 
     def _make_head(self) -> QBoxLayout:
         words, tip = tr("Text alone"), tr("A chat of this text and nothing else")

@@ -24,7 +24,7 @@ from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.summary import estimate
 from lorestudio.ui.features.budget.bar import BudgetBar
 from lorestudio.ui.shell.jobs import Newest
-from lorestudio.ui.shell.qt import ENTRY_ID, after
+from lorestudio.ui.shell.qt import ENTRY_ID, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
@@ -63,7 +63,7 @@ class BudgetSlider(QWidget):
         self.told.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         tries = row(self.label, (self.slider, 1), self.keep, self.back, spacing=6)
         column(tries, self.told, of=self, spacing=1, margins=(12, 0, 8, 2))
-        self._rest = after(self, REST_MS, lambda: self.tried.emit(self.value))
+        self._rest = later(self, lambda: self.tried.emit(self.value), REST_MS)
         self._show()
 
     @property

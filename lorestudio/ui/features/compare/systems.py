@@ -16,8 +16,8 @@ from PySide6.QtGui import QFontMetrics
 
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import Candidate, CandidateStore, Comparison, compare_candidates
-from lorestudio.studio.compare.comparison import TurnComparison, names_of
+from lorestudio.studio.compare.comparing import Candidate, CandidateStore, compare_candidates
+from lorestudio.studio.compare.comparison import Comparison, TurnComparison, names_of
 from lorestudio.studio.compare.comparison_store import ComparisonStore, in_slot
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.project import Project

@@ -7,26 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QSplitter,
-    QStackedWidget,
-    QTabWidget,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QTabWidget, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import FEWEST, Comparison
-from lorestudio.studio.compare.comparison import generation_of, total_rows
+from lorestudio.studio.compare.comparing import FEWEST
+from lorestudio.studio.compare.comparison import Comparison, generation_of, total_rows
 from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
@@ -47,6 +36,7 @@ from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -80,7 +70,6 @@ class SystemsPane(Pane):
         self.turns = comparison_table(self, lambda turn: generation_of(turn.turn))
         self.totals = comparison_table(self)
         self.chart = TokenChart(theme, self)
-        self.buttons: dict[str, QToolButton] = {}
         self._build()
         self._connect()
         self._project_changed()
@@ -90,23 +79,14 @@ class SystemsPane(Pane):
     def _build(self) -> None:
         self.turns_view = RecordView(self.theme, self.turns, tr("Turn by turn"), self)
         self.totals_view = RecordView(self.theme, self.totals, tr("Over the whole chat"), self)
-        parts = QSplitter(Qt.Orientation.Vertical, self)
-        parts.addWidget(self.chart)
-        parts.addWidget(self.turns_view)
-        parts.setStretchFactor(1, 1)
-        parts.setChildrenCollapsible(False)
-        parts.setSizes([110, 150])
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(parts, tr("Turns"))
+        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs.addTab(split(self.chart, self.turns_view, sizes=(110, 150), stretch=1), tr("Turns"))
         self.tabs.addTab(self.totals_view, tr("Totals"))
         self.empty = EmptyState(self.theme, "columns", self)
         self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.tabs)
-        self._pages.addWidget(self.empty)
-        self.state = QLabel(self)
-        self.state.setProperty("kind", "small")
-        self.state.setWordWrap(True)
+        for page in (self.tabs, self.empty):
+            self._pages.addWidget(page)
+        self.state = label(self, kind="small")
         self.state.setContentsMargins(12, 0, 12, 4)
         self.state.setAccessibleName(tr("State of the comparison"))
         self.column.addWidget(self._head())
@@ -114,32 +94,23 @@ class SystemsPane(Pane):
         self.column.addWidget(self._pages, 1)
 
     def _head(self) -> QWidget:
-        head = QWidget(self)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(8, 6, 8, 4)
-        row.setSpacing(6)
-        self.choose_button = QToolButton(head)
-        self.choose_button.setProperty("kind", "text")
+        self.choose_button = named(QToolButton(self), "", kind="text")
         self.choose_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.choose_button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.menu = QMenu(self.choose_button)
-        self.menu.setToolTipsVisible(True)
+        self.menu = QMenu(self.choose_button, toolTipsVisible=True)
         self.menu.aboutToShow.connect(self.fill_menu)
         self.choose_button.setMenu(self.menu)
-        self.run_button = QPushButton(tr("Compare"), head)
-        self.run_button.setProperty("kind", "primary")
-        self.run_button.clicked.connect(self.run)
-        self.stop_button = QPushButton(tr("Stop"), head)
-        self.stop_button.clicked.connect(self.stop)
+        self.run_button = button(self, tr("Compare"), self.run, kind="primary")
+        self.stop_button = button(self, tr("Stop"), self.stop)
         self.stop_button.hide()
-        for widget in (self.choose_button, self.run_button, self.stop_button):
-            row.addWidget(widget)
-        row.addStretch(1)
-        for name in BUTTONS:
-            self.buttons[name] = button = QToolButton(head)
-            button.setIconSize(QSize(15, 15))
-            row.addWidget(button)
-        return head
+        self.buttons = {name: QToolButton(self) for name in BUTTONS}
+        for each in self.buttons.values():
+            each.setIconSize(QSize(15, 15))
+        line = row(
+            self.choose_button, self.run_button, self.stop_button, 1, *self.buttons.values(), spacing=6,
+            margins=(8, 6, 8, 4),
+        )  # fmt: skip
+        return holding(line, self)
 
     def _connect(self) -> None:
         self.turns_view.picked.connect(lambda turn: self._go_to(generation_of(turn.turn)))
@@ -273,7 +244,7 @@ class SystemsPane(Pane):
             action.setCheckable(True)
             action.setChecked(offer.key in self.chosen)
             action.setToolTip(offer.help)
-            action.toggled.connect(partial(self._ticked, offer.key))
+            action.toggled.connect(lambda on, key=offer.key: self.choose(key, on=on))
         menu.addSeparator()
         files = menu.addMenu(tr("With the settings of a file"))
         for name in KINDS:
@@ -282,9 +253,6 @@ class SystemsPane(Pane):
             )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
-
-    def _ticked(self, key: str, on: bool) -> None:
-        self.choose(key, on=on)
 
     def _wanted(self) -> list[Offer]:
         return [offer for offer in self.offers() if offer.key in self.chosen]
@@ -339,8 +307,8 @@ class SystemsPane(Pane):
             self.turns.set_rows(found.turns, turn_columns(found, self.turns_view.fontMetrics()))
             self.totals.set_rows(rows, total_columns(heads))
         else:
-            self.turns.set_rows(())
-            self.totals.set_rows(())
+            for table in (self.turns, self.totals):
+                table.set_rows(())
         self.chart.set_comparison(found)
         self._show_choice()
         self._follow()

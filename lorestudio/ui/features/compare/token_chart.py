@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from lorestudio.studio.compare.comparing import Comparison
+from lorestudio.studio.compare.comparison import Comparison
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr

@@ -6,7 +6,7 @@ One choice for the chat as a chip: icon, words, what it does in smaller letters,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
@@ -22,32 +22,11 @@ _CROSS: Final = 16
 _WIDEST: Final = 300
 
 
-class Bar(Protocol):
-    """What a chip asks of the bar that it stands in."""
-
-    @property
-    def narrow(self) -> bool:
-        """Whether there is little room."""
-        ...
-
-    def remove(self, button: ChipButton) -> None:
-        """Ask for the choice to be taken away."""
-        ...
-
-    def focused(self, button: ChipButton) -> None:
-        """The keyboard came to this chip."""
-        ...
-
-    def chip_key(self, button: ChipButton, event: QKeyEvent) -> bool:
-        """Do what a key means; False where it means nothing."""
-        ...
-
-
 class ChipButton(QAbstractButton):
     """One chip: Enter and a click change what it stands for, Delete and the cross remove it."""
 
-    def __init__(self, bar: Bar, theme: Theme, chip: ControlChip, parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, bar: ControlBar, theme: Theme, chip: ControlChip) -> None:
+        super().__init__(bar)
         self._bar, self._theme = bar, theme
         self.chip = chip
         self._on_cross = False
@@ -200,11 +179,6 @@ class ControlBar(QWidget):
         """The chips as they stand, those that are folded away included."""
         return tuple(self._chips)
 
-    @property
-    def hidden_chips(self) -> int:
-        """How many chips are folded away."""
-        return sum(chip.isHidden() for chip in self._chips)
-
     def set_chips(self, chips: Sequence[ControlChip]) -> None:
         """Show other chips; the keyboard stays on its chip, or on the one that took its place."""
         focus = next((place for place, chip in enumerate(self._chips) if chip.hasFocus()), None)
@@ -214,7 +188,7 @@ class ControlBar(QWidget):
         for button, chip in zip(self._chips, chips, strict=False):
             button.show_chip(chip)
         for chip in chips[len(self._chips) :]:
-            self._chips.append(ChipButton(self, self._theme, chip, self))
+            self._chips.append(ChipButton(self, self._theme, chip))
             self._chips[-1].clicked.connect(self._open)
         self.nothing.setVisible(not chips)
         if focus is not None:

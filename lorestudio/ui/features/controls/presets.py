@@ -16,14 +16,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QMenu,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -38,6 +35,7 @@ from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import answers, button, column, label, named, row
 from lorestudio.ui.widgets.picker import Choice, Picker
 
 LONGEST: Final = 60
@@ -71,22 +69,13 @@ class SavePresetDialog(QDialog):
         self._controls, self._known = controls, known
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Save as a scenario preset"))
-        column = QVBoxLayout(self)
-        intro = QLabel(
-            tr(
-                "A preset holds the ticked parts; where it is applied, the others stay as they are. It names entries "
-                "by title, so it fits any vault that has them."
-            ),
-            self,
+        intro = tr(
+            "A preset holds the ticked parts; where it is applied, the others stay as they are. It names entries "
+            "by title, so it fits any vault that has them."
         )
-        intro.setWordWrap(True)
-        column.addWidget(intro)
+        self.name = QLineEdit(self, placeholderText=tr("such as Storm night"))
         form = QFormLayout()
-        self.name = QLineEdit(self)
-        self.name.setAccessibleName(tr("Name of the preset"))
-        self.name.setPlaceholderText(tr("such as Storm night"))
-        form.addRow(tr("Name"), self.name)
-        column.addLayout(form)
+        form.addRow(tr("Name"), named(self.name, tr("Name of the preset")))
         self.parts: dict[ControlsPart, QCheckBox] = {}
         for part in ControlsPart:
             text = part_words(controls, part)
@@ -95,20 +84,10 @@ class SavePresetDialog(QDialog):
             box.setChecked(bool(text) and part is not ControlsPart.NOTEPAD)
             box.toggled.connect(self._show)
             self.parts[part] = box
-            column.addWidget(box)
-        self.told = QLabel(self)
-        self.told.setProperty("kind", "small")
-        self.told.setWordWrap(True)
-        column.addWidget(self.told)
-        column.addStretch(1)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.told = label(self, kind="small")
         self.take = QPushButton(tr("Replace"), self)
-        self.take.setProperty("kind", "primary")
         self.take.setMinimumWidth(self.take.sizeHint().width() + 12)  # so that either word fits
-        buttons.addButton(self.take, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
+        column(label(self, intro), form, *self.parts.values(), self.told, 1, answers(self, self.take), of=self)
         self.name.textChanged.connect(self._show)
         self._show()
         self.resize(520, 380)
@@ -165,32 +144,16 @@ class PresetsDialog(QDialog):
         self._theme = theme
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Scenario presets"))
-        column = QVBoxLayout(self)
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(tr("Scenario presets"))
-        column.addWidget(self.list, 1)
-        self.told = QLabel(self)
-        self.told.setWordWrap(True)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(self.told)
-        place = QLabel(tr("One file each in {folder}; copy them to share them.", folder=folder.folder), self)
-        place.setProperty("kind", "small")
-        place.setWordWrap(True)
-        place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(place)
-        row = QHBoxLayout()
-        self.rename = self._button(tr("Rename…"), self._ask_name)
-        self.delete = self._button(tr("Delete…"), self._ask_delete)
-        self.apply = self._button(tr("Apply"), self._apply)
-        self.apply.setProperty("kind", "primary")
-        row.addWidget(self.rename)
-        row.addWidget(self.delete)
-        row.addStretch(1)
+        self.list = named(QListWidget(self), tr("Scenario presets"))
+        self.told = label(self, selectable=True)
+        where = tr("One file each in {folder}; copy them to share them.", folder=folder.folder)
+        self.rename = button(self, tr("Rename…"), self._ask_name)
+        self.delete = button(self, tr("Delete…"), self._ask_delete)
+        self.apply = button(self, tr("Apply"), self._apply, kind="primary")
         close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         close.rejected.connect(self.reject)
-        row.addWidget(self.apply)
-        row.addWidget(close)
-        column.addLayout(row)
+        ends = row(self.rename, self.delete, 1, self.apply, close)
+        column((self.list, 1), self.told, label(self, where, "small", selectable=True), ends, of=self)
         self.list.currentItemChanged.connect(lambda *_items: self._show())
         self.list.itemActivated.connect(lambda _item: self._apply())
         self.show_presets(known)
@@ -212,12 +175,6 @@ class PresetsDialog(QDialog):
             self.list.setCurrentRow(0)
         self._show()
 
-    def _button(self, text: str, pressed: Callable[[], None]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _checked=False: pressed())
-        return button
-
     @property
     def current(self) -> Preset | BrokenPreset | None:
         """What the list stands on."""
@@ -226,8 +183,8 @@ class PresetsDialog(QDialog):
 
     def _show(self) -> None:
         now = self.current
-        for button in (self.rename, self.delete, self.apply):
-            button.setEnabled(isinstance(now, Preset))
+        for each in (self.rename, self.delete, self.apply):
+            each.setEnabled(isinstance(now, Preset))
         if isinstance(now, Preset):
             lines = [
                 f"{sentence_case(tr(PART_WORDS[part]))}: {part_words(now.controls, part) or _nothing(part)}"
@@ -275,7 +232,7 @@ class Presets(QObject):
     def fill(self, menu: QMenu) -> None:
         """Keep a menu with the presets and what can be done with them."""
         self._menu = menu
-        menu.aboutToShow.connect(self._about_to_show)
+        menu.aboutToShow.connect(self.load)  # files may have been copied here; the menu follows while open
         self._fill_menu()
 
     def load(self, then: Callable[[], object] = lambda: None) -> None:
@@ -323,7 +280,7 @@ class Presets(QObject):
             dialog.wanted.connect(self.apply)
             dialog.renamed.connect(self._rename)
             dialog.deleted.connect(self._delete)
-            dialog.finished.connect(self._forget_dialog)
+            dialog.finished.connect(lambda _result: setattr(self, "_dialog", None))
             dialog.open()
 
         self.load(show)
@@ -369,9 +326,6 @@ class Presets(QObject):
         if self._dialog is not None:
             self._dialog.show_presets(self.known, " ".join(chosen.split()))
 
-    def _forget_dialog(self, _result: int) -> None:
-        self._dialog = None
-
     def _do(self, title: str, work: Callable[[], object], then: Callable[[], object]) -> None:
         """Work on the folder in a job, read it again, and go on."""
 
@@ -388,9 +342,6 @@ class Presets(QObject):
 
     def _failed(self, error: Exception) -> None:
         self._context.say(Notice(sentence_of(error), "error", key="presets"))
-
-    def _about_to_show(self) -> None:
-        self.load()  # files may have been copied here meanwhile; the menu follows while it is open
 
     def _fill_menu(self) -> None:
         menu = self._menu

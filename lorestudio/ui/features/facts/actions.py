@@ -273,9 +273,7 @@ class MemoriesFeature(Feature):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(where)
 
-    def _ask_cost(self, cost: object) -> None:
-        if not isinstance(cost, MemoryCost):
-            return
+    def _ask_cost(self, cost: MemoryCost) -> None:
         dialogs.ask_model(
             self.context.window, cost.name, cost.sentence, cost.more, lambda yes: cost.go() if yes else None
         )
@@ -312,10 +310,9 @@ class MemoriesFeature(Feature):
         self.pane.memories.show_hits(self.store.hits, self.store.searching)
         self.pane.note_changed.emit(self.pane.memories.note())
 
-    def _show_row(self, row: object) -> None:
-        there = row if isinstance(row, MemoryRow) else None
-        in_run = there is not None and self._place_in_run(there) is not None
-        self.pane.memories.detail.show_row(there, in_run=in_run)
+    def _show_row(self, row: MemoryRow | None) -> None:
+        in_run = row is not None and self._place_in_run(row) is not None
+        self.pane.memories.detail.show_row(row, in_run=in_run)
         self.pane.note_changed.emit(self.pane.memories.note())
         self.context.actions_changed()
 

@@ -20,11 +20,10 @@ from lorestudio.ui.features.facts.extraction_worker import (
     extract,
     news_of,
     refresh,
-    sentence,
 )
 from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.shell.jobs import Job
-from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
 
 FACTS: Final = "facts"
@@ -197,7 +196,7 @@ class MemoryWork(QObject):
         self.told.emit(Notice(text, tone, key="memories"))
 
     def _failed(self, kind: str, error: Exception) -> None:
-        why = sentence(sentence_of(error))
+        why = with_full_stop(sentence_of(error))
         if kind == VECTORS:
             text = tr("Making vectors stopped: {why} What was made before stays.", why=why)
             actions: tuple[str, ...] = ("memories.refresh", "profiles.edit")

@@ -15,7 +15,7 @@ from lorestudio.systems.facts.session import Drawn, FactsSession, facts_cost
 from lorestudio.systems.facts.threads import Passage
 from lorestudio.ui.features.facts.store import Place
 from lorestudio.ui.shell.jobs import Job
-from lorestudio.ui.shell.words import Notice, count, shorten, tr
+from lorestudio.ui.shell.words import Notice, count, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
 
 FAILED: Final = "memories-failed"
@@ -162,7 +162,7 @@ def news_of(ended: Ended) -> list[Notice]:
         where = tr("#{first} to #{last}", first=failed[0].passage.first, last=failed[0].passage.last)
         text = tr(
             "{which} could not be read, {where}: {why} Nothing of them was kept; “Draw out facts” tries again.",
-            which=which, where=where, why=sentence(failed[0].problem),
+            which=which, where=where, why=with_full_stop(failed[0].problem),
         )  # fmt: skip
         details = "\n".join(f"#{each.passage.first} to #{each.passage.last}: {each.problem}" for each in failed)
         told.append(Notice(text, "error", details, ("memories.extract", "profiles.edit"), FAILED))
@@ -171,9 +171,3 @@ def news_of(ended: Ended) -> list[Notice]:
     elif ended.stopped:
         told.append(Notice(tr("Stopped. What is kept stays, and the rest waits."), key="memories-stopped"))
     return told
-
-
-def sentence(text: str) -> str:
-    """A text of somebody else's, short enough, with a stop at its end."""
-    short = shorten(text, 240)
-    return short if short.endswith((".", "!", "?", "…")) else f"{short}."

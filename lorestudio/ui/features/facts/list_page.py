@@ -9,18 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QGridLayout,
-    QLineEdit,
-    QMenu,
-    QSizePolicy,
-    QSplitter,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
 from lorestudio.ui.features.facts.origins import MemoryDetail
@@ -37,6 +26,7 @@ from lorestudio.ui.features.facts.table import (
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.bars import FilterStrip
+from lorestudio.ui.widgets.layouts import column, combo, holding, named, split, tight
 from lorestudio.ui.widgets.pane import EmptyState
 
 ONE_ROW: Final = 530
@@ -79,23 +69,20 @@ class FilterBar(QWidget):
         self._theme = theme
         self.field = _SearchField(self)
         self.field.setPlaceholderText(tr("Filter by words; Enter searches by meaning"))
-        self.field.setAccessibleName(tr("Filter by words, or search by meaning"))
         self.field.setClearButtonEnabled(True)
-        self.find_button = QToolButton(self)
-        self.find_button.setAccessibleName(tr("Search by meaning"))
-        self.find_button.setToolTip(tr("List the memories most similar to this text (Enter)"))
+        named(self.field, tr("Filter by words, or search by meaning"))
+        find_tip = tr("List the memories most similar to this text (Enter)")
+        self.find_button = named(QToolButton(self), tr("Search by meaning"), find_tip)
         self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))
         self.tag = self._combo(tr("Only with this tag"), (tr("All tags"),))
-        self.order = QToolButton(self)
-        self.order.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.order = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.orders = QMenu(self.order)
-        for column, words in ORDERS.items():
+        for place, words in ORDERS.items():
             act = self.orders.addAction(tr(words))
             act.setCheckable(True)
-            act.setData(column)
+            act.setData(place)
         self.order.setMenu(self.orders)
-        self.only_pinned = QCheckBox(tr("Pinned"), self)
-        self.only_pinned.setToolTip(tr("List pinned memories only"))
+        self.only_pinned = named(QCheckBox(tr("Pinned"), self), "", tr("List pinned memories only"))
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(8, 3, 8, 2)
         self._grid.setSpacing(5)
@@ -113,9 +100,7 @@ class FilterBar(QWidget):
         self._paint()
 
     def _combo(self, name: str, items: tuple[str, ...]) -> QComboBox:
-        box = QComboBox(self)
-        box.setAccessibleName(name)
-        box.view().setAccessibleName(name)
+        box = combo(self, name)
         box.setToolTip(name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(4)
@@ -143,13 +128,12 @@ class FilterBar(QWidget):
         self.tag.addItems([tr("All tags"), *tags])
         self.tag.setCurrentIndex(tags.index(chosen) + 1 if chosen in tags else 0)
 
-    def show_order(self, column: int, *, scored: bool) -> None:
+    def show_order(self, place: int, *, scored: bool) -> None:
         """Show what the list is ordered by."""
-        name = tr("Order of the list: {order}", order=tr(ORDERS[column]))
-        self.order.setAccessibleName(name)
-        self.order.setToolTip(name)
+        name = tr("Order of the list: {order}", order=tr(ORDERS[place]))
+        named(self.order, name, name)
         for act in self.orders.actions():
-            act.setChecked(act.data() == column)
+            act.setChecked(act.data() == place)
             act.setVisible(act.data() != SIMILARITY or scored)
 
     def write(self, text: str) -> None:
@@ -226,29 +210,12 @@ class MemoryPage(QWidget):
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.empty = EmptyState(theme, "star", self)
         self.detail = MemoryDetail(theme, self)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self._build()
+        listed = holding(column(self.view, self.empty, margins=(0, 2, 0, 0)), self)
+        self.splitter = split(listed, self.detail, stretch=0)
+        tight(self.bar, self.strip, (self.splitter, 1), of=self)
         self._connect()
         self.detail.hide()
         self.order_by(WHEN)
-
-    def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.bar)
-        column.addWidget(self.strip)
-        upper = QWidget(self)
-        stack = QVBoxLayout(upper)
-        stack.setContentsMargins(0, 2, 0, 0)
-        stack.addWidget(self.view)
-        stack.addWidget(self.empty)
-        self.splitter.addWidget(upper)
-        self.splitter.addWidget(self.detail)
-        self.splitter.setStretchFactor(0, 1)
-        self.splitter.setStretchFactor(1, 0)
-        self.splitter.setChildrenCollapsible(False)
-        column.addWidget(self.splitter, 1)
 
     def _connect(self) -> None:
         self.bar.typed.connect(self._typed)
@@ -272,8 +239,8 @@ class MemoryPage(QWidget):
     @property
     def current(self) -> MemoryRow | None:
         """The memory that is looked at."""
-        row = self.view.current
-        return row if isinstance(row, MemoryRow) else None
+        row: MemoryRow | None = self.view.current
+        return row
 
     @property
     def filter(self) -> Filter:
@@ -309,14 +276,14 @@ class MemoryPage(QWidget):
         else:
             self._fill()
 
-    def order_by(self, column: int, descending: bool | None = None) -> None:
+    def order_by(self, place: int, descending: bool | None = None) -> None:
         """Put the list in the order of a column; that of the same one again turns round."""
-        self._order = column
-        self._descending = usual_direction(column) if descending is None else descending
-        self.bar.show_order(column, scored=self._hits is not None)
+        self._order = place
+        self._descending = usual_direction(place) if descending is None else descending
+        self.bar.show_order(place, scored=self._hits is not None)
         direction = Qt.SortOrder.DescendingOrder if self._descending else Qt.SortOrder.AscendingOrder
-        self.view.horizontalHeader().setSortIndicator(column, direction)
-        self.model.sort(column, direction)
+        self.view.horizontalHeader().setSortIndicator(place, direction)
+        self.model.sort(place, direction)
         self._fill()
 
     def choose(self, memory: str) -> bool:
@@ -373,7 +340,7 @@ class MemoryPage(QWidget):
             text = tr("Its passages held no facts. There are {amount} in all.", amount=elsewhere)
             self.empty.say(tr("No memories of this chat"), text, (("scope", tr("Show those of all chats")),))
 
-    def _choose(self, row: object) -> None:
+    def _choose(self, row: MemoryRow | None) -> None:
         there = row is not None
         if there != self.detail.isVisibleTo(self):
             self.detail.setVisible(there)
@@ -401,8 +368,8 @@ class MemoryPage(QWidget):
         elif not text:
             self.cleared.emit()
 
-    def _head_clicked(self, column: int) -> None:
-        self.order_by(column, not self._descending if column == self._order else None)
+    def _head_clicked(self, place: int) -> None:
+        self.order_by(place, not self._descending if place == self._order else None)
 
     def note(self) -> str:
         """What is listed, in a few words for the title."""

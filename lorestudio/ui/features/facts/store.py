@@ -23,7 +23,7 @@ from lorestudio.systems.facts.records import Memory
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.vectors import embedder_named
 from lorestudio.ui.shell.jobs import Job, Newest
-from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.session import Session
 
 SYSTEM: Final = "facts"
@@ -239,37 +239,31 @@ class MemoryStore(QObject):
     def _not_found(self, error: Exception) -> None:
         self.searching = ""
         self.hits_changed.emit()
-        text = tr("The search failed: {why} Look at who makes the vectors.", why=_ended(sentence_of(error)))
+        text = tr("The search failed: {why} Look at who makes the vectors.", why=with_full_stop(sentence_of(error)))
         self.told.emit(Notice(text, "error", actions=("memories.settings", "profiles.edit"), key="memories"))
 
     # ---- changing ---------------------------------------------------------------------------------------------------
 
     def write(self, memory: Memory, text: str) -> None:
         """Give a memory another text, with the vector of it."""
-
-        def work(opened: FactsSession, job: Job) -> _Changed:
-            job.run(lambda: opened.edit(memory, text))
-            return _Changed(opened.fetch([memory.id]))
-
-        self._writing.add(self._change(tr("Writing a memory"), work))
+        self._writing.add(
+            self._alter(tr("Writing a memory"), memory, lambda opened, job: job.run(lambda: opened.edit(memory, text)))
+        )
 
     def tag(self, memory: Memory, tags: Sequence[str]) -> None:
         """Give a memory other tags."""
-
-        def work(opened: FactsSession, _job: Job) -> _Changed:
-            opened.tag(memory, tags)
-            return _Changed(opened.fetch([memory.id]))
-
-        self._change(tr("Tagging a memory"), work)
+        self._alter(tr("Tagging a memory"), memory, lambda opened, _job: opened.tag(memory, tags))
 
     def pin(self, memory: Memory, *, pinned: bool) -> None:
         """Pin a memory, or take its pin away."""
+        self._alter(tr("Pinning a memory"), memory, lambda opened, _job: opened.pin(memory, pinned=pinned))
 
-        def work(opened: FactsSession, _job: Job) -> _Changed:
-            opened.pin(memory, pinned=pinned)
+    def _alter(self, title: str, memory: Memory, how: Callable[[FactsSession, Job], object]) -> Job:
+        def work(opened: FactsSession, job: Job) -> _Changed:
+            how(opened, job)
             return _Changed(opened.fetch([memory.id]))
 
-        self._change(tr("Pinning a memory"), work)
+        return self._change(title, work)
 
     def delete(self, memories: Sequence[Memory]) -> None:
         """Delete memories; `undo` takes it back."""
@@ -349,7 +343,3 @@ class MemoryStore(QObject):
     def _failed(self, error: Exception) -> None:
         known = isinstance(error, InputError)
         self.told.emit(Notice(sentence_of(error), "warning" if known else "error", key="memories"))
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."

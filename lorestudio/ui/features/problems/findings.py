@@ -28,12 +28,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.project.problems import Finding, Repair, Severity, check_of
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.tree import RecordTree, TreeRow
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.model import Finding, Severity
+from lorestudio.vault.lint.table import check_of
 
 SHOWN_NOTES = 200
 """Diffs of so many notes are shown; nobody reads more, and the browser would take long."""

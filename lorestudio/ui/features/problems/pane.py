@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.studio.project.problems import Finding, ProblemFinder, Problems, Repair, Severity, preview
+from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.ui.features.problems.findings import (
@@ -38,6 +38,8 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import RecordTreeView
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.model import Finding, Severity
 
 SETTLE_MS: Final = 300
 """So long nothing may change before the checks begin, so that a burst of changes is looked at once."""

@@ -167,7 +167,7 @@ class ProvidersFeature(Feature):
             *(
                 Action(
                     f"mode.{mode.value}", title, "Run/Mode", 220 + place, partial(self._choose, mode=mode),
-                    (f"Ctrl+Alt+{place}",), when=has_project,
+                    (f"Alt+{place}",), when=has_project,
                     ticked=partial(lambda mode: session.choice.mode is mode, mode),
                 )
                 for place, (mode, title) in enumerate(modes.items(), start=1)

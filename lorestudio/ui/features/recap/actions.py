@@ -7,16 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtWidgets import QMessageBox
-
-from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.recap.session import RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.pane import RecapPane
 from lorestudio.ui.features.recap.queue import Enqueue, RecapCost, RecapQueue
-from lorestudio.ui.features.recap.settings_dialog import RecapSettingsDialog
+from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, shorten, tr
@@ -39,7 +36,7 @@ class RecapFeature(Feature):
         self.panes = (self.pane,)
         self.recaps = ChatRecaps(context.session, context.settings, self)
         self.queue = RecapQueue(self.recaps, self)
-        self.dialog: RecapSettingsDialog | None = None
+        self.dialog: SystemSettingsDialog | None = None
         self._followed: tuple[int, Path | None] | None = None
         self._waiting: list[Callable[[], object]] = []
         chat.message_menu += MESSAGE_MENU
@@ -184,14 +181,14 @@ class RecapFeature(Feature):
 
     def edit_settings(self) -> None:
         """Show the settings of recap memory."""
-        self.dialog = dialog = RecapSettingsDialog(self.recaps.settings, self.context.window)
-        dialog.accepted_settings.connect(self._use_settings)
+        context = self.context
+        intro = tr("They hold for every chat. Nothing is made by itself unless “Keep recaps up to date” is on.")
+        self.dialog = dialog = SystemSettingsDialog(
+            context.theme, tr("Recap settings"), intro, self.recaps.settings, context.window, brief=True
+        )
+        dialog.accepted_settings.connect(self.recaps.use_settings)
         dialog.finished.connect(lambda _result: setattr(self, "dialog", None))
         dialog.open()
-
-    def _use_settings(self, settings: object) -> None:
-        if isinstance(settings, RecapSettings):
-            self.recaps.use_settings(settings)
 
     def _toggle_by_itself(self) -> None:
         on = not self.recaps.by_itself
@@ -242,26 +239,17 @@ class RecapFeature(Feature):
             do()
 
     def _ask_save(self, then: Callable[[], object]) -> None:
-        box = QMessageBox(self.context.window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Save the chat first"))
-        box.setText(tr("The chat has changes that are not in its file."))
-        box.setInformativeText(tr("Recaps are made of what is in the file, and written into it."))
-        save = box.addButton(tr("Save chat"), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(save)
-
         def saved() -> None:
             if not self.recaps.unsaved:
                 then()
 
-        save.clicked.connect(lambda: self._files.save(saved))
-        box.finished.connect(box.deleteLater)
-        box.open()
+        dialogs.propose(
+            self.context.window, tr("Save the chat first"), tr("The chat has changes that are not in its file."),
+            tr("Save chat"), lambda yes: self._files.save(saved) if yes else None,
+            tr("Recaps are made of what is in the file, and written into it."),
+        )  # fmt: skip
 
-    def _ask_cost(self, cost: object) -> None:
-        if not isinstance(cost, RecapCost):
-            return
+    def _ask_cost(self, cost: RecapCost) -> None:
         more = tr("The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time.")
         dialogs.ask_model(
             self.context.window, cost.profile, cost.sentence, more, lambda yes: self.queue.agree(cost, agreed=yes)

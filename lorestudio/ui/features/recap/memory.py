@@ -224,16 +224,11 @@ class ChatRecaps(QObject):
         """The chat's file was written by the window, or read again."""
         by_itself = self.by_itself
 
-        async def work() -> RecapPicture:
-            await follow(session, by_itself=by_itself)
-            return picture(session)
-
-        def done(made: RecapPicture) -> None:
-            self._take_of(session, made)
+        def done() -> None:
             if self.by_itself and not session.queue.is_idle:
                 self.due.emit()
 
-        self.work.start(work, done=done, failed=self._failed)
+        self._do(session, lambda: follow(session, by_itself=by_itself), done)
 
     def _close(self) -> None:
         session, self.open = self.open, None
@@ -251,45 +246,28 @@ class ChatRecaps(QObject):
     def edit(self, how: Callable[[RecapEdits], Awaitable[object]]) -> None:
         """Change recaps in the chat's file. What cannot be done is told."""
         session = self.open
-        if session is None:
-            return
-
-        async def work() -> RecapPicture:
-            await how(session.edits)
-            return picture(session)
-
-        self.work.start(work, done=partial(self._take_of, session), failed=self._failed)
+        if session is not None:
+            self._do(session, lambda: how(session.edits))
 
     def use_settings(self, settings: RecapSettings) -> None:
         """Keep these settings, and show the chat with them. The file is written only by what is done next."""
-        path, session = self.settings_path, self.open
+        path, session, room = self.settings_path, self.open, self.room
         self._settings = settings
-        room = self.room
 
-        async def work() -> RecapPicture | None:
+        async def keep() -> None:
             keep_recap_settings(path, settings)
-            if session is None:
-                return None
-            session.use(settings, model=session.context.model, context_size=room)
-            return picture(session)
+            if session is not None:
+                session.use(settings, model=session.context.model, context_size=room)
 
-        def done(made: RecapPicture | None) -> None:
-            if made is not None and session is not None:
-                self._take_of(session, made)
-                self.look_at(self._look)
-            self.changed.emit()
-
-        self.work.start(work, done=done, failed=self._failed)
+        if session is not None:
+            self._do(session, keep, self.changed.emit)
+        else:
+            self.work.start(keep, done=lambda _none: self.changed.emit(), failed=self._failed)
 
     def renew(self) -> None:
         """Look at the chat again."""
-        session = self.open
-        if session is not None:
-
-            async def work() -> RecapPicture:
-                return picture(session)
-
-            self.work.start(work, done=partial(self._take_of, session), failed=self._failed)
+        if self.open is not None:
+            self._do(self.open)
 
     def look_at(self, message: int | None) -> None:
         """Find out what the reply at this position is given; the newest wish counts."""
@@ -317,10 +295,26 @@ class ChatRecaps(QObject):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _take_of(self, session: RecapSession, made: RecapPicture) -> None:
-        if session is self.open:
-            self._take(made)
-            self.look_at(self._look)
+    def _do(
+        self,
+        session: RecapSession,
+        how: Callable[[], Awaitable[object]] | None = None,
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Do something with a chat's recaps, and show them as they are afterwards."""
+
+        async def work() -> RecapPicture:
+            if how is not None:
+                await how()
+            return picture(session)
+
+        def done(made: RecapPicture) -> None:
+            if session is self.open:
+                self._take(made)
+                self.look_at(self._look)
+            then()
+
+        self.work.start(work, done=done, failed=self._failed)
 
     def _take(self, made: RecapPicture) -> None:
         """Show the chat as it is now, and let the window's chat be what the file is."""

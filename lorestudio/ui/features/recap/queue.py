@@ -16,7 +16,7 @@ from lorestudio.systems.recap.overview import QueuePicture
 from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.ui.features.recap.memory import ChatRecaps
-from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr, with_full_stop
 
 PICTURE_SECONDS: Final = 0.5
 """While the queue works, the rows are made anew at most this often."""
@@ -281,7 +281,7 @@ class RecapQueue(QObject):
             steps = count(len(failed), "step", "steps")
             text = tr(
                 "{steps} of recap work failed: {what}: {why} What failed was taken from the queue; “Make what is due” "
-                "asks for it again.", steps=steps, what=failed[0].words, why=_sentence(failed[0].summary),
+                "asks for it again.", steps=steps, what=failed[0].words, why=with_full_stop(failed[0].summary),
             )  # fmt: skip
             details = "\n".join(f"{item.words}: {item.summary}" for item in failed)
             self._tell(Notice(text, "error", details, ("recap.run", "profiles.edit"), "recap"))
@@ -292,7 +292,9 @@ class RecapQueue(QObject):
     def _broke(self, session: RecapSession, error: Exception) -> None:
         self._working = None
         self._show_state(session)
-        text = tr("The work on recaps stopped: {why} Nothing is lost; it can go on.", why=_sentence(sentence_of(error)))
+        text = tr(
+            "The work on recaps stopped: {why} Nothing is lost; it can go on.", why=with_full_stop(sentence_of(error))
+        )
         self._tell(Notice(text, "error", actions=("recap.resume",), key="recap"))
 
     def _change(self, how: Enqueue, then: Callable[[], object] | None = None) -> None:
@@ -336,8 +338,3 @@ class RecapQueue(QObject):
 
     def _tell(self, notice: Notice) -> None:
         self._recaps.told.emit(notice)
-
-
-def _sentence(text: str) -> str:
-    short = shorten(text, 240)
-    return short if short.endswith((".", "!", "?", "…")) else f"{short}."

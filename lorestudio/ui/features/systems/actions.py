@@ -12,14 +12,13 @@ from PySide6.QtGui import QGuiApplication
 
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.differences import section_differences, value_text
-from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
-from lorestudio.ui.features.settings.trial import SystemTrial
+from lorestudio.ui.features.settings.trial import Trial
 from lorestudio.ui.features.systems.books_dialog import BooksDialog
 from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action
@@ -30,8 +29,8 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.record_table import csv_bytes
 
 SYSTEMS: Final = KINDS
-OVER_BOOKS: Final = next(name for name, kind in KINDS.items() if kind.settings is WorldInfoSettings)
-"""The system whose settings name lorebooks."""
+OVER_BOOKS, _SCANNED = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
+"""The system whose settings name lorebooks, and how they do."""
 
 
 class SystemsFeature(Feature):
@@ -129,8 +128,11 @@ class SystemsFeature(Feature):
         kind, context = kind_of(system), self.context
         if self.dialog is not None:
             self.dialog.close()
-        trial = SystemTrial(self._session, context.selection, context.preview, system)
-        dialog = self.dialog = SystemSettingsDialog(context.theme, kind, self._known(system), context.window, trial)
+        trial = Trial(self._session, context.selection, context.preview, system)
+        title, intro = tr("Settings of {system}", system=tr(kind.title)), tr(kind.summary)
+        dialog = self.dialog = SystemSettingsDialog(
+            context.theme, title, intro, self._known(system), context.window, trial=trial
+        )
         dialog.accepted_settings.connect(partial(self.configure, system))
         dialog.finished.connect(partial(self._closed, dialog))
         if system == OVER_BOOKS:
@@ -140,11 +142,10 @@ class SystemsFeature(Feature):
 
     def open_books(self) -> BooksDialog:
         """Show the lorebooks that World Info scans."""
-        known = self._session.choices.systems.get(OVER_BOOKS)
-        settings = known if isinstance(known, WorldInfoSettings) else WorldInfoSettings()
         if self.books is not None:
             self.books.close()
-        dialog = self.books = BooksDialog(self.context.theme, self._session.jobs, settings, self.context.window)
+        context, settings = self.context, self._known(OVER_BOOKS)
+        dialog = self.books = BooksDialog(context.theme, self._session.jobs, _SCANNED, settings, context.window)
         dialog.accepted_settings.connect(self._take_books)
         dialog.finished.connect(partial(self._books_closed, dialog))
         dialog.open()

@@ -30,7 +30,7 @@ from lorestudio.ui.features.timeline.tables import (
     turn_columns,
 )
 from lorestudio.ui.features.timeline.turns import TimelineFeed
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
@@ -75,7 +75,7 @@ class TimelinePane(Pane):
         self._names = Names()
         self._fresh = True
         self._seen = False
-        self._refresh = after(self, REFRESH_MS, self._fill)
+        self._refresh = later(self, self._fill, REFRESH_MS)
         self._build()
         self._connect()
         self._fill()

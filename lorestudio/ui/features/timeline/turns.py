@@ -19,7 +19,7 @@ from lorestudio.studio.replay.timeline import TimelineMaker, TimelineTurn
 from lorestudio.studio.replay.timeline_grid import TimelineGrid
 from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
 from lorestudio.ui.shell.jobs import Job
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
@@ -61,7 +61,7 @@ class TimelineFeed(QObject):
         self.grid = TimelineGrid(0)
         self._maker = TimelineMaker(None, (), _counter(session))
         self._totals: CacheTotals | None = None
-        self._pause = after(self, PAUSE_MS, self._look)
+        self._pause = later(self, self._look, PAUSE_MS)
         session.project_changed.connect(self._project_changed)
         session.setup_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self._wait())

@@ -18,7 +18,7 @@ from lorestudio.studio.project.answering import ErrorKind
 from lorestudio.trace.explain import explain_reason
 from lorestudio.trace.model import AiCall, StageRecord, Trace
 from lorestudio.trace.vocabulary import Tone
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import (
@@ -144,7 +144,7 @@ class AiPage(QWidget):
         self._shown: tuple[object, ...] = ()
         self._whole = ""
         self._laid_out = 0
-        self._more = after(self, 0, self._lay_out_more)
+        self._more = later(self, self._lay_out_more)
         bar = self._make_bar()
         self.overview = named(QTextBrowser(self, openLinks=False), tr("Overview of the call"))
         self.overview.anchorClicked.connect(lambda link: self.entry_chosen.emit(int(link.path())))

@@ -242,7 +242,7 @@ class VaultFeature(Feature):
 
     def open_trash(self) -> None:
         """Show the notes in the trash."""
-        TrashDialog(self.work, self.context.window).open()
+        TrashDialog(self.context.theme, self.work, self.context.window).open()
 
     def new_note(self, title: str = "") -> None:
         """Ask for the title, the folder and the template of a new note."""

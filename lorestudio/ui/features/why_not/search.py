@@ -19,7 +19,7 @@ from lorestudio.studio.tryout.why_not_answers import WhyNot, WhyNotNews
 from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.model import EntryRef, Trace
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -185,7 +185,7 @@ class WouldWork(QObject):
         self._known: dict[int, WouldAlso | None] = {}
         self._wanted: tuple[int, ...] = ()
         self._cancel: CancelToken | None = None
-        self._soon = after(self, 0, self._go_on)
+        self._soon = later(self, self._go_on)
         self.in_sight: Callable[[], Sequence[int]] = tuple
         for signal in (
             session.traces_changed, session.preview_changed, session.state_changed, session.project_changed,

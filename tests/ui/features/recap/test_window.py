@@ -566,8 +566,12 @@ def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
     opened.run("recap.settings")
     dialog = opened.features.recap.dialog
     assert dialog is not None
-    dialog.search.setText("scenes that stay")
-    assert list(dialog.fields) == ["auto_hide_scene_count"]
+    shown = lambda: {each.name for group in dialog.view.model.groups for each in group.settings}  # noqa: E731
+    few = shown()
+    dialog.view.advanced.setChecked(True)
+    assert few < shown() == set(RecapSettings.model_fields)
+    dialog.view.search.setText("scenes that stay")
+    assert shown() == {"auto_hide_scene_count"}
     dialog.set_value("auto_hide_scene_count", 5)
     dialog.accept()
     settle(opened, qtbot)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lorestudio.settings.declaration import Grouping
-from lorestudio.settings.deeplore import declarations
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.tree import SETTING, VALUE, SettingsTree
@@ -183,7 +183,7 @@ def test_the_result_of_the_value_before_is_greyed_until_the_new_one_is_there(win
     assert not pane.editor.result.isEnabled()
     qtbot.waitUntil(lambda: pane.trial.is_current)
     assert "− Leaves: Gate, Tower" in pane.editor.result.text()
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
 
 
@@ -196,7 +196,7 @@ def test_reset_tries_the_default(window, qtbot) -> None:
     qtbot.waitUntil(lambda: pane.trial.diff is not None)
     assert [change.title for change in pane.trial.diff.entered] == ["Gate"]
     assert not pane.editor.reset.isVisible()
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
 
 
@@ -220,12 +220,12 @@ def test_what_changes_only_the_words_around_the_entries_is_said(window, qtbot) -
     pane.editor.field.text.setPlainText("<lore>{{content}}</lore>")
     qtbot.waitUntil(lambda: pane.trial.is_current)
     assert "the text around them or their place is another" in pane.editor.result.text()
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
     show(window, "max_entries").editor.field.box.setValue(9)
     qtbot.waitUntil(lambda: pane.trial.is_current)
     assert "No difference" in pane.editor.result.text()
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
 
 
@@ -244,7 +244,7 @@ def test_unsaved_texts_and_a_setting_are_tried_out_together(window, qtbot) -> No
     told = window.trace.unsaved.label.text()
     assert "the unsaved text of Gate.md" in told
     assert "Scan depth 1 message" in told
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
 
 
@@ -326,7 +326,7 @@ def test_without_a_vault_the_pane_says_what_to_do(make_window) -> None:
 
 
 def test_the_model_is_a_well_formed_tree(theme, qtmodeltester) -> None:
-    model = SettingsTree(theme)
+    model = SettingsTree(theme, DeepLoreSettings(), declarations())
     qtmodeltester.check(model)
     model.show_only("", Grouping.STAGE)
     qtmodeltester.check(model)

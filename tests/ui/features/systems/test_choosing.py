@@ -136,12 +136,11 @@ def test_settings_are_changed_in_a_dialog_kept_and_replayed(real: MainWindow, qt
 
 def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
     dialog = real.features.systems.open_settings("recap")
-    shown = lambda: [name for name, item in dialog._items.items() if not item.isHidden()]  # noqa: E731
-    assert len(shown()) == len(RecapSettings.model_fields)
-    dialog.search.setText("no setting says this")
-    assert not shown()
-    assert not dialog._none.isHidden()
-    dialog.search.setText("")
+    assert dialog.view.model.shown == len(RecapSettings.model_fields)
+    dialog.view.search.setText("no setting says this")
+    assert dialog.view.model.shown == 0
+    assert not dialog.view.nothing.isHidden()
+    dialog.view.search.setText("")
     name, field = next((name, field) for name, field in RecapSettings.model_fields.items() if field.annotation is bool)
     dialog.set_value(name, not field.default)
     assert getattr(dialog.settings, name) is not field.default

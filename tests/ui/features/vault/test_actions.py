@@ -249,7 +249,7 @@ def test_a_note_is_deleted_for_good_only_after_a_question(window, vault) -> None
     assert "1 note will be deleted for good." in box.text()
     next(button for button in box.buttons() if button.text() == "Delete").click()
     settle(window)
-    assert dialog.table.rowCount() == 0
+    assert dialog.items.rowCount() == 0
     dialog.reject()
 
 
@@ -291,11 +291,7 @@ def batch(window, *names):
 
 def test_the_batch_editor_says_what_the_notes_have(window) -> None:
     dialog = batch(window, "Skarn.md", "places/Dawnkeep.md", "Bell.md")
-    table = dialog.table
-    rows = {
-        table.item(row, 0).text(): (table.item(row, 1).text(), table.item(row, 2).text())
-        for row in range(table.rowCount())
-    }
+    rows = {name: (value, present) for name, value, present in dialog.properties.texts()}
     assert rows["tags"] == ("differs: 2 values", "3 of 3")
     assert rows["priority"] == ("differs: 2 values", "2 of 3")
     assert rows["enabled"] == ("not in all notes", "1 of 3")
