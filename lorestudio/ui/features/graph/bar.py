@@ -44,14 +44,10 @@ DEEPEST = 3
 
 
 class _Search(QLineEdit):
-    next_wanted = Signal()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Escape empties the field, Enter goes from hit to hit."""
+        """Qt: Escape empties the field."""
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
-        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            self.next_wanted.emit()
         else:
             super().keyPressEvent(event)
 
@@ -107,7 +103,7 @@ class GraphBar(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(90)
         self.search.textChanged.connect(self.searched)
-        self.search.next_wanted.connect(self.next_hit)
+        self.search.returnPressed.connect(self.next_hit)
         self.hits = label(self, kind="small", wrap=False)
         name, words = tr("What colours stand for"), {value.value: tr(COLOUR_WORDS[value]) for value in ColourBy}
         self.colours = named(combo(self, name, words), "", name)

@@ -24,12 +24,13 @@ from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
 from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList, GraphLists
 from lorestudio.ui.features.graph.looks import graph_looks, node_sentence
-from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, ask_graph_file, graph_bytes
+from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, graph_bytes
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import holding, label, named, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -528,7 +529,9 @@ class GraphPane(Pane):
             self._keeper.later.start()
         elif name in {"png", "svg", "json"}:
             project = self._session.project
-            ask_graph_file(self, project.name if project is not None else "vault", name, self._write)
+            start = f"{project.name if project is not None else 'vault'} graph.{name}"
+            write, filters = partial(self._write, kind=name), f"{name.upper()} (*.{name})"
+            dialogs.choose_new_file(self, tr("Save the graph"), start, filters, name, write)
 
     def _to_keep(self) -> tuple[tuple[str, ...], SavedLayout] | None:
         prepared = self._prepared

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from pathlib import Path
 from typing import Final, cast
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
@@ -25,14 +24,14 @@ from PySide6.QtGui import (
     QShowEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QFileDialog, QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsView, QWidget
 
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy, graph_json, local_graph
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point
 from lorestudio.studio.graph.preparing import LayoutStore, PreparedGraph, SavedLayout
 from lorestudio.ui.features.graph.items import MARGIN, Drawing, EdgeLayer, NodeLayer, TitleLayer
 from lorestudio.ui.features.graph.looks import Look, node_sentence
-from lorestudio.ui.shell.qt import after
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
@@ -486,16 +485,6 @@ def graph_bytes(view: GraphView, prepared: PreparedGraph, fired: Mapping[int, in
     return view.svg() if kind == "svg" else png_bytes(view.picture())
 
 
-def ask_graph_file(parent: QWidget, name: str, kind: str, write: Callable[[Path, str], None]) -> None:
-    """Ask where the graph of that vault is to be saved as `png`, `svg` or `json`, and have it written there."""
-    dialog = QFileDialog(parent, tr("Save the graph"), f"{name} graph.{kind}", f"{kind.upper()} (*.{kind})")
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(kind)
-    dialog.fileSelected.connect(lambda path: write(Path(path), kind))
-    dialog.finished.connect(dialog.deleteLater)
-    dialog.open()
-
-
 class GraphKeeper(QObject):
     """Keeps positions and pins when nothing was moved for a moment.
 
@@ -511,7 +500,7 @@ class GraphKeeper(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._store, self._to_keep = session, store, to_keep
-        self.later = after(self, SAVE_AFTER_MS, self._save)
+        self.later = later(self, self._save, SAVE_AFTER_MS)
         """Started whenever something was moved, pinned or let go."""
 
     def finish(self) -> None:
