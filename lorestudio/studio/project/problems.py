@@ -129,7 +129,7 @@ class ProblemFinder:
         self._scope = scope
         found = list(report.findings)
         for path, text in (drafts or {}).items():
-            key = project.note_at(path)
+            key = project.note_place(path)
             if key is not None:
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)

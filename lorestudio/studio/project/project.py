@@ -75,6 +75,12 @@ class Project:
         return chosen if chosen is not None else (self.chat or Chat()).character_name
 
     @property
+    def reply_setup(self) -> PromptSetup:
+        """The setup of a reply's prompt: where it does not say how much the model holds, what the project says."""
+        known = self.setup.context_size or not self.context_size
+        return self.setup if known else replace(self.setup, context_size=self.context_size)
+
+    @property
     def folders(self) -> dict[str, Path | None]:
         """The vaults' folders by their names."""
         return dict(zip(self.index.vaults, self.vault_folders, strict=False))

@@ -240,7 +240,7 @@ def test_the_funnel_counts() -> None:
 def test_funnel_rows_are_words_too() -> None:
     model = FunnelList()
     check(model)
-    model.set_trace(make_trace())
+    model.set_rows(steps(make_trace()))
     assert model.index(1, 0).data(ACCESSIBLE_TEXT) == "keywords: 4 candidates, 3 added (Key found × 3)"
 
 
