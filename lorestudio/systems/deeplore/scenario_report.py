@@ -276,9 +276,11 @@ def _removed(stage: str, verdict: Verdict, index: VaultIndex) -> dict[str, Any]:
 
 
 def _budget(trace: Trace, record: StageRecord) -> dict[str, Any]:
+    titles = {injection.title for injection in trace.injections}
+    cut = [verdict.entry for verdict in record.with_outcome(Outcome.REMOVED)]
     return {
         "accepted": [_accepted(injection) for injection in trace.injections],
-        "cut": [verdict.entry for verdict in record.with_outcome(Outcome.REMOVED)],
+        "cut": [each for each in cut if trace.entries[each].title not in titles],  # a title that came in is not cut
         "count": len(trace.injections),
         "total_tokens": trace.total_tokens,
     }
