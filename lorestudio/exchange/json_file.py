@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
+from lorestudio.vault.data_folder import refused
 from lorestudio.vault.writer import digest_of
 
 
@@ -65,13 +67,11 @@ def carry_out(change: FileChange, now: datetime | None = None) -> Path:
     before = read_file(change.path)
     if digest_of(before) != change.digest:
         raise InputError(change.path, "the file was changed meanwhile, so nothing was written. Look at it again.")
-    try:
+    told = "it cannot be written ({reason}). Check permissions and free space."
+    with refused(partial(InputError, change.path), told):
         copy = _free(change.path, now or datetime.now().astimezone())
         write_atomically(copy, before)
         write_atomically(change.path, change.data)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(change.path, f"it cannot be written ({reason}). Check permissions and free space.") from error
     return copy
 
 

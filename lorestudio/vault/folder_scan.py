@@ -17,7 +17,7 @@ from lorestudio.domain.resources import VERSION
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.files import VaultFiles
+from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
 
 _PARSER: Final = (
@@ -187,11 +187,10 @@ def _scan_file(
     if stamp is not None and known is not None and known.stamp == stamp:
         return ScannedFile(filename, known.digest, None, stamp)
     now = clock_ns()
-    note = read_listed(filename, place, vault)
-    if isinstance(note, LeftOutNote):
-        return note
-    settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS
-    return ScannedFile(filename, text_digest(note.text), note.text, stamp if settled else None)
+    read = _stamped(read_listed(filename, place, vault), stamp, now)
+    return (
+        read if isinstance(read, LeftOutNote) else ScannedFile(filename, text_digest(read.text), read.text, read.stamp)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +208,11 @@ def read_stamped(
     stamp, now = file_stamp(place), time.time_ns()
     if known is not None and stamp is not None and known.stamp == stamp:
         return known
-    note = read_listed(filename, place, vault, keep_bom=keep_bom)
+    return _stamped(read_listed(filename, place, vault, keep_bom=keep_bom), stamp, now)
+
+
+def _stamped(note: NoteFile | LeftOutNote, stamp: Stamp | None, now: int) -> StampedText | LeftOutNote:
+    """What was read after `stamp` was taken at `now` (ns); a file that has just changed may change again unseen."""
     if isinstance(note, LeftOutNote):
         return note
     settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lorestudio.vault.data_folder import reason_of
+from lorestudio.vault.data_folder import reason_of, refused
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
 
@@ -312,12 +312,9 @@ def _write(temporary: Path, data: bytes, mode: int | None) -> None:
 
 
 def _read(path: Path) -> bytes:
-    try:
+    told = f"“{path.name}” cannot be read: {{reason}}. Check that it still exists and that you may read it."
+    with refused(VaultError, told):
         return path.read_bytes()
-    except OSError as error:
-        raise VaultError(
-            f"“{path.name}” cannot be read: {reason_of(error)}. Check that it still exists and that you may read it."
-        ) from error
 
 
 def _describe(path: Path, error: OSError, action: str = "saved") -> str:
