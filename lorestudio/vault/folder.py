@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.files import NoteFile, VaultError
@@ -24,10 +25,6 @@ MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 
 MAX_LEVELS: Final = 20
 """Folders at this depth below the vault are not listed."""
-
-
-class ReadingCancelledError(Exception):
-    """The person stopped the reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ def list_folder(
     """Which files are to be read: name relative to the vault, and place; `name` is the vault's, else the folder's.
 
     Files and folders whose names begin with a dot are passed over. `definition_path` is the setting
-    `fieldDefinitionsPath`. Raises VaultError where the folder itself cannot be read, and ReadingCancelledError.
+    `fieldDefinitionsPath`. Raises VaultError where the folder itself cannot be read, and Cancelled.
     """
     definition_path = definition_path or field_file.DEFAULT_PATH
     listing = _list_root(path)
@@ -85,7 +82,7 @@ class _Walk:
     def add_folder(self, prefix: str, listing: Sequence[_FolderItem], above: frozenset[str], level: int) -> None:
         """Take in one listed folder; `above` holds the real paths of all folders around it, itself included."""
         if self.cancelled():
-            raise ReadingCancelledError
+            raise Cancelled
         for item in listing:
             filename = prefix + item.name
             if item.problem is not None:

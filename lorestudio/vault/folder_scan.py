@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import VERSION
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
+from lorestudio.vault.folder import list_folder, read_listed
 
 _PARSER: Final = (
     "lorestudio.domain.entry",
@@ -167,7 +168,7 @@ def scan_folder(
     files: list[ScannedFile] = []
     for count, (filename, place) in enumerate(listing.found, 1):
         if cancelled is not None and cancelled():
-            raise ReadingCancelledError
+            raise Cancelled
         before = None if filename == definition_path else known.get(filename)
         found = _scan_file(filename, place, listing.name, before, clock_ns)
         if isinstance(found, LeftOutNote):

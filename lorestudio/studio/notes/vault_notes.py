@@ -142,7 +142,7 @@ class FreshNotes:
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> tuple[VaultNotes, ...]:
-        """All vaults, in order. Raises VaultError and ReadingCancelledError.
+        """All vaults, in order. Raises VaultError and Cancelled.
 
         `on_progress` gets steps done and all steps of the vault that is being read.
         """

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -72,10 +73,6 @@ _OWN: Final = attrgetter(
 NO_TEXTS: Final[Mapping[NoteKey, str]] = MappingProxyType({})
 
 
-class LintCancelled(Exception):  # noqa: N818 - it is no error: somebody asked for it
-    """The checks were stopped."""
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What is checked. `texts` are the notes as they are on disk (or in the editor), as far as they are known.
@@ -129,7 +126,7 @@ class Linter:
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Report:
-        """All findings of the vault. `on_progress` gets notes done and their total. Raises LintCancelled."""
+        """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
         facts = self._prepare(scope)
         found = list(_settings_findings(scope))
         notes = tuple(_notes(scope))
@@ -137,7 +134,7 @@ class Linter:
         for done, (key, item) in enumerate(notes):
             if done % 64 == 0:
                 if cancelled is not None and cancelled():
-                    raise LintCancelled
+                    raise Cancelled
                 if on_progress is not None:
                     on_progress(done, len(notes))
             known = self._known.get(key)
