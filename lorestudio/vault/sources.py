@@ -47,20 +47,19 @@ class VaultSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
-    """A vault in a folder; `title` is the vault's name in place of the folder's."""
+    """A vault in a folder, whose name is the vault's."""
 
     path: Path
-    title: str = ""
 
     @property
     def id(self) -> str:
         """The folder's place."""
-        return f"folder:{self.path.expanduser().resolve()}"
+        return f"folder:{self.folder}"
 
     @property
     def name(self) -> str:
         """The vault's name."""
-        return self.title or self.path.expanduser().resolve().name
+        return self.folder.name
 
     @property
     def folder(self) -> Path:

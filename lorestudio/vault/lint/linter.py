@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
@@ -70,8 +69,6 @@ _OWN: Final = attrgetter(
 )  # fmt: skip
 """What the checks by itself look at."""
 
-NO_TEXTS: Final[Mapping[NoteKey, str]] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -83,7 +80,7 @@ class Scope:
 
     index: VaultIndex
     settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
-    texts: Mapping[NoteKey, str] = field(default_factory=lambda: NO_TEXTS)
+    texts: Mapping[NoteKey, str] = field(default_factory=dict)
     file: SettingsFile | None = None
     age_seconds: float | None = None
     counter: TokenCounter = CHARS_4

@@ -218,10 +218,10 @@ def test_no_vault() -> None:
 def test_reading_once(folder: Path, cache: VaultCache) -> None:
     first = read_once([FolderSource(folder)], SETTINGS, cache=cache)
     write(folder, a=lore("new"))
-    second = read_once([FolderSource(folder, "Named")], SETTINGS, cache=cache)
+    second = read_once([FolderSource(folder)], SETTINGS, cache=cache)
     assert (first.parsed, second.parsed) == (2, 1)
     assert contents(second.index) == ["new", "two"]
-    assert second.index.vaults == ("Named",)
+    assert second.index.vaults == (folder.name,)
 
 
 # ---- refreshing -----------------------------------------------------------------------------------------------------
