@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Mapping
+import logging
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -18,23 +18,10 @@ from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import list_folder
 from lorestudio.vault.folder_scan import Stamp, file_stamp
 
+_log = logging.getLogger(__name__)
+
 _Seen: TypeAlias = Mapping[str, Stamp | None] | None
 """Every note's stamp, None for a folder that cannot be listed."""
-
-
-class WatchMode(StrEnum):
-    """How changes are noticed."""
-
-    WATCHING = "watching"
-    POLLING = "polling"
-
-
-@dataclass(frozen=True, slots=True)
-class WatchStatus:
-    """How changes are noticed now, and for polling the reason as a sentence."""
-
-    mode: WatchMode
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,49 +40,34 @@ class WatchTimes:
 DEFAULT_TIMES: Final = WatchTimes()
 
 
-async def watch_folder(
-    folder: Path,
-    on_status: Callable[[WatchStatus], None] | None = None,
-    times: WatchTimes = DEFAULT_TIMES,
-    *,
-    poll_only: bool = False,
-) -> AsyncGenerator[frozenset[str], None]:
+async def watch_folder(folder: Path, times: WatchTimes = DEFAULT_TIMES) -> AsyncGenerator[frozenset[str], None]:
     """The names of what changes below the folder, gathered over the debounce time; those with a dot do not count.
 
     Names are relative to the folder. The first event has none and says that changes are noticed from now on; later ones
     without names say that anything may have changed. It goes on until it is closed or its task is cancelled. A folder
-    that cannot be watched is polled, and watching is tried again after a while; `on_status` is told each time the mode
-    or the reason changes.
+    that cannot be watched is polled, which the log says with the reason, and watching is tried again after a while.
     """
-    told: WatchStatus | None = None
-
-    def tell(status: WatchStatus) -> None:
-        nonlocal told
-        if status != told and on_status is not None:
-            on_status(status)
-        told = status
-
+    told = ""
     watched = True  # so that the first round of polling begins with an event
     seen: _Seen = None
     while True:
-        reason = "Watching is switched off."
-        if not poll_only:
-            reason = f"The folder “{folder}” is not there."
-            try:
-                async with aclosing(_watch(folder, times)) as events:
-                    async for changes in events:
-                        watched = True
-                        tell(WatchStatus(WatchMode.WATCHING))
-                        yield changes
-            except (OSError, RuntimeError) as error:
-                reason = _reason(folder, error)
-        tell(WatchStatus(WatchMode.POLLING, f"{reason} It is looked at every {times.poll_s:g} s instead."))
+        reason = f"The folder “{folder}” is not there."
+        try:
+            async with aclosing(_watch(folder, times)) as events:
+                async for changes in events:
+                    watched, told = True, ""
+                    yield changes
+        except (OSError, RuntimeError) as error:
+            reason = _reason(folder, error)
+        if reason != told:
+            _log.warning("%s It is looked at every %g s instead.", reason, times.poll_s)
+            told = reason
         if watched:
             watched = False
             seen = await asyncio.to_thread(_stamps, folder)
             yield frozenset()
         rounds = max(1, round(times.retry_s / times.poll_s))
-        while poll_only or rounds:
+        while rounds:
             await asyncio.sleep(times.poll_s)
             before, seen = seen, await asyncio.to_thread(_stamps, folder)
             if seen != before:

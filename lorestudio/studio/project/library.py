@@ -35,7 +35,7 @@ from lorestudio.vault.index_refresh import (
     update,
 )
 from lorestudio.vault.sources import OnProgress, VaultSource
-from lorestudio.vault.watching import DEFAULT_TIMES, WatchStatus, WatchTimes, watch_folder
+from lorestudio.vault.watching import DEFAULT_TIMES, WatchTimes, watch_folder
 
 logger = logging.getLogger(__name__)
 
@@ -68,10 +68,9 @@ class LibraryNews:
 
 @dataclass(frozen=True, slots=True)
 class LibraryListener:
-    """Whom a library tells: about news, about how a vault's folder is watched, and about what has failed."""
+    """Whom a library tells: about news, and about what has failed."""
 
     news: Callable[[LibraryNews], None] = lambda _: None
-    watching: Callable[[VaultSource, WatchStatus], None] = lambda _source, _status: None
     problem: Callable[[str], None] = lambda _: None
 
 
@@ -296,7 +295,7 @@ class Library:
         folder = source.folder
         if folder is None:
             return
-        async for _ in watch_folder(folder, lambda status: self._listener.watching(source, status), self._times):
+        async for _ in watch_folder(folder, self._times):
             with suppress(Cancelled):
                 await self.refresh(RefreshReason.CHANGED_ON_DISK)
 
