@@ -22,6 +22,7 @@ from lorestudio.systems.facts.records import (
     STRICT,
     Changes,
     Fact,
+    FactError,
     Line,
     Memory,
     MemoryMatch,
@@ -465,7 +466,8 @@ async def _do(memory: Conversations, step: Mapping[str, Any], current: str) -> t
 
 
 def _error(error: Exception) -> str:
-    return f"InvalidTransitionError: {error}" if isinstance(error, InvalidTransitionError) else str(error)
+    message = error.message if isinstance(error, FactError) else str(error)
+    return f"InvalidTransitionError: {message}" if isinstance(error, InvalidTransitionError) else message
 
 
 def _ms(text: str) -> int:

@@ -112,16 +112,12 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
-def _widening(_trace: Trace) -> str:
-    return (
-        "To widen the search: give notes keys and aliases that the chat uses, or let the window read more of the "
-        "conversation (Settings of the system)."
-    )
-
-
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
-    widening=_widening,
+    widening=lambda _trace: (
+        "To widen the search: give notes keys and aliases that the chat uses, or let the window read more of the "
+        "conversation (Settings of the system)."
+    ),
     origins={
         "constant": ("cw_element", "cw_whole"),
         "keyword": ("cw_match",),

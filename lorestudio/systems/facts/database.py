@@ -242,7 +242,7 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self, *, counts: bool = True) -> Iterator[None]:
-        """Write everything inside, or nothing; `counts` makes another `stamp`. Raises StoreError."""
+        """Write everything inside, or nothing; `counts` makes another `stamp`. Raises FactError."""
         self.version += counts
         if self._lines.in_transaction:
             yield
@@ -259,14 +259,14 @@ class Database:
             raise self._problem(error) from None
 
     def write(self, order: str, *values: object) -> int:
-        """Carry out an order, inside a transaction; how many rows it touched. Raises StoreError."""
+        """Carry out an order, inside a transaction; how many rows it touched. Raises FactError."""
         try:
             return self._lines.execute(order, values).rowcount
         except sqlite3.Error as error:
             raise self._problem(error) from None
 
     def read(self, question: str, *values: object) -> list[Row]:
-        """All rows that answer a question. Raises StoreError."""
+        """All rows that answer a question. Raises FactError."""
         try:
             return self._lines.execute(question, values).fetchall()
         except sqlite3.Error as error:

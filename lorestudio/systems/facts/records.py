@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias, TypedDict
 
 from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import Vector
 
 
@@ -58,8 +59,11 @@ Profile: TypeAlias = Mapping[str, Json]
 EMPTY: Final[Mapping[str, Json]] = {}
 
 
-class FactError(Exception):
+class FactError(InputError):
     """Something that fact memory refuses to do; the message says why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("memories", message)
 
 
 class ThreadState(StrEnum):

@@ -97,7 +97,7 @@ class FactStore(Closing):
         self._data.close()
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Write everything inside, or nothing. Raises StoreError where the file does not take it."""
+        """Write everything inside, or nothing. Raises FactError where the file does not take it."""
         return self._data.transaction()
 
     def begin(self) -> PendingUnit:

@@ -56,7 +56,6 @@ from lorestudio.trace.model import (
     Phase,
     PromptBlock,
     PromptPart,
-    RunOutcome,
     StageRecord,
     StageStatus,
     Trace,
@@ -307,27 +306,19 @@ class _FactsRun:
         tokens = sum(moment.counter.count(block.text) for block in self.told.blocks)
         taken = sum(not match.pinned for match in self.found.matches)
         vectors = self.system.vectors
-        return Trace(
-            system=NAME,
-            mode="strict" if settings.strict else "safe",
-            outcome=RunOutcome.INJECTED if self.told.blocks else RunOutcome.NOTHING_INJECTED,
-            turn=moment.turn,
+        trace = self.told.trace(NAME, "strict" if settings.strict else "safe", records)
+        return replace(
+            trace,
             entries={place: entry_ref(place, self.known.memories[place], moment.counter) for place in sorted(named)},
             index_size=len(self.known.memories),
-            stages=records,
-            injections=self.told.injections,
-            prompt=self.told.blocks,
             limits=(Limit("tokens", tokens, None, "tokens"), Limit("memories", taken, settings.limit, "entries")),
             ai_calls=tuple(self.calls),
-            seed=moment.seed,
             digests={**moment.digests, "memories": self.known.digest},
-            clock_ms=moment.clock_ms,
             warnings=(f"No vector: {self.problem}.",) if self.problem else (),
             facts={
+                **trace.facts,
                 "vectors": vectors.label if vectors is not None else "",
                 "threshold": self.search.min_score,
-                "counter": moment.counter.name,
-                "counted_exactly": moment.counter.exact,
             },
             words=VOCABULARY,
         )

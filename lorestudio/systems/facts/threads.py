@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +15,6 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.chats.records import sent_at
-from lorestudio.exchange.problems import InputError
 from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
 from lorestudio.systems.facts.records import FactError, Line, MemoryOrigin, Thread, ThreadState
 
@@ -226,12 +224,3 @@ def _spoken(message: Message, *, hidden: bool) -> bool:
 def _digest(lines: Sequence[Line]) -> str:
     told = "\n".join(f"{line.role}\x00{line.told}" for line in lines)
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """Raise InputError in place of FactError."""
-    try:
-        yield
-    except FactError as error:
-        raise InputError("memories", str(error)) from None

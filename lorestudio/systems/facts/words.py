@@ -69,13 +69,6 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
-def _widening(_trace: Trace) -> str:
-    return (
-        "No memory came into question. Have facts drawn out of the chat in the Memories pane, or lower the thresholds "
-        "(Settings of the system)."
-    )
-
-
 def _remarks(trace: Trace) -> tuple[Remark, ...]:
     if all(record.note != "fm_nothing_kept" for record in trace.stages):
         return ()
@@ -93,5 +86,8 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     of_notes=False,
     not_notes="fm_no_memory",
     remarks=_remarks,
-    widening=_widening,
+    widening=lambda _trace: (
+        "No memory came into question. Have facts drawn out of the chat in the Memories pane, or lower the thresholds "
+        "(Settings of the system)."
+    ),
 )

@@ -71,16 +71,12 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
-def _widening(_trace: Trace) -> str:
-    return (
-        "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come first "
-        "(Settings of the system)."
-    )
-
-
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
-    widening=_widening,
+    widening=lambda _trace: (
+        "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come first "
+        "(Settings of the system)."
+    ),
     origins={"constant": ("constant",), "keyword": ("hy_key",), "similar": ("hy_ranked",)},
     unasked=frozenset({"constant", "hy_eligible"}),
     tells_keys=frozenset({"hy_key", "hy_eligible"}),

@@ -131,13 +131,6 @@ def _injected(trace: Trace) -> str:
     return f"{name} goes into the prompt ({number_words(item.tokens)}{room} tokens)"
 
 
-def _widening(_trace: Trace) -> str:
-    return (
-        "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply. Have recaps "
-        "made in the Recap pane."
-    )
-
-
 def _remarks(trace: Trace) -> tuple[Remark, ...]:
     walk = trace.stage("inclusion walk")
     if walk is None or walk.left or walk.note == "recap_off" or trace.injections:
@@ -156,6 +149,9 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     not_notes="recap_no_recap",
     sentence=_sentence,
     remarks=_remarks,
-    widening=_widening,
+    widening=lambda _trace: (
+        "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply. Have recaps "
+        "made in the Recap pane."
+    ),
     without_text=frozenset({"recap_no_memory"}),
 )
