@@ -208,13 +208,10 @@ class ExtractionRun:
 
 @dataclass(frozen=True, slots=True)
 class MemoryMatch:
-    """A memory that was found, with its score (rules: fact-memory 1.4)."""
+    """A memory that was found, with its score; 1 for a pinned one (rules: fact-memory 1.4)."""
 
     memory: Memory
     score: float
-    pinned: bool | None = None
-    last_retrieved_at: int | None = None
-    retrieval_count: int | None = None
 
 
 def iso(moment: int) -> str:
@@ -226,8 +223,3 @@ def iso(moment: int) -> str:
 def day(moment: int) -> str:
     """The calendar day of a moment in UTC."""
     return iso(moment)[:10]
-
-
-def as_match(memory: Memory, score: float) -> MemoryMatch:
-    """A memory that a search found."""
-    return MemoryMatch(memory, score, memory.pinned, memory.last_retrieved_at, memory.retrieval_count)

@@ -36,7 +36,6 @@ from lorestudio.systems.facts.records import (
     Profile,
     Thread,
     ThreadState,
-    as_match,
     iso,
 )
 from lorestudio.systems.facts.similarity import VectorTable
@@ -256,7 +255,7 @@ class FactStore(Closing):
             table.vectors.check(vector, rows, table.unasked)
         found = table.vectors.search(vector, limit if limit >= 0 else None, rows)[:limit]
         return [
-            as_match(memory, best.similarity)
+            MemoryMatch(memory, best.similarity)
             for best in found
             for memory in self._memories("WHERE number = ?", table.numbers[best.index])
         ]

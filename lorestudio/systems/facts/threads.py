@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
@@ -22,14 +21,12 @@ MINUTE: Final = 60_000
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 
-ALLOWED: Final[Mapping[ThreadState, tuple[ThreadState, ...]]] = MappingProxyType(
-    {
-        ThreadState.ACTIVE: (ThreadState.COOLING,),
-        ThreadState.COOLING: (ThreadState.ACTIVE, ThreadState.DORMANT),
-        ThreadState.DORMANT: (ThreadState.CLOSED,),
-        ThreadState.CLOSED: (),
-    }
-)
+ALLOWED: Final[Mapping[ThreadState, tuple[ThreadState, ...]]] = {
+    ThreadState.ACTIVE: (ThreadState.COOLING,),
+    ThreadState.COOLING: (ThreadState.ACTIVE, ThreadState.DORMANT),
+    ThreadState.DORMANT: (ThreadState.CLOSED,),
+    ThreadState.CLOSED: (),
+}
 """The states that may follow each."""
 
 
@@ -46,14 +43,12 @@ class Timeouts:
     closed: int = 30 * DAY
 
 
-PRESETS: Final[Mapping[str, Timeouts]] = MappingProxyType(
-    {
-        "daily-checkin": Timeouts(2 * HOUR, 30 * MINUTE, 7 * DAY),
-        "weekly-therapy": Timeouts(24 * HOUR, 6 * HOUR, 90 * DAY),
-        "on-demand": Timeouts(30 * MINUTE, 15 * MINUTE, 30 * DAY),
-        "long-term": Timeouts(12 * HOUR, 6 * HOUR, 365 * DAY),
-    }
-)
+PRESETS: Final[Mapping[str, Timeouts]] = {
+    "daily-checkin": Timeouts(2 * HOUR, 30 * MINUTE, 7 * DAY),
+    "weekly-therapy": Timeouts(24 * HOUR, 6 * HOUR, 90 * DAY),
+    "on-demand": Timeouts(30 * MINUTE, 15 * MINUTE, 30 * DAY),
+    "long-term": Timeouts(12 * HOUR, 6 * HOUR, 365 * DAY),
+}
 
 
 def timeouts(
