@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Closing
+from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
@@ -111,11 +111,10 @@ class FactsSession(Closing):
         path: Path | None,
         passages: Sequence[Passage],
         on_progress: Callable[[int, int, Drawn | None], None] | None = None,
-        cancel: CancelToken | None = None,
     ) -> tuple[Drawn, ...]:
         """Draw the facts out of passages, each kept as a whole before the next begins.
 
-        A passage that fails is reported and stays waiting. Raises Cancelled between two passages.
+        A passage that fails is reported and stays waiting.
         """
         options = options_of(self.settings, self._embedder.model_id)
         memory = Conversations(self.store, self._model(), options, timeouts_of(self.settings), self._clock, self.label)
@@ -123,8 +122,6 @@ class FactsSession(Closing):
         owner = owner_of(self.settings, chat, path)
         drawn: list[Drawn] = []
         for place, passage in enumerate(passages):
-            if cancel is not None and cancel.cancelled:
-                raise Cancelled
             if on_progress is not None:
                 on_progress(place, len(passages), drawn[-1] if drawn else None)
             drawn.append(await self._drawn(memory, passage, owner))

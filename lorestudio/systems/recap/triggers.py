@@ -13,7 +13,7 @@ from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.message_recaps import candidates, exclusion, recap_operation
 from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueueState
 from lorestudio.systems.recap.records import Record, alike, get_data, get_memory, message_text, previous_swipe_value
-from lorestudio.systems.recap.scene_breaks import detect_operation, detection_range
+from lorestudio.systems.recap.scene_breaks import detect_operation, detection_range, scene_operation
 
 
 class MessageEvent(StrEnum):
@@ -149,7 +149,7 @@ def everything_missing(
     queued = {item.params.get("index") for item in queue.operations if item.type == OperationType.SCENE_RECAP}
     known = frozenset(chat.recaps)
     scenes = tuple(
-        NewOperation(OperationType.SCENE_RECAP, {"index": index}, Priority.SCENE_RECAP)
+        scene_operation(index, Priority.SCENE_RECAP)
         for index in chat.breaks
         if index not in known and index not in queued
     )
