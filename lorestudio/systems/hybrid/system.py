@@ -40,7 +40,13 @@ from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way,
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import KnownVectors, MadeVectors, asked_for_vectors, embedder_named, offline_vectors
+from lorestudio.systems.vectors import (
+    KnownVectors,
+    TextVectors,
+    asked_for_vectors,
+    embedder_named,
+    offline_vectors,
+)
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -71,7 +77,7 @@ class HybridSystem(System):
     kind: ClassVar[SystemKind]
 
     settings: HybridSettings = field(default_factory=HybridSettings)
-    vectors: KnownVectors | MadeVectors | None = None
+    vectors: TextVectors | None = None
 
     @property
     def inputs(self) -> str:
@@ -100,7 +106,7 @@ class HybridSystem(System):
 class _HybridRun:
     """One generation under way."""
 
-    def __init__(self, moment: Moment, settings: HybridSettings, vectors: KnownVectors | MadeVectors | None) -> None:
+    def __init__(self, moment: Moment, settings: HybridSettings, vectors: TextVectors | None) -> None:
         self.moment, self.settings, self.vectors = moment, settings, vectors
         self.entries = {str(entry.id): entry for entry in moment.index.entries}
         self.options = Options(
