@@ -58,10 +58,7 @@ CREATE INDEX IF NOT EXISTS decisions_memory ON decisions (memory);
 CREATE INDEX IF NOT EXISTS memories_run ON memories (run);
 """
 
-_THREAD: Final = (
-    "id, user_id, created_at, updated_at, state, last_message_at, cooling_started_at, dormant_at, closed_at, attempts, "
-    "digest"
-)
+_THREAD: Final = ", ".join(Thread.__annotations__)
 _MEMORY: Final = (
     "id, user_id, thread_id, content, source, embedding, created_at, pinned, tags, last_retrieved_at, retrieval_count, "
     "unasked, vector_model, run, chat, first, last"
@@ -106,16 +103,8 @@ Row = tuple[Any, ...]
 """A row as SQLite gives it."""
 
 
-def thread_row(thread: Thread) -> Row:
-    """A thread as a row."""
-    return (
-        thread.id, thread.user_id, thread.created_at, thread.updated_at, str(thread.state), thread.last_message_at,
-        thread.cooling_started_at, thread.dormant_at, thread.closed_at, thread.attempts, thread.digest,
-    )  # fmt: skip
-
-
 def thread_of(row: Row) -> Thread:
-    """The thread of a row of `SELECT_THREADS`."""
+    """The thread of a row of `SELECT_THREADS`, whose columns are its fields in their order."""
     identity, user, created, updated, state, *rest = row
     return Thread(identity, user, created, updated, ThreadState(state), *rest)
 

@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -115,7 +115,7 @@ class FactStore(Closing):
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
         with self._data.transaction(counts=False):
-            self._data.write(database.KEEP_THREAD, *database.thread_row(thread))
+            self._data.write(database.KEEP_THREAD, *astuple(thread))
 
     def get_thread(self, thread: str) -> Thread | None:
         """A thread by its id."""
