@@ -9,10 +9,8 @@ from typing import Final
 
 from lorestudio.trace.limits import token_limit
 from lorestudio.trace.model import Trace
-from lorestudio.trace.vocabulary import Reason, Remark, Tone, Vocabulary, table
+from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Remark, Vocabulary, table
 from lorestudio.trace.wording import fill, number_words, plural
-
-GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
 
 _TREE: Final = (
     Reason("excluded_own_system_message", NEUTRAL, "Its own message", "Recap memory itself has written this message."),
