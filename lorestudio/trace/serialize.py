@@ -39,7 +39,7 @@ class TraceFormatError(ValueError):
 
 def to_json(trace: Trace) -> dict[str, Any]:
     """The trace as a JSON document."""
-    return {"format": FORMAT, "version": VERSION, "trace": _codec(Trace)[0](trace)}
+    return {"format": FORMAT, "version": VERSION, "trace": _encoder(Trace)(trace)}
 
 
 def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -> Trace:
@@ -54,19 +54,19 @@ def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -
         raise TraceFormatError(f"version: this trace has version {version!r}; this program reads version {VERSION}")
     if "trace" not in data:
         raise TraceFormatError("trace: missing")
-    trace = cast("Trace", _codec(Trace)[1](data["trace"], "trace"))
+    trace = cast("Trace", _decoder(Trace)(data["trace"], "trace"))
     return replace(trace, words=words(trace.system))
 
 
 def record_to_json(record: object) -> dict[str, Any]:
     """Any frozen data class of plain fields as JSON, the way a trace's parts are written."""
-    encoded: dict[str, Any] = _codec(type(record))[0](record)
+    encoded: dict[str, Any] = _encoder(type(record))(record)
     return encoded
 
 
 def record_from_json(kind: type[_Record], data: object, path: str) -> _Record:
     """A data class from JSON; `path` begins the names of fields in the TraceFormatError that is raised otherwise."""
-    return cast("_Record", _codec(kind)[1](data, path))
+    return cast("_Record", _decoder(kind)(data, path))
 
 
 def _number_out(value: float) -> object:
@@ -163,6 +163,14 @@ _PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
     int: (_same, _exactly(int, "a whole number")),
     float: (_number_out, _number_in),
 }
+
+
+def _encoder(hint: object) -> _Encoder:
+    return _codec(hint)[0]
+
+
+def _decoder(hint: object) -> _Decoder:
+    return _codec(hint)[1]
 
 
 @lru_cache(maxsize=256)
