@@ -21,8 +21,8 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import list_folder, read_folder, read_listed
-from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
+from lorestudio.vault.folder import list_folder, read_listed
+from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp, scan_folder
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.targets import NOTE_SUFFIX
@@ -74,8 +74,9 @@ def read_vault_notes(
 ) -> VaultNotes:
     """All notes below the folder with their references. Raises VaultError and ReadingCancelledError."""
     folder = folder.expanduser().resolve()
-    read = read_folder(folder, cancelled=cancelled)
-    index = LinkIndex.build(read.files, attachments(folder), on_progress, cancelled)
+    read = scan_folder(folder, {}, cancelled=cancelled)
+    files = [NoteFile(file.filename, file.text or "") for file in read.files]
+    index = LinkIndex.build(files, attachments(folder), on_progress, cancelled)
     return VaultNotes(folder, index, read.left_out)
 
 

@@ -277,7 +277,7 @@ def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None
     settle(opened, qtbot)
     assert "reply #11" in page.words.text().lower()
     assert "version 1" in page.words.text()
-    totals = [row.after for row in page.model.rows if row.fits]
+    totals = [row.after for row in page.model.rows if row.decision == "included"]
     assert totals == sorted(totals)
     assert totals[-1] <= 20
     closing = next(row for row in page.model.rows if row.decision.value == "over_limit")
