@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -122,9 +123,9 @@ class PreviewDialog(QDialog):
         """What would be written now; empty while it is made."""
         return self._made.data
 
+    @abstractmethod
     def file_name(self) -> str:
         """The name that is offered."""
-        raise NotImplementedError
 
     def begin(self, work: Callable[[], Made]) -> None:
         """Make the text anew, off the GUI thread."""
