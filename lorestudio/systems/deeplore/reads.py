@@ -14,7 +14,7 @@ Proof, by induction over the reads of `run(c)` in their order: a run is determin
 is the same in `run(d)`; if all reads before have given the same values, the next one is at the same place too, and 1 to
 3 say that it gives the same value. So both runs take the same steps. That the lists here are complete is not believed
 but tested: `tests/systems/deeplore/test_reads.py` runs random worlds with settings, messages and entries that say what
-is read of them, and `tests/studio/test_incremental.py` compares with full replays.
+is read of them, and `tests/studio/replay/test_reuse.py` compares with full replays.
 
 What is left out on purpose is counted, not decided on: `EngineState.chat_counts`, `swipe_keys` and `analytics` are read
 by nobody but the counting itself, which is done again from the run's `Tally`. So an edit whose effect on the trackers
