@@ -13,8 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -39,7 +41,7 @@ class TraceFormatError(ValueError):
 
 def to_json(trace: Trace) -> dict[str, Any]:
     """The trace as a JSON document."""
-    return {"format": FORMAT, "version": VERSION, "trace": _encoder(Trace)(trace)}
+    return {"format": FORMAT, "version": VERSION, "trace": _codec(Trace)[0](trace)}
 
 
 def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -> Trace:
@@ -54,19 +56,21 @@ def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -
         raise TraceFormatError(f"version: this trace has version {version!r}; this program reads version {VERSION}")
     if "trace" not in data:
         raise TraceFormatError("trace: missing")
-    trace = cast("Trace", _decoder(Trace)(data["trace"], "trace"))
+    trace = cast("Trace", _codec(Trace)[1](data["trace"], "trace"))
     return replace(trace, words=words(trace.system))
 
 
 def record_to_json(record: object) -> dict[str, Any]:
     """Any frozen data class of plain fields as JSON, the way a trace's parts are written."""
-    encoded: dict[str, Any] = _encoder(type(record))(record)
+    kind: Any = type(record)
+    encoded: dict[str, Any] = _codec(kind)[0](record)
     return encoded
 
 
 def record_from_json(kind: type[_Record], data: object, path: str) -> _Record:
     """A data class from JSON; `path` begins the names of fields in the TraceFormatError that is raised otherwise."""
-    return cast("_Record", _decoder(kind)(data, path))
+    hint: Any = kind
+    return cast("_Record", _codec(hint)[1](data, path))
 
 
 def _number_out(value: float) -> object:
@@ -153,6 +157,20 @@ _list_in: Final = _exactly(list, "a list")
 _text_in: Final = _exactly(str, "text")
 
 
+def _path_in(value: object, path: str) -> Path:
+    return Path(_text_in(value, path))
+
+
+def _time_in(value: object, path: str) -> datetime:
+    """A time that names no zone is one of UTC."""
+    text = _text_in(value, path)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise _fail(path, "a time", value) from None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
 def _same(value: object) -> object:
     return value
 
@@ -162,15 +180,9 @@ _PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
     bool: (_same, _exactly(bool, "true or false")),
     int: (_same, _exactly(int, "a whole number")),
     float: (_number_out, _number_in),
+    Path: (str, _path_in),
+    datetime: (datetime.isoformat, _time_in),
 }
-
-
-def _encoder(hint: object) -> _Encoder:
-    return _codec(hint)[0]
-
-
-def _decoder(hint: object) -> _Decoder:
-    return _codec(hint)[1]
 
 
 @lru_cache(maxsize=256)

@@ -194,6 +194,28 @@ def _scan_file(
     return ScannedFile(filename, text_digest(note.text), note.text, stamp if settled else None)
 
 
+@dataclass(frozen=True, slots=True)
+class StampedText:
+    """A file's text, with its stamp where an equal one means the same text."""
+
+    text: str
+    stamp: Stamp | None
+
+
+def read_stamped(
+    filename: str, place: Path, vault: str, known: StampedText | None, *, keep_bom: bool = False
+) -> StampedText | LeftOutNote:
+    """The text of one listed file, or why it cannot be read; what is `known` is not read again."""
+    stamp, now = file_stamp(place), time.time_ns()
+    if known is not None and stamp is not None and known.stamp == stamp:
+        return known
+    note = read_listed(filename, place, vault, keep_bom=keep_bom)
+    if isinstance(note, LeftOutNote):
+        return note
+    settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS
+    return StampedText(note.text, stamp if settled else None)
+
+
 def file_stamp(place: Path) -> Stamp | None:
     """The stamp of a file, None where the file system does not tell."""
     try:

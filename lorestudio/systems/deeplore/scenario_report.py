@@ -131,9 +131,11 @@ def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts) ->
     report["trace"] = _summary(trace)
     budget = trace.stage("budget")
     if budget is not None and budget.status is StageStatus.RAN:
+        titles = {injection.title for injection in trace.injections}  # a title that came in is not cut
+        cut = [verdict.entry for verdict in budget.with_outcome(Outcome.REMOVED)]
         report["budget"] = {
             "accepted": [_accepted(injection) for injection in trace.injections],
-            "cut": [verdict.entry for verdict in budget.with_outcome(Outcome.REMOVED)],
+            "cut": [each for each in cut if trace.entries[each].title not in titles],
             "count": len(trace.injections),
             "total_tokens": trace.total_tokens,
         }
