@@ -95,7 +95,7 @@ def difference(project: Project, proposal: Proposal) -> list[str]:
 
 
 def _file(project: Project, path: Path) -> str:
-    note = project.note_at(path)
+    note = project.note_place(path)
     return path.name if note is None else note[1]
 
 

@@ -6,23 +6,19 @@ import hashlib
 import importlib.util
 import time
 import unicodedata
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.resources import VERSION
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.vault import fields as field_file
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.files import VaultFiles
 from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.vault.entries import ParseRules
-    from lorestudio.vault.files import VaultFiles
-
 
 _PARSER: Final = (
     "lorestudio.domain.entry",
@@ -161,8 +157,9 @@ def scan_folder(
 ) -> ScannedVault:
     """What is in the folder now; files whose stamp is the one in `known` (by file name) are not read.
 
-    The file of field definitions is always read. The order and what is left out are those of `read_folder`, which also
-    says what is raised and what the other arguments are.
+    The file of field definitions, if there is one, is always read, and stands behind the notes, which are in
+    DeepLore's order. `on_progress` gets the number of files done and their total. The other arguments, and what is
+    raised, are those of `list_folder`.
     """
     definition_path = definition_path or field_file.DEFAULT_PATH
     listing = list_folder(path, name, cancelled, definition_path=definition_path)

@@ -15,7 +15,7 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.registry import MAIN
-from lorestudio.trace.journey import FateState, fates
+from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase, StageStatus, Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.lint.model import Finding, NoteKey
@@ -92,7 +92,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
         runs += 1
         whole = trace.stage(trace.words.whole_stage)
         offered = whole is not None and whole.status is StageStatus.RAN
-        for entry, fate in fates(trace).items():
+        for entry, fate in Journeys(trace).fates.items():
             ref = trace.entries.get(entry)
             if ref is None:
                 continue

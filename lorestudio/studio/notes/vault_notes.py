@@ -20,8 +20,8 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import list_folder, read_folder
-from lorestudio.vault.folder_scan import StampedText, read_stamped
+from lorestudio.vault.folder import list_folder
+from lorestudio.vault.folder_scan import StampedText, read_stamped, scan_folder
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.targets import NOTE_SUFFIX
@@ -66,8 +66,9 @@ class Planned:
 def read_vault_notes(folder: Path) -> VaultNotes:
     """All notes below the folder with their references. Raises VaultError."""
     folder = folder.expanduser().resolve()
-    read = read_folder(folder)
-    return VaultNotes(folder, LinkIndex.build(read.files, attachments(folder)), read.left_out)
+    read = scan_folder(folder, {})
+    files = [NoteFile(file.filename, file.text or "") for file in read.files]
+    return VaultNotes(folder, LinkIndex.build(files, attachments(folder)), read.left_out)
 
 
 def attachments(folder: Path) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, ordered
 from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
-from lorestudio.vault.lint.table import CHECKS
+from lorestudio.vault.lint.table import all_checks
 from lorestudio.vault.note.text_edits import apply_edits
 
 
@@ -93,7 +93,7 @@ class Problems:
     @property
     def checked(self) -> str:
         """What was looked at, as a sentence."""
-        checks = sum(check.group is not CheckGroup.CHAT or bool(self.runs) for check in CHECKS.values())
+        checks = sum(check.group is not CheckGroup.CHAT or bool(self.runs) for check in all_checks().values())
         told = f"{checks} checks over {plural(self.notes, '# note|# notes')} and the settings"
         return f"{told}, and over {plural(self.runs, '# run|# runs')} of the chat." if self.runs else f"{told}."
 
@@ -129,7 +129,7 @@ class ProblemFinder:
         self._scope = scope
         found = list(report.findings)
         for path, text in (drafts or {}).items():
-            key = project.note_at(path)
+            key = project.note_place(path)
             if key is not None:
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)

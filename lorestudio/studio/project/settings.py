@@ -23,7 +23,7 @@ from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.model import Trace
 from lorestudio.vault.lint.model import Severity
 from lorestudio.vault.lint.settings import settings_checks
-from lorestudio.vault.lint.table import CHECKS
+from lorestudio.vault.lint.table import check_of
 
 _NOT_HERE: Final = frozenset({"S10"})
 """Checks that concern the extension's network traffic only."""
@@ -46,7 +46,7 @@ def setting_warnings(
     found = [SettingWarning("", text) for text in (trace.warnings if trace is not None else ())]
     for hit in settings_checks(settings, index, None, None):
         if hit.code not in _NOT_HERE:
-            check = CHECKS[hit.code]
+            check = check_of(hit.code)
             found.append(SettingWarning(hit.field, hit.message, check.advice, check.severity is Severity.ERROR))
     known = {each.alias for each in declarations()}
     for problem in problems:

@@ -179,8 +179,11 @@ def speaker_of(setup: PromptSetup, chat: Chat, end: int) -> tuple[str, str]:
     In a group that is whoever wrote the reply, or was chosen, or would speak next; where nothing is known of the group,
     whoever spoke last.
     """
-    if not is_group(setup, chat):
-        return setup.character_name(chat), ""
+    return group_speaker(setup, chat, end) if is_group(setup, chat) else (setup.character_name(chat), "")
+
+
+def group_speaker(setup: PromptSetup, chat: Chat, end: int) -> tuple[str, str]:
+    """As `speaker_of`, for a chat that is known to be a group's."""
     messages = chat.messages
     wrote = messages[end].name if end < len(messages) and not messages[end].is_user else None
     if wrote or setup.speaker:

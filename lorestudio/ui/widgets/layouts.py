@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QButtonGroup,
     QComboBox,
     QDialog,
     QDialogButtonBox,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
+    QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QSplitter,
+    QStackedWidget,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -90,6 +96,14 @@ def split(*parts: QWidget, across: bool = False, sizes: tuple[int, ...] = (), st
     return splitter
 
 
+def stack(*pages: QWidget) -> QStackedWidget:
+    """Pages of which one is shown, the first at first."""
+    made = QStackedWidget()
+    for page in pages:
+        made.addWidget(page)
+    return made
+
+
 def named(widget: _Widget, name: str, tip: str = "", *, kind: str = "") -> _Widget:
     """The widget with what a screen reader says of it, what whoever points at it reads, and how it is painted."""
     if name:
@@ -99,6 +113,13 @@ def named(widget: _Widget, name: str, tip: str = "", *, kind: str = "") -> _Widg
     if kind:
         widget.setProperty("kind", kind)
     return widget
+
+
+def paint_as(widget: QWidget, name: str, value: object) -> None:
+    """Have a widget painted as the style sheet says of this property with this value."""
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
 
 
 def label(parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True, selectable: bool = False) -> QLabel:
@@ -122,6 +143,44 @@ def button(
 def small_button(parent: QWidget, text: str, tip: str = "", clicked: Slot | None = None) -> QPushButton:
     """A button of less weight."""
     return button(parent, text, clicked, kind="small", tip=tip)
+
+
+def tool(
+    parent: QWidget,
+    name: str,
+    clicked: Slot | None = None,
+    *,
+    text: str = "",
+    tip: str = "",
+    kind: str = "",
+    checkable: bool = False,
+) -> QToolButton:
+    """A flat button, for an icon or a `text`; the tip is its name where it has none of its own."""
+    made = named(QToolButton(parent), name, tip or name, kind=kind)
+    made.setText(text)
+    made.setCheckable(checkable)
+    if clicked is not None:
+        made.clicked.connect(clicked)
+    return made
+
+
+def one_of(parent: QWidget, choices: Iterable[tuple[str, str]]) -> QButtonGroup:
+    """Buttons by place of which one is down, the first at first; each has a text and a name for screen readers."""
+    group = QButtonGroup(parent)
+    for place, (text, name) in enumerate(choices):
+        made = named(QToolButton(parent), name)
+        made.setText(text)
+        made.setCheckable(True)
+        group.addButton(made, place)
+    group.button(0).setChecked(True)
+    return group
+
+
+def search_field(parent: QWidget, name: str, placeholder: str, changed: Slot, tip: str = "") -> QLineEdit:
+    """A field for what is looked for, with a button that clears it."""
+    field = named(QLineEdit(parent, placeholderText=placeholder, clearButtonEnabled=True), name, tip)
+    field.textChanged.connect(changed)
+    return field
 
 
 def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:
@@ -150,3 +209,12 @@ def answers(dialog: QDialog, accept: QPushButton | str) -> QDialogButtonBox:
     box.accepted.connect(dialog.accept)
     box.rejected.connect(dialog.reject)
     return box
+
+
+def scrolled(page: QWidget, name: str = "", *, framed: bool = False) -> QScrollArea:
+    """A page that is as wide as the room, and scrolls where it is higher."""
+    area = named(QScrollArea(widgetResizable=True), name)
+    if not framed:
+        area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(page)
+    return area

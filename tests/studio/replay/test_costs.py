@@ -12,13 +12,13 @@ import pytest
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
-from lorestudio.llm.cost import MESSAGE_OVERHEAD, CostEstimate
+from lorestudio.llm.cost import MESSAGE_OVERHEAD, CostEstimate, RequestCollector
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.costs import RequestCollector, live_cost, note_cost
+from lorestudio.studio.replay.costs import live_cost, note_cost
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index_refresh import build_index

@@ -33,10 +33,10 @@ from lorestudio.ui.features.controls.chips import PART_WORDS
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import Notice, sentence_case, shorten, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import answers, button, column, label, named, row
-from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.widgets.picker import Choice
 
 LONGEST: Final = 60
 """Characters that are shown of a part."""
@@ -248,15 +248,7 @@ class Presets(QObject):
                 self._context.say(Notice(text, actions=("presets.save",), key="presets"))
                 return
             items = [Choice(preset.name, "", "", preset) for _, preset in self.known.presets]
-            picker = Picker(
-                self._context.theme,
-                tr("Apply a scenario preset"),
-                tr("Type a few letters"),
-                items,
-                self._context.window,
-            )
-            picker.picked.connect(self.apply)
-            picker.open_over(self._context.window)
+            self._context.pick(tr("Apply a scenario preset"), tr("Type a few letters"), items, self.apply)
 
         self.load(choose)
 
@@ -338,10 +330,7 @@ class Presets(QObject):
             self._fill_menu()
             then()
 
-        self._context.session.jobs.start(title, both, done=done, failed=self._failed)
-
-    def _failed(self, error: Exception) -> None:
-        self._context.say(Notice(sentence_of(error), "error", key="presets"))
+        self._context.session.jobs.start(title, both, done=done, failed=self._context.failing("presets"))
 
     def _fill_menu(self) -> None:
         menu = self._menu

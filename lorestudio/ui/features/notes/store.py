@@ -6,12 +6,14 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.ui.features.notes.editor.buffer import Buffers, NoteBuffer
 from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.vault.files import ChangedOnDisk, VaultError
@@ -24,16 +26,6 @@ RECOVERY_MS: Final = 1000
 
 Writer = Callable[[Path, str, str | None], str]
 """Saves a text over the file with that digest (None: there is none) and returns the new digest."""
-
-
-class Keeping(Protocol):
-    """Where unsaved texts survive the end of the process. Both methods wait for the disk and may raise VaultError."""
-
-    def keep(self, path: Path, text: str, digest: str | None) -> None:
-        """Keep the unsaved text of a note."""
-
-    def drop(self, path: Path) -> None:
-        """Forget it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +69,14 @@ class NoteStore(QObject):
         self.buffers = Buffers(self)
         self.buffers.dirty_changed.connect(self.note_typed)
         self.write: Writer = save_note
-        self.keeping: Keeping | None = None
+        self.keeping: Recovery | None = None
         self._saving: set[Path] = set()
         self._looking: set[Path] = set()
         self._to_keep: dict[Path, NoteBuffer] = {}
         self._keeping_now = False
         self.kept: set[Path] = set()  # the notes that have a copy
         self._drop_later: set[Path] = set()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(RECOVERY_MS)
-        self._pause.timeout.connect(self.keep_now)
+        self._pause = later(self, self.keep_now, RECOVERY_MS)
 
     def saving(self, path: Path) -> bool:
         """Whether the note is being written."""
