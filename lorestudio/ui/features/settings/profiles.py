@@ -294,21 +294,18 @@ class SettingsProfilesDialog(QDialog):
 
     def _compare(self) -> None:
         profile, other = self.chosen, self._other()
-        hint = ""
+        shown = profile is not None and profile.settings is not None and other is not None
+        self.hint.setVisible(not shown)
         if profile is None:
             hint = tr(
                 "There is no profile yet. Save the settings in use under a name to come back to them at any time."
             )
-        elif profile.settings is None:
-            hint = profile.problems[0]
-        elif other is None:
-            hint = tr("Choose what to compare with.")
-        if hint or profile is None or profile.settings is None or other is None:
-            self.hint.setText(hint)
-            self.hint.show()
+        else:
+            hint = profile.problems[0] if profile.settings is None else tr("Choose what to compare with.")
+        self.hint.setText(hint)
+        if profile is None or profile.settings is None or other is None:
             self.model.set_rows(())
             return
-        self.hint.hide()
         heads = ("Setting", profile.name, self.other.currentText())
         self.model.set_rows(setting_rows(differences(profile.settings, other)), change_columns(heads))
 
