@@ -371,19 +371,16 @@ class EffectWatch(QObject):
 
     def try_adding(
         self, changes: Mapping[Key, Change], heard: Callable[[dict[Key, Effect]], object], cancel: CancelToken
-    ) -> bool:
-        """Tell of each of these changes what it would do, as it is found out; False where it cannot be."""
+    ) -> None:
+        """Tell of each of these changes what it would do, as it is found out."""
         trials = self.trials()
-        if trials is None or not changes:
-            return False
-        self._session.jobs.start(
-            tr("Trying values"),
-            lambda report: effects_of_adding(trials, changes, cancel, report),
-            done=lambda _found: None,
-            failed=_failed,
-            reported=heard,
-        )
-        return True
+        if trials is not None and changes:
+            self._session.jobs.start(
+                tr("Trying values"),
+                lambda report: effects_of_adding(trials, changes, cancel, report),
+                failed=_failed,
+                reported=heard,
+            )
 
     def _project_changed(self) -> None:
         if not self._session.renewed:

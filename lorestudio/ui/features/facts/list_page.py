@@ -49,17 +49,15 @@ class _SearchField(QLineEdit):
 
 
 class FilterBar(FoldingRow):
-    """`changed` follows the fields but the words, which `typed` carries; `searched` carries them on Enter.
+    """`changed` follows what is beside the `field` with the words, `searched` carries those on Enter.
 
-    `scoped` says whether memories of all chats are wanted, `ordered` carries a column, `left` goes to the list.
+    `scoped` says whether memories of all chats are wanted, `ordered` carries a column.
     """
 
     changed = Signal()
-    typed = Signal(str)
     searched = Signal(str)
     scoped = Signal(bool)
     ordered = Signal(int)
-    left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         self._theme = theme
@@ -84,9 +82,7 @@ class FilterBar(FoldingRow):
         self.only_pinned = named(QCheckBox(tr("Pinned"), self), "", tr("List pinned memories only"))
         upper.setLayout(row((self.field, 1), self.find_button, self.order, spacing=5, margins=0))
         lower.setLayout(row((self.scope, 1), (self.tag, 1), self.only_pinned, spacing=5, margins=0))
-        self.field.textChanged.connect(self.typed)
         self.field.returnPressed.connect(self._search)
-        self.field.left.connect(self.left)
         self.scope.activated.connect(lambda place: self.scoped.emit(place == 1))
         self.tag.activated.connect(lambda _place: self.changed.emit())
         self.only_pinned.clicked.connect(lambda _on: self.changed.emit())
@@ -151,15 +147,13 @@ BESIDE: Final = ((520, 330), (640, 560))
 
 
 class MemoryPage(QWidget):
-    """`searched` carries a text to search by meaning, `cleared` follows its end, `scoped` whether all are wanted.
+    """`cleared` follows the end of a search by meaning, which the `bar` asks for.
 
     `menu_wanted` carries where on the screen a menu is asked for, `chosen` the row that is looked at or None, `wanted`
     an action's id.
     """
 
-    searched = Signal(str)
     cleared = Signal()
-    scoped = Signal(bool)
     menu_wanted = Signal(QPoint)
     chosen = Signal(object)
     wanted = Signal(str)
@@ -187,12 +181,10 @@ class MemoryPage(QWidget):
         self.order_by(WHEN)
 
     def _connect(self) -> None:
-        self.bar.typed.connect(self._typed)
+        self.bar.field.textChanged.connect(self._typed)
         self.bar.changed.connect(self._fill)
-        self.bar.searched.connect(self.searched)
-        self.bar.scoped.connect(self.scoped)
         self.bar.ordered.connect(self.order_by)
-        self.bar.left.connect(self.view.setFocus)
+        self.bar.field.left.connect(self.view.setFocus)
         self.view.horizontalHeader().sectionClicked.connect(self._head_clicked)
         self.view.customContextMenuRequested.connect(
             lambda place: self.menu_wanted.emit(self.view.viewport().mapToGlobal(place))
@@ -328,7 +320,7 @@ class MemoryPage(QWidget):
         if name == "all":
             self.show_all()
         elif name == "scope":
-            self.scoped.emit(True)
+            self.bar.scoped.emit(True)
         else:
             self.wanted.emit(name)
 

@@ -200,7 +200,6 @@ class SystemsFeature(Feature):
             tr("Keeping the settings of {system}", system=system_title(system)),
             # What is chosen when it is written, so that the last of two quick changes is kept.
             lambda _report: self.files.write(system, self._session.choices.systems[system]),
-            done=lambda _path: None,
             failed=failed,
         )
 

@@ -63,7 +63,9 @@ class BooksDialog(QDialog):
         self.list = RecordView(theme, self.model, tr("Lorebooks"), self)
         self._build()
         self._fill(0)
-        self._read([each.file for each in self.books])
+        files = [each.file for each in self.books]
+        if files:
+            self._start(lambda: list(look_at(files)), self._looked)
         self.resize(760, 560)
 
     @property
@@ -174,10 +176,6 @@ class BooksDialog(QDialog):
         start = self.worlds.text().strip()
         title = tr("SillyTavern's folder of lorebooks")
         dialogs.choose_folder(self, title, start, lambda path: self.worlds.setText(str(path)))
-
-    def _read(self, files: Sequence[BookFile]) -> None:
-        if files:
-            self._start(lambda: list(look_at(files)), self._looked)
 
     def _start(self, work: Callable[[], list[LookedAt]], done: Callable[[Sequence[LookedAt]], None]) -> None:
         self._reading += 1
