@@ -131,23 +131,18 @@ class ProfileLibrary(QObject):
 
     def rename(self, old: str, new: str) -> None:
         """Give a profile another name."""
-
-        def done() -> None:
-            if self.name.casefold() == old.casefold():
-                self._take(new.strip())
-
+        done = partial(self._follow, old, new.strip())
         self._do(tr("Renaming a profile"), lambda: self.store.rename(old, new), done)
 
     def delete(self, name: str) -> None:
         """Remove a profile; the settings in use stay as they are."""
-
-        def done() -> None:
-            if self.name.casefold() == name.casefold():
-                self._take("")
-
-        self._do(tr("Deleting a profile"), lambda: self.store.delete(name), done)
+        self._do(tr("Deleting a profile"), lambda: self.store.delete(name), partial(self._follow, name, ""))
 
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _follow(self, old: str, new: str) -> None:
+        if self.name.casefold() == old.casefold():
+            self._take(new)
 
     def _take(self, name: str) -> None:
         self.name = name
