@@ -95,14 +95,18 @@ class ProjectParts:
             )
 
     def take_setup(self, setup: PromptSetup) -> None:
-        """Card, persona and frame of the prompts from now on; runs of systems that look at them are made again."""
+        """Card, persona and frame of the prompts from now on; runs that look at them are made again.
+
+        In a group every system does: the setup says who speaks next, who is the active character.
+        """
         session = self._session
         if session.project is None:
             return
+        groups = [each.group is not None for each in (session.project.setup, setup)]
         session.project = replace(session.project, setup=setup)
-        self._runs.drop(lambda choice: KINDS[choice.system].reads_setup, under_way=True)
+        self._runs.drop(lambda choice: any(groups) or KINDS[choice.system].reads_setup, under_way=True)
         session.setup_changed.emit()
-        if KINDS[session.choice.system].reads_setup and self._replays.automatic:
+        if (any(groups) or KINDS[session.choice.system].reads_setup) and self._replays.automatic:
             self._replays.run_all()
 
     # ---- what stands in files ---------------------------------------------------------------------------------------

@@ -90,10 +90,7 @@ class SessionState(QObject):
 
     def note_path(self, note: Entry | LeftOutNote) -> Path | None:
         """The file of a note, None where its vault has no folder in the project."""
-        if self.project is None or note.vault not in self.project.index.vaults:
-            return None
-        folder = self.project.vault_folders[self.project.index.vaults.index(note.vault)]
-        return folder / note.filename if folder is not None else None
+        return self.project.note_path(note.vault, note.filename) if self.project is not None else None
 
     def note_at(self, path: Path) -> Entry | LeftOutNote | None:
         """The note of a file, None where the file gave none."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -120,6 +121,22 @@ def confirm(
     yes = box.addButton(button, QMessageBox.ButtonRole.DestructiveRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
     yes.clicked.connect(agreed)
+    box.open()
+    return box
+
+
+Way: TypeAlias = tuple[str, Callable[[], object]]
+"""What a button says, and what it does."""
+
+
+def ask_either(parent: QWidget, title: str, text: str, more: str, safe: Way, lossy: Way) -> QMessageBox:
+    """Ask which of two is to be done, if any; Enter takes the safe one."""
+    box, roles = _box(parent, title, text, more), QMessageBox.ButtonRole
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    yes, anyway = box.addButton(safe[0], roles.AcceptRole), box.addButton(lossy[0], roles.DestructiveRole)
+    box.setDefaultButton(yes)
+    yes.clicked.connect(lambda _on: safe[1]())
+    anyway.clicked.connect(lambda _on: lossy[1]())
     box.open()
     return box
 

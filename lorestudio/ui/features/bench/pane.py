@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHeaderView, QSizePolicy, QWidget
 
@@ -19,7 +19,7 @@ from lorestudio.studio.tryout.bench import Bench, BenchResult
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.bench.results import KEY, TOKENS, WHY, BenchText, bench_table, full_words
-from lorestudio.ui.shell.jobs import Job, Jobs, Newest
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
@@ -56,47 +56,6 @@ class BenchOrder:
         return alike and self.choice.effective == other.choice.effective
 
 
-class BenchRunner(QObject):
-    """`tested` carries the result of the newest text, `failed` a sentence where it could not be run."""
-
-    tested = Signal(object)  # BenchResult
-    failed = Signal(str)
-
-    def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._newest = Newest(jobs)
-        self._made: tuple[BenchOrder, Bench] | None = None
-
-    @property
-    def busy(self) -> bool:
-        """Whether a text is being run."""
-        return self._newest.busy
-
-    def cancel(self) -> None:
-        """No text is wanted any more; what is under way ends at its next stage and is not told."""
-        self._newest.cancel()
-
-    def submit(self, order: BenchOrder) -> None:
-        """Run this text, after the one under way has been given up."""
-
-        def work(job: Job) -> BenchResult:
-            made = self._made
-            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
-            self._made = order, bench
-            return bench.test(order.text, append=order.append, cancel=job.token)
-
-        self._newest.start(tr("Testing the text"), work, done=self.tested.emit, failed=self._fail, owner=self)
-
-    def forget(self) -> None:
-        """Another project is shown: the bench of the last one is of no use."""
-        self.cancel()
-        self._made = None
-
-    def _fail(self, error: Exception) -> None:
-        logger.error("the text could not be tested: %s", error, exc_info=error)
-        self.failed.emit(sentence_of(error))
-
-
 PAUSE_MS: Final = 150
 """A text runs once nothing was typed for so long."""
 
@@ -117,7 +76,8 @@ class BenchPane(Pane):
         super().__init__("bench", tr("Bench"), theme)
         self._session, self._selection = session, selection
         self.result: BenchResult | None = None
-        self.runner = BenchRunner(session.jobs, self)
+        self._newest = Newest(session.jobs)
+        self._made: tuple[BenchOrder, Bench] | None = None
         self._missed = self._divided = False
         self._build()
         self._connect()
@@ -175,8 +135,6 @@ class BenchPane(Pane):
     def _connect(self) -> None:
         session, selection = self._session, self._selection
         self.text.textChanged.connect(self._typed)
-        self.runner.tested.connect(self._tested)
-        self.runner.failed.connect(self._show_failure)
         for button in (self.alone, self.behind):
             button.clicked.connect(lambda _checked: self.run())
         self.table.picked.connect(lambda row: self._selection.choose_entry(row.entry))
@@ -200,8 +158,7 @@ class BenchPane(Pane):
 
     def run(self) -> None:
         """Run the text now; what is under way is about an older one and is given up."""
-        self._pause.stop()
-        self.runner.cancel()
+        self.stop()
         self._missed = not self.isVisible()
         if self._missed:
             return
@@ -213,14 +170,23 @@ class BenchPane(Pane):
             waits = tr("The chat is being replayed; the result follows.")
             self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
         else:
-            self.runner.submit(BenchOrder(project, simulator, self._session.choice, text, append))
+            self._test(BenchOrder(project, simulator, self._session.choice, text, append))
 
     def stop(self) -> None:
-        """The window is closed."""
+        """No text is wanted any more; what is under way ends at its next stage and is not told."""
         self._pause.stop()
-        self.runner.cancel()
+        self._newest.cancel()
 
     # ---- running ----------------------------------------------------------------------------------------------------
+
+    def _test(self, order: BenchOrder) -> None:
+        def work(job: Job) -> BenchResult:
+            made = self._made
+            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
+            self._made = order, bench
+            return bench.test(order.text, append=order.append, cancel=job.token)
+
+        self._newest.start(tr("Testing the text"), work, done=self._show_result, failed=self._show_failure)
 
     def _simulator(self) -> Simulator | None:
         """What ran the whole chat as is chosen now, None where nothing has."""
@@ -229,13 +195,13 @@ class BenchPane(Pane):
         return session.runs.simulator(last)
 
     def _typed(self) -> None:
-        self.runner.cancel()
+        self._newest.cancel()
         self._pause.start()
 
     def _choice_changed(self) -> None:
         """What stands there was decided in another way than is chosen now."""
         if self.result is not None or self.text.toPlainText().strip():
-            self.runner.cancel()
+            self._newest.cancel()
             if self.behind.isChecked():
                 self.result = None  # it stays in sight until the chat was run again
             self._pause.start()
@@ -253,7 +219,8 @@ class BenchPane(Pane):
             self.alone.setChecked(True)
         self.text.setEnabled(project is not None)
         if not self._session.renewed:
-            self.runner.forget()
+            self._newest.cancel()
+            self._made = None  # the bench of another project is of no use
             self._show_result(None)
         elif self.behind.isChecked():
             self.result = None  # what stands there is from before; it stays in sight until the chat was run again
@@ -305,13 +272,10 @@ class BenchPane(Pane):
             self.empty.say(tr("Test a text"), text)
         self._pages.setCurrentWidget(self.empty)
 
-    def _tested(self, result: object) -> None:
-        if isinstance(result, BenchResult):
-            self._show_result(result)
-
-    def _show_failure(self, sentence: str) -> None:
+    def _show_failure(self, error: Exception) -> None:
+        logger.error("the text could not be tested: %s", error, exc_info=error)
         self._show_result(None)
-        self.state.setText(sentence)
+        self.state.setText(sentence_of(error))
 
     def _show_entry(self) -> None:
         entry = self._selection.entry

@@ -250,12 +250,11 @@ class BudgetPane(Pane):
         known = simulator is not None and generation is not None and simulator.traces.get(generation) is trace
         kind = simulator.system.kind if simulator is not None and known else None
         most = limit.maximum if limit is not None else None
-        can_try = kind is not None and bool(kind.budget) and most is not None
-        can_try = can_try and project is not None and project.vault_state is not None
-        if can_try and trace is not None and kind is not None and most is not None:
+        can_change = project is not None and project.vault_state is not None and kind is not None and kind.budget
+        if can_change and trace is not None and kind is not None and most is not None:
             wanted = sum(segment.tokens for segment in budget_view(trace).segments)
             self.slider.set_budget(int(most), _least(kind), max(2 * int(most), wanted + 200))
-        self.slider.setVisible(can_try)
+        self.slider.setVisible(bool(can_change) and most is not None)
         self.no_budget.setText(tr(kind.no_budget) if kind is not None else "")
         self.no_budget.setVisible(bool(self.no_budget.text()))
 

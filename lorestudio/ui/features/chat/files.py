@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 from PySide6.QtCore import QObject, QSettings
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
@@ -17,9 +16,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
-
-_Answer: TypeAlias = tuple[str, Callable[[], object]]
-"""What a button says, and what it does."""
+from lorestudio.ui.widgets import dialogs
 
 
 class ChatFiles(QObject):
@@ -55,24 +52,19 @@ class ChatFiles(QObject):
         if project is None or project.chat is None:
             return
         start = Path(str(self._settings.value("folders/chat", ""))) / self._name(project)
-        dialog = QFileDialog(self._window, tr("Save the chat as"), str(start))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([tr("SillyTavern chat (*.jsonl)"), tr("Plain text (*.txt)"), tr("All files (*)")])
-        dialog.setDefaultSuffix("jsonl")
+        filters = ";;".join((tr("SillyTavern chat (*.jsonl)"), tr("Plain text (*.txt)"), tr("All files (*)")))
 
-        def chosen(path: str) -> None:
-            self._settings.setValue("folders/chat", str(Path(path).parent))
-            self._write(Path(path), then, elsewhere=True, overwrite=True)  # the dialog has asked
+        def chosen(path: Path) -> None:
+            self._settings.setValue("folders/chat", str(path.parent))
+            self._write(path, then, elsewhere=True, overwrite=True)  # the dialog has asked
 
-        dialog.fileSelected.connect(chosen)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        dialogs.choose_new_file(self._window, tr("Save the chat as"), str(start), filters, "jsonl", chosen)
 
     def ask_before_leaving(self, go: Callable[[], None]) -> bool:
         """Ask what becomes of an unsaved chat before `go`; False where there is nothing to ask."""
         if self.unsaved:
-            self._ask(
-                tr("Unsaved chat"), tr("The chat has changes that are not in its file."),
+            dialogs.ask_either(
+                self._window, tr("Unsaved chat"), tr("The chat has changes that are not in its file."),
                 tr("Messages that you wrote, edits, or what you chose for this chat."),
                 (tr("Save chat"), partial(self.save, go)), (tr("Throw away"), go),
             )  # fmt: skip
@@ -114,20 +106,18 @@ class ChatFiles(QObject):
                 then()
 
         def failed(error: Exception) -> None:
-            again = partial(self._write, path, then, elsewhere=elsewhere)
+            again = {"overwrite": overwrite, "lossy": lossy}
             if isinstance(error, ChatChangedError):
                 title, more = tr("The chat file was changed"), str(error.message)
-                other = tr("Save as…"), self.save_as
-                self._ask(
-                    title, f"{title}.", more, other, (tr("Overwrite"), partial(again, overwrite=True, lossy=lossy))
-                )
+                other, anyway, again["overwrite"] = tr("Save as…"), tr("Overwrite"), True
             elif isinstance(error, ChatLosesError):
                 title, more = tr("Plain text cannot hold all of this chat"), "\n".join(error.losses)
-                anyway = partial(again, overwrite=overwrite, lossy=True)
-                other = tr("Choose another file…"), self.save_as
-                self._ask(title, f"{title}.", more, other, (tr("Save as text anyway"), anyway))
+                other, anyway, again["lossy"] = tr("Choose another file…"), tr("Save as text anyway"), True
             else:
                 self._say(Notice(sentence_of(error), "error", key="chat"))
+                return
+            write = partial(self._write, path, then, elsewhere=elsewhere, **again)
+            dialogs.ask_either(self._window, title, f"{title}.", more, (other, self.save_as), (anyway, write))
 
         session.jobs.start(
             tr("Saving the chat"),
@@ -137,21 +127,6 @@ class ChatFiles(QObject):
             done=done,
             failed=failed,
         )
-
-    def _ask(self, title: str, text: str, more: str, safe: _Answer, lossy: _Answer) -> None:
-        """Ask what is to be done; the safe answer is the one that Enter takes."""
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(title)
-        box.setText(text)
-        box.setInformativeText(more)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        yes = box.addButton(safe[0], QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(yes)
-        yes.clicked.connect(lambda _on: safe[1]())
-        box.addButton(lossy[0], QMessageBox.ButtonRole.DestructiveRole).clicked.connect(lambda _on: lossy[1]())
-        box.finished.connect(box.deleteLater)
-        box.open()
 
 
 def _gained(project: Project) -> bool:

@@ -14,7 +14,6 @@ from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QToolButton, QWidget
 
 from lorestudio.domain.chat import Chat, Generation
-from lorestudio.domain.lifecycle import Progress
 from lorestudio.settings.sections import dump_section
 from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.modes import Mode
@@ -262,7 +261,7 @@ class ChatPane(Pane):
         session.choice_changed.connect(self._show_choice)
         session.profiles_changed.connect(self._show_choice)
         session.live_changed.connect(self._show_live)
-        session.progress.connect(self._show_progress)
+        session.progress.connect(lambda progress: self.strip.set_progress(progress.done, progress.total))
         selection.generation_changed.connect(self._show_message)
         selection.entry_changed.connect(self._highlight)
         theme.changed.connect(self.view.viewport().update)
@@ -383,9 +382,8 @@ class ChatPane(Pane):
             doors = (("chat.open", "Open chat…"), ("pane.bench", "Test a text"), ("demo.open", "Open the demo"))
             self.empty.say(tr("This vault has no chat open"), text, tuple((name, tr(title)) for name, title in doors))
         self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
-        name = project.chat_path.name if project is not None and project.chat_path is not None else ""
-        messages = count(len(chat.messages), "message", "messages") if chat is not None else ""
-        self.note_changed.emit(" · ".join(part for part in (name, messages) if part))
+        if chat is None:
+            self.note_changed.emit("")
         self.go.setEnabled(chat is not None)
         self.modes.setEnabled(project is not None)
 
@@ -413,9 +411,6 @@ class ChatPane(Pane):
         live = self._session.replays.live
         if live is not None and live.elapsed() >= LONG_SECONDS:
             self.strip.show_stage(live.stage, live.elapsed())
-
-    def _show_progress(self, progress: Progress) -> None:
-        self.strip.set_progress(progress.done, progress.total)
 
     def _chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid():

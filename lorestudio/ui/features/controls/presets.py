@@ -280,16 +280,16 @@ class Presets(QObject):
         project = self._context.session.project
         if project is None or not isinstance(preset, Preset):
             return
-        applied = apply_preset(preset, project.controls, project.index)
+        chosen, missing = apply_preset(preset, project.controls, project.index)
         title = tr("preset {name}", name=preset.name)
-        if applied.controls == project.controls:
+        if chosen == project.controls:
             text = tr("The preset “{name}” is what is chosen already.", name=preset.name)
         else:
-            self._context.session.parts.adjust(title, controls=applied.controls)
+            self._context.session.parts.adjust(title, controls=chosen)
             text = tr("The preset “{name}” is applied.", name=preset.name)
-        if applied.missing:
-            text = tr("{said} Not all of it is in this vault: {first}", said=text, first=applied.missing[0])
-            details = "\n".join(applied.missing)
+        if missing:
+            text = tr("{said} Not all of it is in this vault: {first}", said=text, first=missing[0])
+            details = "\n".join(missing)
             self._context.say(Notice(text, "warning", details, ("adjust.undo",), key="presets"))
         else:
             self._context.flash(text)

@@ -169,10 +169,6 @@ class PromptList(RecordTable):
             self._opened ^= {id(row)}
             self.touch(id(row))
 
-    def is_open(self, place: int) -> bool:
-        """Whether all of a part's text is shown."""
-        return id(self.row(place)) in self._opened
-
     def place_of_entry(self, entry: int | None) -> int:
         """The first row of an entry, -1 where it has none."""
         return next((at for at, row in enumerate(self.rows) if entry is not None and row.entry == entry), -1)

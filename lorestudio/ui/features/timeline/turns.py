@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal
@@ -106,7 +105,7 @@ class TimelineFeed(QObject):
         chat = project.chat if project is not None else None
         index = project.index if project is not None else VaultIndex()
         order = tuple(sorted(session.generations))
-        setup = _setup(session)
+        setup = project.reply_setup if project is not None else None
         same = chat is self._chat and order == self.generations and same_numbers(index, self._index)
         same = same and setup == self._setup
         self._setup = setup
@@ -190,13 +189,3 @@ class TimelineFeed(QObject):
 
 def _counter(session: Session) -> TokenCounter:
     return session.project.counter if session.project is not None else CHARS_4
-
-
-def _setup(session: Session) -> PromptSetup | None:
-    """The setup, with the size of the context as the prompt of a reply takes it."""
-    project = session.project
-    if project is None:
-        return None
-    if project.context_size and not project.setup.context_size:
-        return replace(project.setup, context_size=project.context_size)
-    return project.setup

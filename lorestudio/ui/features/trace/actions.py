@@ -71,25 +71,15 @@ class TraceFeature(Feature):
             ),
             Action("flow.measure", "Funnel in entries or tokens", "Trace", 100, flow.toggle_measure, when=has_trace),
             Action("flow.table", "Funnel as a table", "Trace", 105, flow.toggle_table, when=has_trace, icon="table"),
-            Action(
-                "flow.save_csv", "Save the funnel's table…", "Trace/Save the funnel", 110, partial(flow.save, "csv"),
-                when=has_trace,
+            *(
+                Action(f"flow.save_{ending}", f"Save the funnel{words}…", "Trace/Save the funnel", order,
+                       partial(flow.save, ending), when=has_trace)
+                for ending, words, order in (("csv", "'s table", 110), ("svg", " as SVG", 111), ("png", " as PNG", 112))
             ),
-            Action(
-                "flow.save_svg", "Save the funnel as SVG…", "Trace/Save the funnel", 111, partial(flow.save, "svg"),
-                when=has_trace,
-            ),
-            Action(
-                "flow.save_png", "Save the funnel as PNG…", "Trace/Save the funnel", 112, partial(flow.save, "png"),
-                when=has_trace,
-            ),
-            Action(
-                "prompt.copy_text", "Copy the prompt as text", "Trace", 120,
-                partial(self._with_prompt, prompt.copy_text), when=has_trace,
-            ),
-            Action(
-                "prompt.copy_markdown", "Copy the prompt as Markdown", "Trace", 125,
-                partial(self._with_prompt, prompt.copy_markdown), when=has_trace,
+            *(
+                Action(f"prompt.copy_{kind.lower()}", f"Copy the prompt as {kind}", "Trace", order,
+                       partial(self._with_prompt, copy), when=has_trace)
+                for kind, order, copy in (("text", 120, prompt.copy_text), ("Markdown", 125, prompt.copy_markdown))
             ),
         )  # fmt: skip
 

@@ -146,25 +146,6 @@ class FunnelList(RecordTable):
     def __init__(self, parent: QObject | None = None) -> None:
         column = Column("", FunnelStep.describe, look=_look)
         super().__init__([column], key=lambda step: step.stage, tip=same_words, parent=parent)
-        self._measure = Measure.ENTRIES
-        self._shown: tuple[Trace | None, bool, str, Flow | None] = (None, False, "", None)
-
-    def set_measure(self, measure: Measure) -> None:
-        """Count entries or tokens."""
-        if measure is not self._measure:
-            self._measure = measure
-            trace, everything, running, stream = self._shown
-            self.set_trace(trace, everything=everything, running=running, stream=stream)
-
-    def set_trace(
-        self, trace: Trace | None, *, everything: bool = False, running: str = "", stream: Flow | None = None
-    ) -> None:
-        """Show another run; `running` is the stage that has not decided yet."""
-        self._shown = trace, everything, running, stream
-        found: tuple[FunnelStep, ...] = ()
-        if trace is not None:
-            found = steps(trace, everything=everything, running=running, measure=self._measure, stream=stream)
-        self.set_rows(found)
 
     def set_elapsed(self, text: str) -> None:
         """Say of the running step how long it has taken."""
@@ -437,7 +418,7 @@ class FlowPage(QWidget):
         super().__init__(parent)
         self._theme, self._funnel, self._model = theme, funnel, model
         self._trace: Trace | None = None
-        self._everything = False
+        self._everything, self._running = False, ""
         self.flow: Flow | None = None
         bar = self._make_bar()
         self.view = FlowView(theme, self)
@@ -466,9 +447,8 @@ class FlowPage(QWidget):
 
     def set_trace(self, trace: Trace | None, *, everything: bool = False, running: str = "") -> None:
         """Show another run; `running` is the stage of a run under way."""
-        self._trace, self._everything = trace, everything
+        self._trace, self._everything, self._running = trace, everything, running
         self.flow = flow(trace) if trace is not None else None
-        self._model.set_trace(trace, everything=everything, running=running, stream=self.flow)
         self._show()
 
     def choose_measure(self, measure: Measure) -> None:
@@ -527,11 +507,15 @@ class FlowPage(QWidget):
         return layouts.row(*buttons, 1, self.table_button, self.save_button, spacing=2, margins=(8, 4, 8, 3))
 
     def _show(self) -> None:
-        self._model.set_measure(self.measure)
-        self.view.set_flow(self.flow, self.measure, everything=self._everything)
+        trace, stream, everything = self._trace, self.flow, self._everything
+        self.view.set_flow(stream, self.measure, everything=everything)
+        found: tuple[FunnelStep, ...] = ()
         rows: tuple[tuple[str | int, ...], ...] = ()
-        if self.table_button.isChecked() and self.flow is not None and self._trace is not None:
-            rows = flow_rows(self.flow, self._trace, everything=self._everything)  # they cost more than the picture
+        if trace is not None and stream is not None:
+            found = steps(trace, everything=everything, running=self._running, measure=self.measure, stream=stream)
+            if self.table_button.isChecked():
+                rows = flow_rows(stream, trace, everything=everything)  # they cost more than the picture
+        self._model.set_rows(found)
         self.table_model.set_rows(rows)
         page: QWidget = self._scroll if self.is_flow else self._funnel
         self._pages.setCurrentWidget(self.table if self.table_button.isChecked() else page)

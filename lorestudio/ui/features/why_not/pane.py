@@ -12,7 +12,7 @@ from lorestudio.domain.entry import LeftOutNote
 from lorestudio.systems.differences import words_of
 from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import CellState, JourneyCell, explain_cell
-from lorestudio.trace.model import StageRecord, Trace
+from lorestudio.trace.model import StageRecord, Trace, Verdict
 from lorestudio.trace.similarity import similarities
 from lorestudio.trace.text import entry_as_text
 from lorestudio.trace.vocabulary import Explanation
@@ -262,7 +262,7 @@ class WhyPane(Pane):
             if explanation is not None and explanation.fix:
                 parts.append(self._fix(explanation))
             if chosen.verdict is not None and chosen.verdict.reason:
-                parts.append(self._details(chosen))
+                parts.append(self._details(chosen.verdict))
             parts.append(html.paragraph(tr("In the end"), color=palette.text_muted, bold=True, above=8))
         parts.append(html.paragraph(outcome.sentence, bold=chosen is None))
         parts += self._later(trace, entry)
@@ -310,11 +310,9 @@ class WhyPane(Pane):
         ground, ink = getattr(palette, f"{tone}_soft"), getattr(palette, tone)
         return html.box(explanation.fix, tr("To change this:"), ground, ink)
 
-    def _details(self, cell: JourneyCell) -> str:
-        if cell.verdict is None:
-            return ""
-        items = [f"{name}: {words_of(value)}" for name, value in cell.verdict.details.items() if name not in _INNER]
-        code = tr("reason {code}", code=cell.verdict.reason)
+    def _details(self, verdict: Verdict) -> str:
+        items = [f"{name}: {words_of(value)}" for name, value in verdict.details.items() if name not in _INNER]
+        code = tr("reason {code}", code=verdict.reason)
         return html.paragraph(" · ".join([code, *items]), color=self.theme.palette.text_faint)
 
     def _journey(

@@ -278,7 +278,7 @@ def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None
     settle(opened, qtbot)
     assert "reply #11" in page.words.text().lower()
     assert "version 1" in page.words.text()
-    totals = [row.after for row in page.model.rows if row.fits]
+    totals = [row.after for row in page.model.rows if row.decision == "included"]
     assert totals == sorted(totals)
     assert totals[-1] <= 20
     closing = next(row for row in page.model.rows if row.decision.value == "over_limit")
@@ -531,9 +531,9 @@ def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBo
     settle(opened, qtbot)
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.features.providers.question is not None)
-    assert opened.features.providers.question is not None
-    opened.features.providers.question.question.reply("I ride to the harbour.")
+    qtbot.waitUntil(lambda: opened.features.providers.questions.dialog is not None)
+    assert opened.features.providers.questions.dialog is not None
+    opened.features.providers.questions.dialog.question.reply("I ride to the harbour.")
     settle(opened, qtbot)
     assert namespace(path, 4)["memory"] == "I ride to the harbour."
 

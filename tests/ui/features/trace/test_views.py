@@ -23,7 +23,7 @@ from lorestudio.trace.summary import summary
 from lorestudio.ui.features.prompt.page import LORE
 from lorestudio.ui.features.trace.flow import FlowView
 from lorestudio.ui.features.trace.pane import PROMPT
-from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID
+from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID, LOOK
 from lorestudio.ui.widgets.marks import KeyQuery
 from tests.ui.shell.test_main_window import settle
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
@@ -211,7 +211,7 @@ def test_a_part_of_the_chat_leads_to_its_message(window) -> None:
     assert window.chat.delegate._pointed == 4
     assert window.selection.generation == Generation(5, 0)  # the run that is looked at stays
     QTest.keyClick(page.view, Qt.Key.Key_X)
-    assert page.model.is_open(row)
+    assert page.model.index(row, 0).data(LOOK).body.most == 0  # all of it is shown
 
 
 # ---- why -----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from lorestudio.ui.shell.main_window import MainWindow
     from lorestudio.ui.shell.theme import Theme
 
+SCORE, RESULT = 2, 3
+"""Columns of the table of similarities."""
+
 
 @pytest.fixture
 def hybrid(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> MainWindow:
