@@ -161,11 +161,6 @@ class Replayer:
         self._keep_in, self._board = keep_in, board
         self._told: set[str] = set()  # remarks on lorebooks are said once
 
-    @property
-    def keeps(self) -> bool:
-        """Whether runs are kept for the next start."""
-        return self._keep_in is not None
-
     @_short_turns()
     def work(self, project: Project, replay: Replay, job: Job) -> Finished:
         """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""

@@ -78,11 +78,6 @@ class BooksDialog(QDialog):
         }
         return self._scanned.naming(self._settings, [each.file for each in self.books]).model_copy(update=update)
 
-    @property
-    def reading(self) -> bool:
-        """Whether files are being read."""
-        return self._reading > 0
-
     # ---- what can be done -------------------------------------------------------------------------------------------
 
     def add(self, paths: Sequence[Path]) -> None:
@@ -236,7 +231,7 @@ class BooksDialog(QDialog):
 
     def _tell(self) -> None:
         broken = [each for each in self.books if each.problem]
-        if self.reading:
+        if self._reading:
             text = tr("The files are being read…")
         elif broken:
             name = Path(broken[0].file.path).name
@@ -249,7 +244,7 @@ class BooksDialog(QDialog):
             total = sum(len(each.book.entries) for each in self.books if each.book is not None)
             text = tr("{entries} in the lorebooks that are listed.", entries=count(total, "entry", "entries"))
         self.state.setText(text)
-        self.apply.setEnabled(not broken and not self.reading)
+        self.apply.setEnabled(not broken and not self._reading)
 
 
 def _name(each: LookedAt) -> str:
