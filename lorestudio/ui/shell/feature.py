@@ -25,7 +25,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.pane import Pane
 
-Leave = Callable[[], None]
+Leave = Callable[[], object]
 """What happens once nothing that is not saved would be lost by it."""
 
 
