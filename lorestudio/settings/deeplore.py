@@ -60,20 +60,9 @@ class DeepLoreSettings(
     """
 
 
-@cache
 def declarations() -> tuple[Declaration, ...]:
     """List all settings with their labels, help, limits and effects, in reading order."""
-    return declared(
-        TagAndIndexSettings,
-        MatchingSettings,
-        InjectionSettings,
-        SelectionSettings,
-        NotepadSettings,
-        ScribeSettings,
-        SuggestSettings,
-        LibrarianSettings,
-        GraphSettings,
-    )
+    return declared(DeepLoreSettings)
 
 
 @cache

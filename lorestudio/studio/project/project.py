@@ -75,6 +75,12 @@ class Project:
         return chosen if chosen is not None else (self.chat or Chat()).character_name
 
     @property
+    def reply_setup(self) -> PromptSetup:
+        """The setup of a reply's prompt: where it does not say how much the model holds, what the project says."""
+        known = self.setup.context_size or not self.context_size
+        return self.setup if known else replace(self.setup, context_size=self.context_size)
+
+    @property
     def folders(self) -> dict[str, Path | None]:
         """The vaults' folders by their names."""
         return dict(zip(self.index.vaults, self.vault_folders, strict=False))
@@ -89,7 +95,7 @@ class Project:
         folder = self.folders.get(vault)
         return None if folder is None else folder / filename
 
-    def note_at(self, path: Path) -> tuple[str, str] | None:
+    def note_place(self, path: Path) -> tuple[str, str] | None:
         """The vault and the name of the note behind a file, None where it is in none of the vaults."""
         inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)

@@ -28,7 +28,7 @@ from lorestudio.systems.contextwindow.truncating import effective
 from lorestudio.systems.contextwindow.words import VOCABULARY
 from lorestudio.systems.ideas import Situation, declared_options, without_property
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
+from lorestudio.systems.runner import Run, RunStep
 from lorestudio.trace.model import (
     Injection,
     Limit,
@@ -56,7 +56,7 @@ class _WindowRun:
         self.budget = 0
         self.scanned = range(max(0, len(moment.chat) - settings.scanned_messages), len(moment.chat))
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages in order. That of the page budgets is there where there may be several pages."""
         table: tuple[tuple[str, Phase, Callable[[Ledger], StageRecord]], ...] = (
             ("snapshot", Phase.LOAD, self._load),

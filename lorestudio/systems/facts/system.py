@@ -46,7 +46,7 @@ from lorestudio.systems.facts.similarity import VectorTable, comparable
 from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
+from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import KnownVectors, MadeVectors, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
@@ -177,7 +177,7 @@ class _FactsRun:
         self.problem = ""
         self.calls: list[AiCall] = []
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages in order."""
         return (
             self.told.step("memories", Phase.LOAD, self._load),

@@ -14,7 +14,7 @@ from lorestudio.domain.entry import EMPTY, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.recap.message_recaps import Inclusion, WalkDecision, WalkStep
 from lorestudio.systems.recap.records import get_memory, message_text, text_of
 from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
@@ -123,7 +123,7 @@ def messages_stages(done: Refresh, cast: Cast) -> tuple[StageRecord, StageRecord
     tree, walk = _Step("exclusion tree", Phase.GATE), _Step("inclusion walk", Phase.BUDGET)
     found = done.inclusion
     if found is None:
-        return skipped(tree, cast.messages, "recap_off"), skipped(walk, cast.messages, "recap_off")
+        return Ledger(tree, cast.messages).skipped("recap_off"), Ledger(walk, cast.messages).skipped("recap_off")
     ledger = Ledger(tree, cast.messages)
     for step in found.steps:
         if not step.exclusion.included:
@@ -215,11 +215,11 @@ def injecting_stage(done: Refresh, settings: RecapSettings, cast: Cast) -> Stage
     """The current version of the running recap is placed, or is not."""
     step, entered = _Step("recap injection", Phase.INJECT), _current(done, cast)
     told, role = done.injection, done.injection.role
-    if not settings.enabled:
-        return skipped(step, entered, "recap_off")
-    if not entered or not told.value:
-        return skipped(step, entered, "no_prompt")
     ledger = Ledger(step, entered)
+    if not settings.enabled:
+        return ledger.skipped("recap_off")
+    if not entered or not told.value:
+        return ledger.skipped("no_prompt")
     if done.place is RecapPlace.NONE:
         ledger.remove(entered[0], "recap_nowhere", position=told.position)
         return ledger.close(())

@@ -94,15 +94,11 @@ class SessionState(QObject):
 
     def note_at(self, path: Path) -> Entry | LeftOutNote | None:
         """The note of a file, None where the file gave none."""
-        if self.project is None:
+        place = self.project.note_place(path) if self.project is not None else None
+        if self.project is None or place is None:
             return None
-        index = self.project.index
-        for vault, folder in self.project.folders.items():
-            if folder is not None and path.is_relative_to(folder):
-                filename = path.relative_to(folder).as_posix()
-                notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
-                return next((note for note in notes if (note.filename, note.vault) == (filename, vault)), None)
-        return None
+        notes: tuple[Entry | LeftOutNote, ...] = (*self.project.index.entries, *self.project.index.left_out)
+        return next((note for note in notes if (note.vault, note.filename) == place), None)
 
     def entry(self, entry: int | None) -> Entry | None:
         """The entry with that id, None where there is none."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -28,26 +30,22 @@ from lorestudio.ui.widgets.layouts import column, holding, label, named, row, te
 
 def choose_folder(parent: QWidget, title: str, start: str, chosen: Callable[[Path], None]) -> QFileDialog:
     """Ask for a folder."""
-    dialog = QFileDialog(parent, title, start)
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
-    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    return open_file_dialog(dialog, chosen)
+    directories, only = QFileDialog.FileMode.Directory, QFileDialog.Option.ShowDirsOnly
+    return open_file_dialog(QFileDialog(parent, title, start, fileMode=directories, options=only), chosen)
 
 
 def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: Callable[[Path], None]) -> QFileDialog:
     """Ask for a file that exists."""
-    dialog = QFileDialog(parent, title, start, filters)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    return open_file_dialog(dialog, chosen)
+    existing = QFileDialog.FileMode.ExistingFile
+    return open_file_dialog(QFileDialog(parent, title, start, filters, fileMode=existing), chosen)
 
 
 def choose_new_file(
     parent: QWidget, title: str, start: str, filters: str, suffix: str, chosen: Callable[[Path], object]
 ) -> QFileDialog:
     """Ask where to save something; `suffix` is added to a name that has none."""
-    dialog = QFileDialog(parent, title, start, filters)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(suffix)
+    save = QFileDialog.AcceptMode.AcceptSave
+    dialog = QFileDialog(parent, title, start, filters, acceptMode=save, defaultSuffix=suffix)
     return open_file_dialog(dialog, chosen)
 
 
@@ -127,6 +125,22 @@ def confirm(
     return box
 
 
+Way: TypeAlias = tuple[str, Callable[[], object]]
+"""What a button says, and what it does."""
+
+
+def ask_either(parent: QWidget, title: str, text: str, more: str, safe: Way, lossy: Way) -> QMessageBox:
+    """Ask which of two is to be done, if any; Enter takes the safe one."""
+    box, roles = _box(parent, title, text, more), QMessageBox.ButtonRole
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    yes, anyway = box.addButton(safe[0], roles.AcceptRole), box.addButton(lossy[0], roles.DestructiveRole)
+    box.setDefaultButton(yes)
+    yes.clicked.connect(lambda _on: safe[1]())
+    anyway.clicked.connect(lambda _on: lossy[1]())
+    box.open()
+    return box
+
+
 def propose(
     parent: QWidget, title: str, text: str, button: str, answered: Callable[[bool], object], more: str = ""
 ) -> QMessageBox:
@@ -138,6 +152,20 @@ def propose(
     box.finished.connect(lambda _result: answered(box.clickedButton() is yes))
     box.open()
     return box
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What a person has to agree to before a model is asked; `answered` hears of it however the question ends."""
+
+    name: str
+    sentence: str
+    more: str
+    answered: Callable[[bool], object]
+
+    def ask(self, parent: QWidget) -> QMessageBox:
+        """Ask the person."""
+        return ask_model(parent, self.name, self.sentence, self.more, self.answered)
 
 
 def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callable[[bool], object]) -> QMessageBox:

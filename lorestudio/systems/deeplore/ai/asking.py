@@ -18,6 +18,8 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest, as_sent
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.asking import on_record
+from lorestudio.systems.deeplore.ai import breaker
+from lorestudio.systems.ledger import Ledger
 
 if TYPE_CHECKING:
     from lorestudio.systems.deeplore.inputs import Inputs
@@ -59,6 +61,13 @@ async def ask(state: RunState, ctx: Inputs, request: ChatRequest) -> ChatReply:
         raise failure from error
     record(reply)
     return reply
+
+
+def give_probe_back(state: RunState, ctx: Inputs, ledger: Ledger) -> None:
+    """A call without a verdict keeps the breaker's probe out, unless that is mended."""
+    if ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
+        state.ai = breaker.released(state.ai)
+        state.note_switch("probe_leak", ledger.name, "the probe was given back")
 
 
 STORY_HEADING = "[STORY CONTEXT: the setting, for your understanding]"

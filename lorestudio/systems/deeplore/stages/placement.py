@@ -13,6 +13,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.deeplore.text import render
 from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Injection, Phase, PromptBlock, PromptPart, StageRecord
 
 SEPARATOR = "\n\n"
@@ -95,53 +96,47 @@ def block(one: TextGroup, settings: DeepLoreSettings, *, literal: bool = False) 
     return PromptBlock(place.tag, place.position, place.depth, place.role, SEPARATOR.join(texts), tuple(parts))
 
 
-class PlacementStage:
+@stage("placement", Phase.INJECT)
+def placement_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Accepted entries are rendered and grouped by position, depth and role; the earlier prompts give way."""
-
-    name = "placement"
-    phase = Phase.INJECT
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Make the blocks, the prompts and the list of injections."""
-        settings = ctx.settings
-        ledger = Ledger(self, state.candidates)
-        groups = group(state.accepted, settings)
-        literal = ctx.is_fixed("template_patterns")
-        state.blocks = tuple(block(one, settings, literal=literal) for one in groups)
-        if literal and state.blocks != tuple(block(one, settings) for one in groups):
-            state.note_switch("template_patterns", self.name, "dollar signs stayed as they are written")
-        state.prompts = tuple(
-            Prompt(
-                part.tag,
-                part.text,
-                part.position,
-                part.depth,
-                part.role,
-                scan=settings.allow_wi_scan,
-                managed=settings.injection_mode == "prompt_list" and part.tag in MANAGED_TAGS,
-            )
-            for part in state.blocks
+    settings = ctx.settings
+    groups = group(state.accepted, settings)
+    literal = ctx.is_fixed("template_patterns")
+    state.blocks = tuple(block(one, settings, literal=literal) for one in groups)
+    if literal and state.blocks != tuple(block(one, settings) for one in groups):
+        state.note_switch("template_patterns", ledger.name, "dollar signs stayed as they are written")
+    state.prompts = tuple(
+        Prompt(
+            part.tag,
+            part.text,
+            part.position,
+            part.depth,
+            part.role,
+            scan=settings.allow_wi_scan,
+            managed=settings.injection_mode == "prompt_list" and part.tag in MANAGED_TAGS,
         )
-        places = {entry: one.place for one in groups for entry in one.entries}
-        injections: list[Injection] = []
-        for item in state.accepted:
-            entry, place = item.entry, places[item.entry]
-            ledger.keep(entry, "placed", tag=place.tag, position=place.position, depth=place.depth, role=place.role)
-            injections.append(
-                Injection(
-                    entry=entry.id,
-                    title=entry.title,
-                    label=state.label(entry),
-                    tokens=entry.tokens,
-                    priority=entry.priority,
-                    position=place.position,
-                    depth=place.depth,
-                    role=place.role,
-                    tag=place.tag,
-                    content_hash=entry.content_hash,
-                    truncated=item.truncated,
-                    original_tokens=item.original_tokens,
-                )
+        for part in state.blocks
+    )
+    places = {entry: one.place for one in groups for entry in one.entries}
+    injections: list[Injection] = []
+    for item in state.accepted:
+        entry, place = item.entry, places[item.entry]
+        ledger.keep(entry, "placed", tag=place.tag, position=place.position, depth=place.depth, role=place.role)
+        injections.append(
+            Injection(
+                entry=entry.id,
+                title=entry.title,
+                label=state.label(entry),
+                tokens=entry.tokens,
+                priority=entry.priority,
+                position=place.position,
+                depth=place.depth,
+                role=place.role,
+                tag=place.tag,
+                content_hash=entry.content_hash,
+                truncated=item.truncated,
+                original_tokens=item.original_tokens,
             )
-        state.injections = tuple(injections)
-        return ledger.close(state.candidates, note="" if state.blocks else "no_prompt")
+        )
+    state.injections = tuple(injections)
+    return ledger.close(state.candidates, note="" if state.blocks else "no_prompt")

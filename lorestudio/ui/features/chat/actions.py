@@ -67,7 +67,7 @@ class ChatFeature(Feature):
         self.composer.thrown_away.connect(self.replies.throw_away)
         self.streaming = StreamingReply(self.pane)
         self.replies.began.connect(self._reply_began)
-        self.replies.said.connect(self.composer.say_reply)
+        self.replies.said.connect(self.composer.reply_label.setText)
         self.replies.heard.connect(self.streaming.hear)
         self.replies.undecided.connect(self._reply_undecided)
         self.composer.changed.connect(self.streaming.put)
@@ -86,7 +86,7 @@ class ChatFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, chat = self.context, Where.CHAT
-        chosen, has_chat, waiting = self._has_chosen, now.has_chat, self._is_waiting
+        chosen, has_chat = self._has_chosen, now.has_chat
         return (
             Action(
                 "chat.new", "New chat…", "Chat", 0, self._new, icon="plus", tip="Begin a chat that is in no file yet",
@@ -113,15 +113,16 @@ class ChatFeature(Feature):
             ),
             Action(
                 "reply.get", "Get a reply", "Chat", 105, self.get_reply, ("R",), chat,
-                lambda: has_chat() and not waiting(), "play", "Have the next reply written",
+                lambda: has_chat() and not self.replies.busy, "play", "Have the next reply written",
             ),
             Action(
-                "reply.again", "Get another reply", "Chat", 110, self.get_another, ("Shift+R",), chat,
-                lambda: self._last_reply is not None and not waiting(), "reload", "A new swipe of the last reply",
+                "reply.again", "Get another reply", "Chat", 110, lambda: self._get(self._last_reply), ("Shift+R",),
+                chat, lambda: self._last_reply is not None and not self.replies.busy, "reload",
+                "A new swipe of the last reply",
             ),
             Action(
-                "reply.stop", "Stop writing", "Chat", 115, self.replies.stop, ("Ctrl+Alt+.",), when=waiting,
-                icon="stop",
+                "reply.stop", "Stop writing", "Chat", 115, self.replies.stop, ("Ctrl+Alt+.",), icon="stop",
+                when=lambda: self.replies.busy,
             ),
             Action("message.edit", "Edit message", "Chat", 200, self.edit, ("Return", "Enter"), chat, chosen, "pencil"),
             Action(
@@ -209,9 +210,6 @@ class ChatFeature(Feature):
 
     def _has_chosen(self) -> bool:
         return self._chosen is not None
-
-    def _is_waiting(self) -> bool:
-        return self.replies.busy
 
     def _can_choose_swipe(self) -> bool:
         place, message = self._chosen, self._message
@@ -361,14 +359,9 @@ class ChatFeature(Feature):
         """Have the next reply written, or write it."""
         self._get(None)
 
-    def get_another(self) -> None:
-        """A new swipe of the last reply."""
-        place = self._last_reply
-        if place is not None:
-            self._get(place)
-
     def _get(self, place: int | None) -> None:
-        source = self._source()
+        """Have a reply written, at the end or as a new swipe of the message at a place."""
+        source = Source.named(self.writer) if self.writer else None
         hindrance = next(filter(None, (why(source) for why in self.hindrances)), None) if source is not None else None
         if hindrance is not None:
             self.context.say(hindrance)
@@ -381,9 +374,6 @@ class ChatFeature(Feature):
             self.composer.voice.setCurrentIndex(self.composer.voice.findData(Voice.CHARACTER))
             self._focus()
             self.context.flash(tr("Write the reply, or choose at “Reply” who writes it."))
-
-    def _source(self) -> Source | None:
-        return Source.named(self.writer) if self.writer else None
 
     def _choose_writer(self, name: str) -> None:
         self.context.settings.setValue("chat/writer", name)
@@ -402,7 +392,7 @@ class ChatFeature(Feature):
         generation = self.replies.generation
         if generation is not None:
             self.streaming.begin(generation)  # first: what comes next makes the list lower
-        self.composer.begin_reply("")
+        self.composer.begin_reply()
 
     def _reply_undecided(self, sentence: str) -> None:
         self.streaming.undecided()

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from lorestudio.studio.compare.comparison import Comparison
 from lorestudio.trace.text import turn_words
+from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.paint import draw_focus, hairline
@@ -44,8 +45,6 @@ _LEAST: Final = 2.0
 _POINTS_FROM: Final = 9.0
 """From this width of a turn on its points are drawn."""
 
-_V_RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
-_V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
 _CENTRE: Final = int(Qt.AlignmentFlag.AlignCenter)
 
 
@@ -134,7 +133,7 @@ class TokenChart(QWidget):
             box = QRectF(at.x(), at.y(), 24, 16)
             painter.drawPixmap(box.topLeft(), swatch(theme, place).pixmap(24, 16))
             painter.setPen(theme.color("text"))
-            painter.drawText(QRectF(at.x() + 30, at.y(), whole.width() - at.x() - 34, max(16, line)), _V_LEFT, label)
+            painter.drawText(QRectF(at.x() + 30, at.y(), whole.width() - at.x() - 34, max(16, line)), V_LEFT, label)
         cell = room.width() / len(found.turns)
         most = max((share.tokens for turn in found.turns for share in turn.shares), default=0) or 1
         if chosen and self.row >= 0:
@@ -163,7 +162,7 @@ class TokenChart(QWidget):
             painter.setPen(hairline(theme.color("border")))
             painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
             painter.setPen(theme.color("text_muted"))
-            painter.drawText(QRectF(0, y - 8, _LEFT - 6, 16), _V_RIGHT, number(round(most * part)))
+            painter.drawText(QRectF(0, y - 8, _LEFT - 6, 16), V_RIGHT, number(round(most * part)))
 
     def _draw_turns(self, painter: QPainter, room: QRectF, cell: float, *, chosen: bool) -> None:
         if self._found is None:

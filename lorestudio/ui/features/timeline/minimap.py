@@ -5,16 +5,16 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lorestudio.ui.features.timeline.drawing import ROW_HEIGHT, cells_image, draw_bars
 from lorestudio.ui.features.timeline.heat_map import HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.paint import draw_focus, hairline
+from lorestudio.ui.widgets.paint import draw_focus, hairline, shows_tip
 
 HEIGHT: Final = 40
 GRIP: Final = 5.0
@@ -235,11 +235,11 @@ class Sparkline(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Qt: what is under the pointer, in words."""
-        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            column = self._column_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), self.describe(column) if column >= 0 else "", self)
-            return True
-        return super().event(event)
+        return shows_tip(self, event, self._words_at) or super().event(event)
+
+    def _words_at(self, point: QPoint) -> str:
+        column = self._column_at(point.x())
+        return self.describe(column) if column >= 0 else ""
 
     def _column_at(self, x: float) -> int:
         amount, box = len(self._content.columns), self._box()
