@@ -78,7 +78,7 @@ def test_choosing_an_entry_shows_it_in_every_pane(window) -> None:
     assert window.trace.journey.currentIndex().row() == window.trace.model.row_of(CROWN)
     assert "needs 158 tokens" in window.why.text
     assert window.budget.bar.current.title == "Crown"
-    assert window.chat.model.row(4).spans == ((19, 24),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(4).marks] == [(19, 24)]
 
 
 def test_a_cell_of_the_journey_chooses_entry_and_stage(window) -> None:
