@@ -78,7 +78,8 @@ class NoteWork(QObject):
         super().__init__(parent)
         self._session, self._drafts, self._save_all = session, drafts, save_all
         self._keep_in: Path | None = None
-        self._folders: tuple[Path, ...] = ()
+        self.folders: tuple[Path, ...] = ()
+        """The folders of the vaults that are open."""
         self._log: ChangeLog | None = None
         self._fresh: FreshNotes | None = None
         self._orders: deque[_Order] = deque()
@@ -88,7 +89,7 @@ class NoteWork(QObject):
     def use(self, folder: Path) -> None:
         """Keep the log of changes, the history and the trash in this folder."""
         self._keep_in = folder
-        self._folders = ()
+        self.folders = ()
         self._show_project()
 
     # ---- what there is ----------------------------------------------------------------------------------------------
@@ -96,16 +97,11 @@ class NoteWork(QObject):
     @property
     def ready(self) -> bool:
         """Whether files can be changed: a vault with a folder is open, and what undoes it can be kept."""
-        return bool(self._folders) and self._keep_in is not None
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        """The folders of the vaults that are open."""
-        return self._folders
+        return bool(self.folders) and self._keep_in is not None
 
     def log_of(self, folders: Sequence[Path]) -> ChangeLog:
         """The log of changes of these vaults: the one of the window, else a new one where it keeps none yet."""
-        if self._log is not None and tuple(folders) == self._folders:
+        if self._log is not None and tuple(folders) == self.folders:
             return self._log
         return ChangeLog(self._keep_in or default_folder(), folders)
 
@@ -156,7 +152,7 @@ class NoteWork(QObject):
             return
 
         def work(_report: object) -> tuple[Trashed, ...]:
-            items = [item for folder in self._folders for item in log.trash.list(folder)]
+            items = [item for folder in self.folders for item in log.trash.list(folder)]
             return tuple(sorted(items, key=lambda item: item.time, reverse=True))
 
         self._session.jobs.start(tr("Reading the trash"), work, done=answered, failed=self._failed)
@@ -226,9 +222,9 @@ class NoteWork(QObject):
     def _show_project(self) -> None:
         project = self._session.project
         folders = tuple(folder for folder in project.vault_folders if folder is not None) if project else ()
-        if folders == self._folders:
+        if folders == self.folders:
             return
-        self._folders = folders
+        self.folders = folders
         self._fresh = FreshNotes(folders) if folders else None
         self._log = None
         self._orders.clear()
@@ -253,7 +249,7 @@ class NoteWork(QObject):
 
     def _opened(self, folders: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
         """`mended` says what was put right, `left` which files a crash left that cannot be deleted."""
-        if folders != self._folders:
+        if folders != self.folders:
             return
         self._log = log
         for sentence in (*mended, *left, *log.problems):

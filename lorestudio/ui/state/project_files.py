@@ -144,7 +144,7 @@ class Reading(QObject):
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
         if self._follower is not None:
             self._follower.changed.connect(self._vaults_changed)
-            self._follower.failed.connect(self._vault_failed)
+            self._follower.failed.connect(lambda told: session.notice.emit(Notice(told, "warning")))
 
     def open(
         self, vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, key: str = ""
@@ -275,9 +275,6 @@ class Reading(QObject):
             "The vault has changed on disk: {changes}. The results below are from before.", changes=changes
         )
         session.state_changed.emit()
-
-    def _vault_failed(self, sentence: str) -> None:
-        self._session.notice.emit(Notice(sentence, "warning"))
 
 
 def _texts(project: Project, paths: Collection[Path]) -> list[NoteText]:

@@ -257,7 +257,7 @@ class Replays(QObject):
     def _keep(self, replay: Replay) -> None:
         """Keep the runs for the next start, beside whatever comes next."""
         simulator = replay.simulators.get(replay.wanted.choice)
-        if simulator is not None and replay.tally.begun and self._replayer.keeps:
+        if simulator is not None and replay.tally.begun and self._session.keep_in is not None:
             self._session.jobs.start(
                 tr("Keeping the runs"),
                 lambda _report: self._replayer.save(simulator),

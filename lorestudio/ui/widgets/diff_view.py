@@ -162,9 +162,6 @@ class DiffView(QWidget):
                 cursor.insertText(line.text[start:end], marked)
                 at = end
             cursor.insertText(line.text[at:], plain)
-        self._go_to_first()
-
-    def _go_to_first(self) -> None:
         first = next((place for place, line in enumerate(self._lines) if line.sign != " "), 0)
         self.view.setTextCursor(QTextCursor(self.view.document().findBlockByNumber(first)))
         self.view.centerCursor()

@@ -156,13 +156,11 @@ class RecordTreeView(QTreeView):
     pressed = Signal(object)
 
     def __init__(self, theme: Theme, model: RecordTree[Any], name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, uniformRowHeights=True, allColumnsShowFocus=True)
         self._theme = theme
         self.setModel(model)
         self.setItemDelegate(CellDelegate(theme, self))
         self.setAccessibleName(name)
-        self.setUniformRowHeights(True)
-        self.setAllColumnsShowFocus(True)
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.doubleClicked.connect(lambda index: self.pressed.emit(model.node(index)))
         theme.changed.connect(self.viewport().update)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QWidget
 
 from lorestudio.domain.lifecycle import Progress
@@ -345,11 +344,3 @@ def _last_words(found: ComparedRuns) -> str:
         left = count(len(found.causes.unexplained), "change was", "changes were")
         return tr("{left} not found to be any single difference's doing.", left=left)
     return tr("Found by running each difference alone: {runs}.", runs=count(found.causes.runs, "run", "runs"))
-
-
-def copy_markdown(pane: ComparePane) -> bool:
-    """Put the comparison on the clipboard; False where there is none."""
-    text = pane.markdown()
-    if text:
-        QGuiApplication.clipboard().setText(text)
-    return bool(text)

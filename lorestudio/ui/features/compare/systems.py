@@ -116,13 +116,10 @@ def compare_offers(
 
 
 def _with_traces(offer: Offer) -> Candidate:
-    if offer.run is None:
-        return _with_file(in_slot(offer.candidate, offer.key))
-    return replace(offer.candidate, traces=tuple(offer.run.traces[each] for each in offer.run.generations))
-
-
-def _with_file(candidate: Candidate) -> Candidate:
-    """A system's settings are read from its file now; DeepLore's are when it is run."""
+    """With the runs that there are; a system's settings are read from its file now, DeepLore's when it is run."""
+    if offer.run is not None:
+        return replace(offer.candidate, traces=tuple(offer.run.traces[each] for each in offer.run.generations))
+    candidate = in_slot(offer.candidate, offer.key)
     if candidate.settings is None and candidate.settings_path is not None and candidate.system in KINDS:
         return replace(candidate, settings=KINDS[candidate.system].read(candidate.settings_path))
     return candidate

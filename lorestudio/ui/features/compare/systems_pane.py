@@ -228,11 +228,6 @@ class SystemsPane(Pane):
             self._job.cancel()
             self._tell(tr("Stopping…"))
 
-    def close_down(self) -> None:
-        """The window is closed."""
-        if self._job is not None:
-            self._job.cancel()
-
     def fill_menu(self) -> None:
         """Offer what can be compared, with a tick at what is."""
         menu = self.menu

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
     QHelpEvent,
     QIcon,
     QImage,
-    QImageWriter,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -28,7 +27,7 @@ from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.paint import draw_focus, hairline
+from lorestudio.ui.widgets.paint import draw_focus, hairline, png_bytes
 
 FILLS: Final = ("blue", "vermilion", "green", "purple", "orange", "sky", "yellow", "grey")
 """Fills of the lines in order; each line has its own shape of points besides."""
@@ -95,12 +94,7 @@ class TokenChart(QWidget):
         painter.fillRect(image.rect(), self._theme.color("panel"))
         self._draw(painter, QRectF(0, 0, size.width(), size.height()), chosen=False)
         painter.end()
-        data = QByteArray()
-        buffer = QBuffer(data)
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        QImageWriter(buffer, QByteArray(b"PNG")).write(image)
-        buffer.close()
-        return bytes(data.data())
+        return png_bytes(image)
 
     # ---- drawing ----------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 from lorestudio.ui.features.controls.chips import (
     CHANGED,
+    NOTE_SETTINGS,
+    PART_WORDS,
     UNUSABLE,
     ControlChip,
     EffectWatch,
@@ -190,7 +192,7 @@ class ControlsFeature(Feature):
         if project is None or not entries:
             return
         pins = part is ControlsPart.PINS
-        rules = project.controls.pins if pins else project.controls.blocks
+        rules = getattr(project.controls, part.value)
         free = all(has_rule(rules, entry) for entry in entries)
         names = entries[0].title if len(entries) == 1 else count(len(entries), "entry", "entries")
         verb = (tr("unpin") if free else tr("pin")) if pins else (tr("unblock") if free else tr("block"))
@@ -320,15 +322,10 @@ class ControlsFeature(Feature):
         project = self.context.session.project
         if project is None:
             return
-        settings = project.settings
-        if part is ControlsPart.NOTEBOOK:
-            controls, name = replace(project.controls, notebook=text), "notebook_enabled"
-        else:
-            controls, name = replace(project.controls, notepad=text), "ai_notepad_enabled"
-        if getattr(settings, name) != on:
-            settings = settings.model_copy(update={name: on})
-        title = tr("Author's Notebook") if part is ControlsPart.NOTEBOOK else tr("AI Notepad")
-        self.context.session.parts.adjust(title, settings=settings, controls=controls)
+        notebook = part is ControlsPart.NOTEBOOK
+        controls = replace(project.controls, notebook=text) if notebook else replace(project.controls, notepad=text)
+        settings = project.settings.model_copy(update={f"{NOTE_SETTINGS[part]}_enabled": on})
+        self.context.session.parts.adjust(tr(PART_WORDS[part]), settings=settings, controls=controls)
 
     def _adjust(self, title: str, controls: ChatControls) -> None:
         self.context.session.parts.adjust(title, controls=controls)

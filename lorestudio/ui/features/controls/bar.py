@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 
-from lorestudio.ui.features.controls.chips import ControlChip, Key
+from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.chips import GAP, HEIGHT, Wrapping, draw_ground, in_lines
@@ -142,10 +142,10 @@ class ControlBar(Wrapping):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._chips: list[ChipButton] = []
-        self._narrow = self._unfolded = False
+        self.chips: list[ChipButton] = []
+        """The chips as they stand, those that are folded away included."""
+        self.narrow = self._unfolded = False
         self._lines = FEWEST
-        self._wanted: Key | None = None
         self.setAccessibleName(tr("Chosen for this chat"))
         self.add = self._button(tr("Add to the choices for this chat"))
         self.presets = self._button(tr("Scenario presets"))
@@ -160,42 +160,35 @@ class ControlBar(Wrapping):
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
-    @property
-    def chips(self) -> Sequence[ChipButton]:
-        """The chips as they stand, those that are folded away included."""
-        return tuple(self._chips)
-
     def set_chips(self, chips: Sequence[ControlChip]) -> None:
         """Show other chips; the keyboard stays on its chip, or on the one that took its place."""
-        focus = next((place for place, chip in enumerate(self._chips) if chip.hasFocus()), None)
-        focused = self._chips[focus].chip.key if focus is not None else None
-        while len(self._chips) > len(chips):
-            self._drop(self._chips.pop())
-        for button, chip in zip(self._chips, chips, strict=False):
+        focus = next((place for place, chip in enumerate(self.chips) if chip.hasFocus()), None)
+        focused = self.chips[focus].chip.key if focus is not None else None
+        while len(self.chips) > len(chips):
+            gone = self.chips.pop()
+            gone.hide()
+            gone.setParent(None)
+            gone.deleteLater()
+        for button, chip in zip(self.chips, chips, strict=False):
             button.show_chip(chip)
-        for chip in chips[len(self._chips) :]:
-            self._chips.append(ChipButton(self, self._theme, chip))
-            self._chips[-1].clicked.connect(self._open)
+        for chip in chips[len(self.chips) :]:
+            self.chips.append(ChipButton(self, self._theme, chip))
+            self.chips[-1].clicked.connect(self._open)
         self.nothing.setVisible(not chips)
         if focus is not None:
-            same = next((place for place, chip in enumerate(self._chips) if chip.chip.key == focused), focus)
-            self.focus_chip(min(same, len(self._chips) - 1))
-        elif self._chips and all(chip.focusPolicy() is not Qt.FocusPolicy.StrongFocus for chip in self._chips):
-            self._chips[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            same = next((place for place, chip in enumerate(self.chips) if chip.chip.key == focused), focus)
+            self.focus_chip(min(same, len(self.chips) - 1))
+        elif self.chips and all(chip.focusPolicy() is not Qt.FocusPolicy.StrongFocus for chip in self.chips):
+            self.chips[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.settle()
-
-    @property
-    def narrow(self) -> bool:
-        """Whether there is room for one line only."""
-        return self._narrow
 
     def set_narrow(self, narrow: bool) -> None:
         """Keep to one line, or wrap."""
-        if narrow != self._narrow:
-            self._narrow, self._unfolded = narrow, False
+        if narrow != self.narrow:
+            self.narrow, self._unfolded = narrow, False
             styles = Qt.ToolButtonStyle
             self.presets.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
-            for chip in self._chips:
+            for chip in self.chips:
                 chip.update()
             self.settle()
 
@@ -208,11 +201,11 @@ class ControlBar(Wrapping):
 
     def focus_chip(self, place: int = 0) -> None:
         """Give the keyboard to a chip, or to the button that adds one where there is none."""
-        if 0 <= place < len(self._chips):
-            if self._chips[place].isHidden():
+        if 0 <= place < len(self.chips):
+            if self.chips[place].isHidden():
                 self._unfolded = True
                 self.settle()
-            self._chips[place].setFocus(Qt.FocusReason.TabFocusReason)
+            self.chips[place].setFocus(Qt.FocusReason.TabFocusReason)
         else:
             self.add.setFocus(Qt.FocusReason.TabFocusReason)
 
@@ -225,20 +218,20 @@ class ControlBar(Wrapping):
 
     def focused(self, button: ChipButton) -> None:
         """Tab comes to this chip from now on, arrow keys to the others."""
-        for chip in self._chips:
+        for chip in self.chips:
             chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus if chip is button else Qt.FocusPolicy.ClickFocus)
 
     def chip_key(self, button: ChipButton, event: QKeyEvent) -> bool:
         """Do what a key means on a chip; False where it means nothing."""
-        place = self._chips.index(button)
+        place = self.chips.index(button)
         key = event.key()
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(key))
         if event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
             return False
         if steps is not None:
-            self.focus_chip(max(0, min(place + steps, len(self._chips) - 1)))
+            self.focus_chip(max(0, min(place + steps, len(self.chips) - 1)))
         elif key in {Qt.Key.Key_Home, Qt.Key.Key_End}:
-            self.focus_chip(0 if key == Qt.Key.Key_Home else len(self._chips) - 1)
+            self.focus_chip(0 if key == Qt.Key.Key_Home else len(self.chips) - 1)
         elif key in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
             self.remove(button)
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2}:
@@ -264,11 +257,6 @@ class ControlBar(Wrapping):
         self._unfolded = not self._unfolded
         self.settle()
 
-    def _drop(self, chip: ChipButton) -> None:
-        chip.hide()
-        chip.setParent(None)
-        chip.deleteLater()
-
     def arrange(self, width: int, *, move: bool) -> int:
         """Put everything in its place, or say how high that would be."""
         corner = QPoint(_SIDE, 0)
@@ -277,7 +265,7 @@ class ControlBar(Wrapping):
             if move:
                 button.setGeometry(QRect(corner, size))
             corner.setX(corner.x() + size.width() + GAP)
-        lines = 1 if self._narrow else self._lines
+        lines = 1 if self.narrow else self._lines
         boxes = self._boxes(corner, width - _SIDE)
         shown = len(boxes)
         needed = boxes[-1].y() // (HEIGHT + GAP) + 1 if boxes else 1
@@ -294,7 +282,7 @@ class ControlBar(Wrapping):
             if end.x() + more > width - _SIDE and self._unfolded:
                 end = QPoint(_SIDE, end.y() + HEIGHT + GAP)
         if move:
-            for place, (chip, box) in enumerate(zip(self._chips, boxes, strict=True)):
+            for place, (chip, box) in enumerate(zip(self.chips, boxes, strict=True)):
                 chip.setGeometry(box)
                 chip.setVisible(place < shown)
             self.more.setVisible(folds)
@@ -306,7 +294,7 @@ class ControlBar(Wrapping):
         return bottom + HEIGHT + GAP
 
     def _boxes(self, corner: QPoint, right: int) -> list[QRect]:
-        widths = (min(chip.sizeHint().width(), right - _SIDE) for chip in self._chips)
+        widths = (min(chip.sizeHint().width(), right - _SIDE) for chip in self.chips)
         return in_lines(widths, right, corner, _SIDE)
 
     @staticmethod
@@ -314,7 +302,7 @@ class ControlBar(Wrapping):
         return box.x() + box.width() + GAP
 
     def _more_width(self) -> int:
-        self._name_more(len(self._chips))
+        self._name_more(len(self.chips))
         return self.more.sizeHint().width()
 
     def _name_more(self, hidden: int) -> None:
@@ -326,5 +314,5 @@ class ControlBar(Wrapping):
     def _paint(self) -> None:
         self.add.setIcon(self._theme.icon("plus"))
         self.presets.setIcon(self._theme.icon("list"))
-        for chip in self._chips:
+        for chip in self.chips:
             chip.update()

@@ -22,6 +22,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import place
+from lorestudio.ui.features.controls.chips import NOTE_SETTINGS, PART_WORDS
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
@@ -43,17 +44,17 @@ class ChatTextDialog(QDialog):
         super().__init__(parent)
         self._notebook = part is ControlsPart.NOTEBOOK
         self._counter = project.counter
-        settings, controls = project.settings, project.controls
-        self._before = controls.notebook if self._notebook else controls.notepad
-        self._on_before = settings.notebook_enabled if self._notebook else settings.ai_notepad_enabled
-        name = tr("Author's Notebook") if self._notebook else tr("AI Notepad")
+        settings, enabled = project.settings, f"{NOTE_SETTINGS[part]}_enabled"
+        self._before: str = getattr(project.controls, part.value)
+        self._on_before: bool = getattr(settings, enabled)
+        name, setting = tr(PART_WORDS[part]), type(settings).model_fields[enabled].title
         self.setWindowTitle(name)
         hint = tr("Nothing goes into the prompt while this is empty.")
         self.text = named(QPlainTextEdit(self, tabChangesFocus=True, placeholderText=hint), name)
         self.text.setPlainText(self._before)
         self.text.setObjectName("Diff")  # with an edge
         self.amount = label(self, kind="small")
-        self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=_setting(settings, part)), self)
+        self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=setting), self)
         self.on.setChecked(self._on_before)
         self.where = label(self, _where(settings, part), "small")
         self.clear = button(self, tr("Empty it"), self._empty)
@@ -111,17 +112,11 @@ def _intro(notebook: bool) -> str:
     )
 
 
-def _setting(settings: DeepLoreSettings, part: ControlsPart) -> str:
-    name = "notebook_enabled" if part is ControlsPart.NOTEBOOK else "ai_notepad_enabled"
-    return type(settings).model_fields[name].title or name
-
-
 def _where(settings: DeepLoreSettings, part: ControlsPart) -> str:
     """The settings that matter, in words."""
+    at = place(*(getattr(settings, f"{NOTE_SETTINGS[part]}_{name}") for name in ("position", "depth", "role")))
     if part is ControlsPart.NOTEBOOK:
-        at = place(settings.notebook_position, settings.notebook_depth, settings.notebook_role)
         return tr("{place}. Position, depth and role are settings of the notebook.", place=sentence_case(at))
-    at = place(settings.ai_notepad_position, settings.ai_notepad_depth, settings.ai_notepad_role)
     how = (
         tr("The model writes notes at the end of its reply, and is told so in every prompt.")
         if settings.ai_notepad_mode == "tag"

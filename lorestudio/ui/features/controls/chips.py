@@ -97,6 +97,10 @@ PART_WORDS: Final = {
 }
 
 
+NOTE_SETTINGS: Final = {ControlsPart.NOTEBOOK: "notebook", ControlsPart.NOTEPAD: "ai_notepad"}
+"""How the names of the settings begin that are about a text of the chat."""
+
+
 class NotedNames:
     """What the chips ask about one vault again and again, worked out once."""
 
@@ -175,7 +179,7 @@ def removals(chips: tuple[ControlChip, ...]) -> dict[Key, Change]:
 
 def _rules(project: Project, facts: NotedNames, part: ControlsPart) -> Iterator[ControlChip]:
     pins = part is ControlsPart.PINS
-    for rule in dict.fromkeys(project.controls.pins if pins else project.controls.blocks):
+    for rule in dict.fromkeys(getattr(project.controls, part.value)):
         entries = facts.fitting(rule)
         title = entries[0].title if entries else rule.title
         words = tr("Pin: {title}") if pins else tr("Block: {title}")
@@ -251,13 +255,11 @@ def _context_tip(field: ContextField | None, name: str, texts: Sequence[str]) ->
 
 
 def _notes(project: Project, facts: NotedNames) -> Iterator[ControlChip]:
-    settings, controls = project.settings, project.controls
-    for part, text, on, icon in (
-        (ControlsPart.NOTEBOOK, controls.notebook, settings.notebook_enabled, "pencil"),
-        (ControlsPart.NOTEPAD, controls.notepad, settings.ai_notepad_enabled, "ai"),
-    ):
+    for part, icon in ((ControlsPart.NOTEBOOK, "pencil"), (ControlsPart.NOTEPAD, "ai")):
+        text = getattr(project.controls, part.value)
         if not text:
             continue
+        on = getattr(project.settings, f"{NOTE_SETTINGS[part]}_enabled")
         words = tr(PART_WORDS[part])
         tokens = count(facts.tokens(text), "token", "tokens")
         about = "" if project.counter.exact else "≈ "
@@ -369,19 +371,16 @@ class EffectWatch(QObject):
 
     def try_adding(
         self, changes: Mapping[Key, Change], heard: Callable[[dict[Key, Effect]], object], cancel: CancelToken
-    ) -> bool:
-        """Tell of each of these changes what it would do, as it is found out; False where it cannot be."""
+    ) -> None:
+        """Tell of each of these changes what it would do, as it is found out."""
         trials = self.trials()
-        if trials is None or not changes:
-            return False
-        self._session.jobs.start(
-            tr("Trying values"),
-            lambda report: effects_of_adding(trials, changes, cancel, report),
-            done=lambda _found: None,
-            failed=_failed,
-            reported=heard,
-        )
-        return True
+        if trials is not None and changes:
+            self._session.jobs.start(
+                tr("Trying values"),
+                lambda report: effects_of_adding(trials, changes, cancel, report),
+                failed=_failed,
+                reported=heard,
+            )
 
     def _project_changed(self) -> None:
         if not self._session.renewed:

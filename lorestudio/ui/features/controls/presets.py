@@ -44,18 +44,16 @@ LONGEST: Final = 60
 
 def part_words(controls: ChatControls, part: ControlsPart) -> str:
     """What a part holds, in one line; "" for nothing."""
+    held = getattr(controls, part.value)
     if part in {ControlsPart.PINS, ControlsPart.BLOCKS}:
-        rules = controls.pins if part is ControlsPart.PINS else controls.blocks
-        text = ", ".join(rule.title for rule in rules)
+        text = ", ".join(rule.title for rule in held)
     elif part is ControlsPart.FOLDERS:
-        text = ", ".join(controls.folders)
+        text = ", ".join(held)
     elif part is ControlsPart.CONTEXT:
-        values = {key: context_values(value) for key, value in controls.context.items()}
+        values = {key: context_values(value) for key, value in held.items()}
         text = "; ".join(f"{key}: {', '.join(map(to_string, each))}" for key, each in values.items() if each)
-    elif part is ControlsPart.CHARACTER:
-        text = controls.character or ""
     else:
-        text = controls.notebook if part is ControlsPart.NOTEBOOK else controls.notepad
+        text = held or ""
     return shorten(text, LONGEST)
 
 

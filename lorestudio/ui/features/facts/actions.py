@@ -147,9 +147,9 @@ class MemoriesFeature(Feature):
         context.session.project_changed.connect(self._show)
         context.session.traces_changed.connect(lambda _all: self._show_row(page.current))
         context.selection.generation_changed.connect(lambda: self._show_row(page.current))
-        page.searched.connect(store.search)
+        page.bar.searched.connect(store.search)
         page.cleared.connect(store.drop_hits)
-        page.scoped.connect(lambda everything: store.show_everything(everything=everything))
+        page.bar.scoped.connect(lambda everything: store.show_everything(everything=everything))
         page.chosen.connect(self._show_row)
         page.menu_wanted.connect(self._show_menu)
         detail = page.detail

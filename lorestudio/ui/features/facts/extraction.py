@@ -57,11 +57,6 @@ class MemoryWork(QObject):
         """Who draws facts out, as chosen in the window."""
         return self._store.session.choice.source
 
-    @property
-    def embedder(self) -> str:
-        """The profile that makes the vectors, "" where that is the stand-in."""
-        return self._store.place.embedder
-
     def stop(self) -> None:
         """End it, also in the middle of a request; what was kept stays."""
         if self._job is not None:
@@ -74,25 +69,24 @@ class MemoryWork(QObject):
         place, source, project = self._store.place, self.source, self._store.session.project
         if self.busy or project is None or place.chat is None:
             return
-        asks = not wish.agreed and (source.kind is AnswerKind.PROVIDER or bool(self.embedder))
+        asks = not wish.agreed and (source.kind is AnswerKind.PROVIDER or bool(place.embedder))
         counter = project.counter if asks else None
-
         self._reads = place.path
         self._begin(Under(FACTS), partial(extract, place, source, wish, counter), partial(self._extracted, wish))
 
     def refresh(self, *, agreed: bool = False) -> None:
         """Make the vectors of the listed memories anew that the chosen model has not made."""
-        store, picture = self._store, self._store.picture
+        place, picture = self._store.place, self._store.picture
         if self.busy or picture is None or not picture.stale:
             return
-        if self.embedder and not agreed:
+        if place.embedder and not agreed:
             asks = count(picture.stale, "request for a vector", "requests for vectors")
-            sentence = tr("{asks} to {name}. They hold the texts of the memories.", asks=asks, name=self.embedder)
+            sentence = tr("{asks} to {name}. They hold the texts of the memories.", asks=asks, name=place.embedder)
             more = tr("It can be stopped at any time; what was made stays.")
-            self._ask(self.embedder, sentence, more, partial(self.refresh, agreed=True))
+            self._ask(place.embedder, sentence, more, partial(self.refresh, agreed=True))
             return
         owner = "" if picture.everything else picture.owner
-        self._begin(Under(VECTORS, of=picture.stale), partial(refresh, store.place, owner), self._refreshed)
+        self._begin(Under(VECTORS, of=picture.stale), partial(refresh, place, owner), self._refreshed)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -135,7 +129,7 @@ class MemoryWork(QObject):
 
     def _extracted(self, wish: ExtractionWish, ended: Ended) -> None:
         if ended.cost:
-            name = self.source.profile if self.source.kind is AnswerKind.PROVIDER else self.embedder
+            name = self.source.profile if self.source.kind is AnswerKind.PROVIDER else self._store.place.embedder
             go = partial(self.extract, replace(wish, agreed=True))
             more = tr("The requests hold texts of the chat. It can be stopped at any time; what was kept stays.")
             self._ask(name, ended.cost, more, go)

@@ -18,7 +18,6 @@ from lorestudio.ui.features.facts.table import (
     ORDERS,
     SIMILARITY,
     WHEN,
-    Filter,
     MemoryTable,
     MemoryView,
     usual_direction,
@@ -49,17 +48,15 @@ class _SearchField(QLineEdit):
 
 
 class FilterBar(FoldingRow):
-    """`changed` follows the fields but the words, which `typed` carries; `searched` carries them on Enter.
+    """`changed` follows what is beside the `field` with the words, `searched` carries those on Enter.
 
-    `scoped` says whether memories of all chats are wanted, `ordered` carries a column, `left` goes to the list.
+    `scoped` says whether memories of all chats are wanted, `ordered` carries a column.
     """
 
     changed = Signal()
-    typed = Signal(str)
     searched = Signal(str)
     scoped = Signal(bool)
     ordered = Signal(int)
-    left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         self._theme = theme
@@ -84,9 +81,7 @@ class FilterBar(FoldingRow):
         self.only_pinned = named(QCheckBox(tr("Pinned"), self), "", tr("List pinned memories only"))
         upper.setLayout(row((self.field, 1), self.find_button, self.order, spacing=5, margins=0))
         lower.setLayout(row((self.scope, 1), (self.tag, 1), self.only_pinned, spacing=5, margins=0))
-        self.field.textChanged.connect(self.typed)
         self.field.returnPressed.connect(self._search)
-        self.field.left.connect(self.left)
         self.scope.activated.connect(lambda place: self.scoped.emit(place == 1))
         self.tag.activated.connect(lambda _place: self.changed.emit())
         self.only_pinned.clicked.connect(lambda _on: self.changed.emit())
@@ -103,17 +98,17 @@ class FilterBar(FoldingRow):
         box.addItems(list(items))
         return box
 
-    def filter(self, *, words: bool) -> Filter:
-        """What is let through, by its words or without them."""
-        tag = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
-        return Filter(self.field.text() if words else "", tag, self.only_pinned.isChecked())
+    @property
+    def chosen_tag(self) -> str:
+        """The tag that memories must have, "" for any."""
+        return self.tag.currentText() if self.tag.currentIndex() > 0 else ""
 
     def show_tags(self, tags: tuple[str, ...]) -> None:
         """Offer these tags; the chosen one stays where it is among them."""
         tags = tags[:_TAGS_MOST]
         if [self.tag.itemText(place) for place in range(1, self.tag.count())] == list(tags):
             return
-        chosen = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
+        chosen = self.chosen_tag
         self.tag.clear()
         self.tag.addItems([tr("All tags"), *tags])
         self.tag.setCurrentIndex(tags.index(chosen) + 1 if chosen in tags else 0)
@@ -151,15 +146,13 @@ BESIDE: Final = ((520, 330), (640, 560))
 
 
 class MemoryPage(QWidget):
-    """`searched` carries a text to search by meaning, `cleared` follows its end, `scoped` whether all are wanted.
+    """`cleared` follows the end of a search by meaning, which the `bar` asks for.
 
     `menu_wanted` carries where on the screen a menu is asked for, `chosen` the row that is looked at or None, `wanted`
     an action's id.
     """
 
-    searched = Signal(str)
     cleared = Signal()
-    scoped = Signal(bool)
     menu_wanted = Signal(QPoint)
     chosen = Signal(object)
     wanted = Signal(str)
@@ -187,12 +180,10 @@ class MemoryPage(QWidget):
         self.order_by(WHEN)
 
     def _connect(self) -> None:
-        self.bar.typed.connect(self._typed)
+        self.bar.field.textChanged.connect(self._typed)
         self.bar.changed.connect(self._fill)
-        self.bar.searched.connect(self.searched)
-        self.bar.scoped.connect(self.scoped)
         self.bar.ordered.connect(self.order_by)
-        self.bar.left.connect(self.view.setFocus)
+        self.bar.field.left.connect(self.view.setFocus)
         self.view.horizontalHeader().sectionClicked.connect(self._head_clicked)
         self.view.customContextMenuRequested.connect(
             lambda place: self.menu_wanted.emit(self.view.viewport().mapToGlobal(place))
@@ -211,11 +202,6 @@ class MemoryPage(QWidget):
         row: MemoryRow | None = self.view.current
         return row
 
-    @property
-    def filter(self) -> Filter:
-        """What is let through. The words of a search by meaning are no filter."""
-        return self.bar.filter(words=self._hits is None and not self._searching)
-
     def show_picture(self, picture: FactsPicture | None, *, chat: bool) -> None:
         """Show the memories as they are now; without a chat they are those of all."""
         self._picture = picture
@@ -223,6 +209,7 @@ class MemoryPage(QWidget):
             self.bar.scope.setEnabled(chat)
             self.bar.scope.setCurrentIndex(int(picture.everything))
             self.bar.show_tags(picture.tags)
+        self.model.set_rows(picture.rows if picture is not None else ())
         self._fill()
 
     def show_hits(self, hits: Hits | None, searching: str) -> None:
@@ -244,7 +231,7 @@ class MemoryPage(QWidget):
             self.bar.write("")
             self.order_by(*self._before)
         else:
-            self._fill()
+            self.order_by(self._order, self._descending)
 
     def order_by(self, place: int, descending: bool | None = None) -> None:
         """Put the list in the order of a column; that of the same one again turns round."""
@@ -273,24 +260,29 @@ class MemoryPage(QWidget):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        rows = self._picture.rows if self._picture is not None else ()
-        if self._hits is not None:
-            scores = self._hits.scores
-            rows = tuple(row for row in rows if row.id in scores)
-        chosen = self.filter
-        shown = rows if chosen.empty else tuple(row for row in rows if chosen.passes(row))
-        self.model.set_rows(shown)
-        self.view.setVisible(bool(shown))
+        """List what the bar lets through; the words of a search by meaning are no filter."""
+        words = self.bar.field.text() if self._hits is None and not self._searching else ""
+        scores = self._hits.scores if self._hits is not None else None
+        tag, pinned = self.bar.chosen_tag, self.bar.only_pinned.isChecked()
+
+        def passes(row: MemoryRow) -> bool:
+            found = scores is None or row.id in scores
+            return found and (not pinned or bool(row.memory.pinned)) and (not tag or tag in row.memory.tag_names)
+
+        self.model.set_filter(words)
+        self.model.show_only(passes)
+        shown = bool(self.model.rows)
+        self.view.setVisible(shown)
         self.empty.setVisible(not shown)
         if not shown:
-            self._say_empty(chosen)
+            self._say_empty(filtered=bool(words.strip() or tag or pinned))
 
-    def _say_empty(self, chosen: Filter) -> None:
+    def _say_empty(self, *, filtered: bool) -> None:
         picture = self._picture
         everything = (("all", tr("List all memories")),)
         if picture is None:
             self.empty.say(tr("Reading the memories…"), "")
-        elif self._hits is not None and chosen.empty:
+        elif self._hits is not None and not filtered:
             self.empty.say(tr("Nothing found"), tr("No memory has a vector to compare."), everything)
         elif picture.rows:
             self.empty.say(tr("Nothing fits"), tr("No memory has these words, this tag and this pin."), everything)
@@ -328,7 +320,7 @@ class MemoryPage(QWidget):
         if name == "all":
             self.show_all()
         elif name == "scope":
-            self.scoped.emit(True)
+            self.bar.scoped.emit(True)
         else:
             self.wanted.emit(name)
 

@@ -22,7 +22,6 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import column, holding, label, named, row, small_button
-from lorestudio.ui.widgets.pane import EmptyState
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.ui.widgets.work_pane import RecapText, RowsPage
 
@@ -267,30 +266,22 @@ def _passage_tip(row: PassageRow) -> str:
     return " ".join(told)
 
 
-class ProfilePage(QWidget):
-    """The fields that rules have filled."""
+class ProfilePage(RowsPage):
+    """The fields that rules have filled; the chosen one is told in full."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
+        columns = (Column("Field", itemgetter(0), width=130), Column("Holds", itemgetter(1)))
+        super().__init__(theme, columns, itemgetter(0), ": ".join, tr("Fields of the profile"), halved=False)
         self.setAccessibleName(tr("Profile"))
-        columns = (Column("Field", lambda row: row[0], width=130), Column("Holds", lambda row: row[1]))
-        self.model = RecordTable(
-            columns, key=itemgetter(0), tip=lambda row, _column: f"{row[0]}: {row[1]}", parent=self
-        )
-        self.view = RecordView(theme, self.model, tr("Fields of the profile"), self)
-        self.empty = EmptyState(theme, "list", self)
         text = tr(
             "Rules put readings and lists into a profile: “Rules for the profile” in the settings of fact memory."
         )
         self.empty.say(tr("No profile"), text, (("memories.settings", tr("Settings of fact memory")),))
-        column(self.view, self.empty, of=self, margins=0)
-        self.show_picture(None)
+        self.view.chosen.connect(lambda field: self.say(": ".join(field or ())))
 
     def show_picture(self, picture: FactsPicture | None) -> None:
         """Show an owner's profile."""
         self.model.set_rows(picture.profile if picture is not None else ())
-        self.view.setVisible(bool(self.model.rows))
-        self.empty.setVisible(not self.model.rows)
 
 
 class MemoryDetail(QTabWidget):

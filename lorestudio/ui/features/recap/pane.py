@@ -269,20 +269,20 @@ def _state(row: SceneRow) -> tuple[str, str, str, str]:
 
 _EMPTY: Final = {
     NoRecaps.NO_CHAT: (
-        "No chat open", "Recaps are kept in a chat's file. Open a chat first.", (("chat.open", "Open chat…"),),
+        "No chat open", "Recaps are kept in a chat's file. Open a chat first.", "chat.open", "Open chat…",
     ),
     NoRecaps.NO_FILE: (
         "The chat is in no file yet", "Recaps are kept in the chat's file. Save the chat first.",
-        (("chat.save", "Save chat"),),
+        "chat.save", "Save chat",
     ),
     NoRecaps.DEMO: (
         "The demo's files stay as they are",
         "Recaps are kept in the chat's file. Save the demo's chat as a file of your own; everything works with it.",
-        (("chat.save_as", "Save chat as…"),),
+        "chat.save_as", "Save chat as…",
     ),
     NoRecaps.PLAIN_TEXT: (
         "Plain text holds no recaps", "Save the chat as a SillyTavern chat (.jsonl); recaps are kept in that.",
-        (("chat.save_as", "Save chat as…"),),
+        "chat.save_as", "Save chat as…",
     ),
 }  # fmt: skip
 
@@ -338,8 +338,8 @@ class RecapPane(WorkPane):
     ) -> None:
         """Show a chat's recaps, or why there are none."""
         if hindrance is not None:
-            title, text, buttons = _EMPTY[hindrance]
-            self.empty.say(tr(title), tr(text), tuple((name, tr(words)) for name, words in buttons))
+            title, text, name, words = _EMPTY[hindrance]
+            self.empty.say(tr(title), tr(text), ((name, tr(words)),))
         elif problem:
             self.empty.say(tr("The recaps cannot be read"), problem, (("again", tr("Try again")),))
         elif picture is None:

@@ -75,14 +75,10 @@ class RecapQueue(QObject):
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
-    def begin(self, enqueue: Enqueue | None = None) -> None:
-        """Queue something, or only go on with what is queued, and work on it."""
-        self._begin(enqueue, asked=True)
-
     def begin_by_itself(self) -> None:
         """Go on with what was queued by itself; what costs something waits for the person."""
         if not self.working:
-            self._begin(None, asked=False)
+            self.begin(asked=False)
 
     def pause(self) -> None:
         """Begin nothing further."""
@@ -126,7 +122,8 @@ class RecapQueue(QObject):
 
     # ---- beginning --------------------------------------------------------------------------------------------------
 
-    def _begin(self, enqueue: Enqueue | None, *, asked: bool) -> None:
+    def begin(self, enqueue: Enqueue | None = None, *, asked: bool = True) -> None:
+        """Queue something, or only go on with what is queued, and work on it."""
         session, recaps = self._recaps.open, self._recaps
         if session is None:
             return

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
+from typing import TypeVar
 
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.studio.report.formats import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.trace.text import as_text
-from lorestudio.ui.features.reports.dialog import Made, ReportDialog, ReportWish, ScenarioDialog
+from lorestudio.ui.features.reports.dialog import Made, PreviewDialog, ReportDialog, ReportWish, ScenarioDialog
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Feature
 from lorestudio.ui.shell.words import Notice, tr
+
+Dialog = TypeVar("Dialog", bound=PreviewDialog)
 
 
 class ReportsFeature(Feature):
@@ -90,9 +92,7 @@ class ReportsFeature(Feature):
 
         name = f"{project.name} {generation.message}"
         dialog = ReportDialog(session.jobs, make, name, self.context.window, redacted=redacted)
-        dialog.saved.connect(self._saved)
-        dialog.open()
-        return dialog
+        return self._opened(dialog)
 
     def save_scenario(self) -> ScenarioDialog | None:
         """Show the chosen turn as a scenario, and save it where the person says."""
@@ -113,9 +113,9 @@ class ReportsFeature(Feature):
 
         name = f"{runs.project.name} {generation.message}"
         dialog = ScenarioDialog(session.jobs, make, name, self.context.window)
-        dialog.saved.connect(self._saved)
+        return self._opened(dialog)
+
+    def _opened(self, dialog: Dialog) -> Dialog:
+        dialog.saved.connect(lambda path: self.context.flash(tr("{name} was saved.", name=path.name)))
         dialog.open()
         return dialog
-
-    def _saved(self, path: Path) -> None:
-        self.context.flash(tr("{name} was saved.", name=path.name))

@@ -90,7 +90,9 @@ class PreviewDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.resize(760, 560)
-        self._jobs, self._newest, self._made = jobs, Newest(jobs), Made(b"")
+        self._jobs, self._newest = jobs, Newest(jobs)
+        self.made = Made(b"")
+        """What would be written now; empty while it is made."""
         self._all_shown = True
         self.fields = row(spacing=10)
         self.remark = label(self, kind="muted")
@@ -116,18 +118,13 @@ class PreviewDialog(QDialog):
         )  # fmt: skip
         self._enable(False)
 
-    @property
-    def data(self) -> bytes:
-        """What would be written now; empty while it is made."""
-        return self._made.data
-
     def file_name(self) -> str:
         """The name that is offered."""
         return self._name
 
     def begin(self, work: Callable[[], Made]) -> None:
         """Make the text anew, off the GUI thread."""
-        self._made = Made(b"")
+        self.made = Made(b"")
         self._enable(False)
         self.remark.setText(tr("Making it…"))
         self._newest.start(self.windowTitle(), lambda _job: work(), done=self._shown, failed=self._failed)
@@ -139,7 +136,7 @@ class PreviewDialog(QDialog):
 
     def write(self, path: Path) -> None:
         """Write what is shown to this file, off the GUI thread; the dialog closes once that is done."""
-        data = self._made.data
+        data = self.made.data
         if not data:
             return
         self._enable(False)
@@ -154,7 +151,7 @@ class PreviewDialog(QDialog):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _shown(self, made: Made) -> None:
-        self._made = made
+        self.made = made
         text = made.data.decode("utf-8", "replace")
         self.text.setPlainText(text[:LONGEST_PREVIEW])
         self._show_text()
@@ -167,12 +164,12 @@ class PreviewDialog(QDialog):
 
     def _show_text(self) -> None:
         """A page is shown as it reads, without its pictures, or as it is written; everything else as it is written."""
-        is_page = self._made.data.startswith(b"<!DOCTYPE html>")
+        is_page = self.made.data.startswith(b"<!DOCTYPE html>")
         self.written.setVisible(is_page)
         as_page = is_page and not self.written.isChecked()
         self._all_shown = True
         if as_page:
-            text = self._made.data.decode("utf-8", "replace")
+            text = self.made.data.decode("utf-8", "replace")
             shown, self._all_shown = preview_html(text)
             self.page.setHtml(shown)
         self._views.setCurrentWidget(self.page if as_page else self.text)
@@ -180,14 +177,14 @@ class PreviewDialog(QDialog):
     def _failed(self, error: Exception) -> None:
         logger.error("%s: %s", self.windowTitle(), error, exc_info=error)
         self.remark.setText(sentence_of(error))
-        self._enable(bool(self._made.data))
+        self._enable(bool(self.made.data))
 
     def _written(self, path: Path) -> None:
         self.saved.emit(path)
         self.accept()
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._made.data.decode("utf-8", "replace"))
+        QGuiApplication.clipboard().setText(self.made.data.decode("utf-8", "replace"))
 
     def _enable(self, ready: bool) -> None:
         self.save_button.setEnabled(ready)

@@ -221,8 +221,8 @@ class ExportDialog(QDialog):
                 return
         else:
             self.preview.setPlainText(self.text())
-            for button in (self.copy, self.save):
-                button.setEnabled(bool(values))
+            for each in (self.copy, self.save):
+                each.setEnabled(bool(values))
         self.losses.setText("\n".join(lost))
 
     def _plan(self, lost: Sequence[str]) -> None:

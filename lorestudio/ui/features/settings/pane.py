@@ -147,15 +147,14 @@ class SettingsPane(Pane):
             self.editor.show_result(trial.words, pending=True, tone=tone, current=current)
 
     def _show_warnings(self) -> None:
-        texts = [one.text for one in self.model.all_warnings.get("", ())]
-        shown = [text for text in texts if text not in self._dismissed]
+        shown = [text for text in self.model.general_warnings if text not in self._dismissed]
         if shown:
             self.warned.say("\n".join(shown), "warning")
         else:
             self.warned.hide()
 
     def _dismiss(self) -> None:
-        self._dismissed |= {one.text for one in self.model.all_warnings.get("", ())}
+        self._dismissed |= set(self.model.general_warnings)
         self.warned.hide()
 
     def _traces_changed(self, generations: Collection[Generation] | None) -> None:

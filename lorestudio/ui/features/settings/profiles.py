@@ -131,23 +131,18 @@ class ProfileLibrary(QObject):
 
     def rename(self, old: str, new: str) -> None:
         """Give a profile another name."""
-
-        def done() -> None:
-            if self.name.casefold() == old.casefold():
-                self._take(new.strip())
-
+        done = partial(self._follow, old, new.strip())
         self._do(tr("Renaming a profile"), lambda: self.store.rename(old, new), done)
 
     def delete(self, name: str) -> None:
         """Remove a profile; the settings in use stay as they are."""
-
-        def done() -> None:
-            if self.name.casefold() == name.casefold():
-                self._take("")
-
-        self._do(tr("Deleting a profile"), lambda: self.store.delete(name), done)
+        self._do(tr("Deleting a profile"), lambda: self.store.delete(name), partial(self._follow, name, ""))
 
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _follow(self, old: str, new: str) -> None:
+        if self.name.casefold() == old.casefold():
+            self._take(new)
 
     def _take(self, name: str) -> None:
         self.name = name
@@ -294,21 +289,18 @@ class SettingsProfilesDialog(QDialog):
 
     def _compare(self) -> None:
         profile, other = self.chosen, self._other()
-        hint = ""
+        shown = profile is not None and profile.settings is not None and other is not None
+        self.hint.setVisible(not shown)
         if profile is None:
             hint = tr(
                 "There is no profile yet. Save the settings in use under a name to come back to them at any time."
             )
-        elif profile.settings is None:
-            hint = profile.problems[0]
-        elif other is None:
-            hint = tr("Choose what to compare with.")
-        if hint or profile is None or profile.settings is None or other is None:
-            self.hint.setText(hint)
-            self.hint.show()
+        else:
+            hint = profile.problems[0] if profile.settings is None else tr("Choose what to compare with.")
+        self.hint.setText(hint)
+        if profile is None or profile.settings is None or other is None:
             self.model.set_rows(())
             return
-        self.hint.hide()
         heads = ("Setting", profile.name, self.other.currentText())
         self.model.set_rows(setting_rows(differences(profile.settings, other)), change_columns(heads))
 

@@ -5,7 +5,7 @@ The list of settings with its search line: words, grouping, only what was change
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -126,9 +126,9 @@ class SettingsTree(RecordTree[SettingRow]):
         return tuple(self._warnings.get(declaration.alias, ()))
 
     @property
-    def all_warnings(self) -> Mapping[str, Sequence[SettingWarning]]:
-        """All warnings by DeepLore's key; "" has those that are about no single setting."""
-        return self._warnings
+    def general_warnings(self) -> tuple[str, ...]:
+        """What is said against no single setting."""
+        return tuple(each.text for each in self._warnings.get("", ()))
 
     def place_of(self, name: str) -> QModelIndex:
         """The first row of a setting, an invalid index where it is not shown."""

@@ -95,7 +95,7 @@ class SystemsFeature(Feature):
         for name in BUTTONS:
             compare.buttons[name].setDefaultAction(context.action(name))
         profiles.changed.connect(lambda: compare.set_profiles(profiles.known))
-        context.closed.connect(compare.close_down)
+        context.closed.connect(compare.stop)
         self._session.choice_changed.connect(self._leave_foreign)
         self._session.configured.connect(self._keep_changed)
         self._chat.modes.system_chosen.connect(self.choose)
@@ -200,7 +200,6 @@ class SystemsFeature(Feature):
             tr("Keeping the settings of {system}", system=system_title(system)),
             # What is chosen when it is written, so that the last of two quick changes is kept.
             lambda _report: self.files.write(system, self._session.choices.systems[system]),
-            done=lambda _path: None,
             failed=failed,
         )
 

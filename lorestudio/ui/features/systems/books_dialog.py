@@ -63,7 +63,9 @@ class BooksDialog(QDialog):
         self.list = RecordView(theme, self.model, tr("Lorebooks"), self)
         self._build()
         self._fill(0)
-        self._read([each.file for each in self.books])
+        files = [each.file for each in self.books]
+        if files:
+            self._start(lambda: list(look_at(files)), self._looked)
         self.resize(760, 560)
 
     @property
@@ -75,11 +77,6 @@ class BooksDialog(QDialog):
             "worlds": self.worlds.text().strip(),
         }
         return self._scanned.naming(self._settings, [each.file for each in self.books]).model_copy(update=update)
-
-    @property
-    def reading(self) -> bool:
-        """Whether files are being read."""
-        return self._reading > 0
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -175,10 +172,6 @@ class BooksDialog(QDialog):
         title = tr("SillyTavern's folder of lorebooks")
         dialogs.choose_folder(self, title, start, lambda path: self.worlds.setText(str(path)))
 
-    def _read(self, files: Sequence[BookFile]) -> None:
-        if files:
-            self._start(lambda: list(look_at(files)), self._looked)
-
     def _start(self, work: Callable[[], list[LookedAt]], done: Callable[[Sequence[LookedAt]], None]) -> None:
         self._reading += 1
         self._tell()
@@ -238,7 +231,7 @@ class BooksDialog(QDialog):
 
     def _tell(self) -> None:
         broken = [each for each in self.books if each.problem]
-        if self.reading:
+        if self._reading:
             text = tr("The files are being read…")
         elif broken:
             name = Path(broken[0].file.path).name
@@ -251,7 +244,7 @@ class BooksDialog(QDialog):
             total = sum(len(each.book.entries) for each in self.books if each.book is not None)
             text = tr("{entries} in the lorebooks that are listed.", entries=count(total, "entry", "entries"))
         self.state.setText(text)
-        self.apply.setEnabled(not broken and not self.reading)
+        self.apply.setEnabled(not broken and not self._reading)
 
 
 def _name(each: LookedAt) -> str:

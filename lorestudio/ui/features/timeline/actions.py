@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.compare.runs_pane import ComparePane, copy_markdown
+from lorestudio.ui.features.compare.runs_pane import ComparePane
 from lorestudio.ui.features.timeline import drawing
 from lorestudio.ui.features.timeline.pane import TimelinePane
 from lorestudio.ui.shell.actions import Action, Where
@@ -144,8 +144,8 @@ class TimelineFeature(Feature):
 
     def copy(self) -> None:
         """Copy the comparison as Markdown."""
-        if copy_markdown(self.compare):
-            self.context.flash(tr("The comparison was copied."))
+        if text := self.compare.markdown():
+            self.context.copy(text, tr("The comparison was copied."))
 
     def _wanted(self, action: str) -> None:
         if action in {"compare.settings0", "compare.settings1"}:

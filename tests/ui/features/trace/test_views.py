@@ -313,19 +313,19 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
 def test_a_report_is_shown_before_it_is_saved(window, tmp_path) -> None:
     dialog = window.features.reports.save_report()
     settle(window)
-    assert dialog.data.startswith(b"<!DOCTYPE html>")
-    assert dialog.text.toPlainText() == dialog.data.decode()
+    assert dialog.made.data.startswith(b"<!DOCTYPE html>")
+    assert dialog.text.toPlainText() == dialog.made.data.decode()
     dialog.redacted.setChecked(True)
     dialog.format.setCurrentIndex(1)
     settle(window)
     assert dialog.wanted.format is Format.MARKDOWN
-    assert b"Crown" not in dialog.data
-    assert b"Entry 1" in dialog.data
+    assert b"Crown" not in dialog.made.data
+    assert b"Entry 1" in dialog.made.data
     assert "Crown" not in dialog.file_name()
     dialog.scope.setCurrentIndex(1)
     settle(window)
-    assert b"All turns" in dialog.data or b"4 turns" in dialog.data
-    shown = dialog.data
+    assert b"All turns" in dialog.made.data or b"4 turns" in dialog.made.data
+    shown = dialog.made.data
     dialog.write(tmp_path / "report.md")
     settle(window)
     assert (tmp_path / "report.md").read_bytes() == shown
