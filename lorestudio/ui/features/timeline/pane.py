@@ -35,7 +35,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import column, combo, holding, label, named, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import column, combo, holding, iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView, csv_bytes
 
@@ -112,7 +112,6 @@ class TimelinePane(Pane):
         self._pages.setMinimumSize(240, 24)
         self._pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.column.addWidget(self._pages, 1)
-        self._paint_icons()
 
     def _line(self, name: str, kind: str = "") -> QLabel:
         line = named(label(self, kind=kind), name)
@@ -145,8 +144,10 @@ class TimelinePane(Pane):
         self.swipes = tool(self, tr("Show every swipe as a turn"), self.toggle_swipes, checkable=True)
         self.injected = tool(self, tr("Show only entries that went in"), self.toggle_injected, checkable=True)
         self.save = tool(self, tr("Save the timeline"), self._offer_files)
-        parts = (self.order, self.out, self.into, self.swipes, self.injected, self.save)
-        return holding(row(*parts, spacing=1, margins=(4, 1, 6, 1)))
+        buttons = (self.out, self.into, self.swipes, self.injected, self.save)
+        for button, icon in zip(buttons, ("minus", "plus", "columns", "check", "save"), strict=True):
+            iconed(self.theme, button, icon)
+        return holding(row(self.order, *buttons, spacing=1, margins=(4, 1, 6, 1)))
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
@@ -162,14 +163,6 @@ class TimelinePane(Pane):
         session.state_changed.connect(self._later)
         selection.generation_changed.connect(self._show_chosen)
         selection.entry_changed.connect(self._show_chosen)
-        self.theme.changed.connect(self._paint_icons)
-
-    def _paint_icons(self) -> None:
-        for button, name in (
-            (self.out, "minus"), (self.into, "plus"), (self.swipes, "columns"), (self.injected, "check"),
-            (self.save, "save"),
-        ):  # fmt: skip
-            button.setIcon(self.theme.icon(name))
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
