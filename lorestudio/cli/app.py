@@ -61,10 +61,11 @@ from lorestudio.domain.resources import VERSION
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.graph.analysis import gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph
-from lorestudio.studio.project.answering import AnswerKind, live_cost, note_cost
+from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.doctor import examine
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.replay.costs import live_cost, note_cost
 from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.run_store import default_folder
 from lorestudio.studio.replay.simulator import Simulator

@@ -15,10 +15,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, command, with_books
-from lorestudio.cli.output import figure, fixed, fold, picked, print_json, say_all, table
+from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
-from lorestudio.studio.compare.comparison import Comparison, TurnComparison
+from lorestudio.studio.compare.comparison import Comparison, TurnComparison, total_rows
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.registry import kind_of
 
@@ -76,18 +76,10 @@ def totals_table(found: Comparison) -> Table:
     headings = ["entries\na turn", "tokens\na turn", "most\ntokens", "different\nnotes", "silent\nturns"]
     headings += [f"like\nrun {place + 1}" for place in range(len(found.labels))]
     right = [Column(heading, justify="right") for heading in headings]
-    shown = table(fixed("run"), *right, title="over the whole chat")
-    for place, total in enumerate(found.totals):
-        shown.add_row(
-            Text(f"{place + 1} {total.label}"),
-            f"{total.entries:.1f}",
-            f"{total.tokens:,.0f}",
-            f"{total.most_tokens:,}",
-            str(total.different),
-            str(total.silent),
-            *("" if other == place else f"{found.agreement[place][other]:.0%}" for other in range(len(found.labels))),
-        )
-    return shown
+    rows = [[f"{place} {cells[0]}", *cells[1:]] for place, cells in enumerate(total_rows(found)[1:], 1)]
+    for place, cells in enumerate(rows):
+        cells[len(cells) - len(rows) + place] = ""  # how far a run agrees with itself
+    return filled(table(fixed("run"), *right, title="over the whole chat"), rows)
 
 
 def comparison_json(found: Comparison) -> Mapping[str, Json]:

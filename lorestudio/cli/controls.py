@@ -64,9 +64,8 @@ def with_chosen(project: Project, chosen: ChoiceOptions) -> Project:
     controls, problems = project.controls, project.problems
     if chosen.preset is not None:
         preset = _preset(chosen.preset)
-        applied = apply_preset(preset, controls, project.index)
-        controls = applied.controls
-        problems += tuple(f"preset “{preset.name}”: {sentence}" for sentence in applied.missing)
+        controls, missing = apply_preset(preset, controls, project.index)
+        problems += tuple(f"preset “{preset.name}”: {sentence}" for sentence in missing)
     controls = _context(project, controls, chosen.context or ())
     for option, part, titles in (
         ("--pin", ControlsPart.PINS, chosen.pin or ()),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +12,15 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.table import Column, Table
 
-from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, SwipeOption, chosen_generation, command
+from lorestudio.cli.options import (
+    ChatOptions,
+    JsonOption,
+    OfflineRun,
+    SwipeOption,
+    chosen_generation,
+    command,
+    note_called,
+)
 from lorestudio.cli.output import filled, fold, picked, print_json, progress_bar, say, say_all, table
 from lorestudio.cli.runs import with_kept
 from lorestudio.domain.chat import Generation
@@ -207,9 +214,6 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-Note = Entry | LeftOutNote
-
-
 @command
 def explain(
     given: ChatOptions,
@@ -259,7 +263,7 @@ def _say_turn(trace: Trace, *, as_json: bool) -> None:
     Console().print(fates_table(trace))
 
 
-def find_in(project: Project, trace: Trace, name: str) -> Note | EntryRef:
+def find_in(project: Project, trace: Trace, name: str) -> Entry | LeftOutNote | EntryRef:
     """What has that title or file name in a run, which may know others than the vault's notes; else the note.
 
     Raises InputError.
@@ -270,26 +274,7 @@ def find_in(project: Project, trace: Trace, name: str) -> Note | EntryRef:
     if len(found) > 1:
         names = ", ".join(ref.filename for ref in found)
         raise InputError("--entry", f"several entries have the title “{name}”. Name one of: {names}.")
-    return found[0] if found else find_note(project, name)
-
-
-def find_note(project: Project, name: str) -> Note:
-    """The entry of that title or file name, or the note that is none. Raises InputError."""
-    notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
-    by_file = [note for note in notes if note.filename == name]
-    if by_file:
-        return by_file[0]
-    titled = [each for each in project.index.entries if each.title.lower() == name.lower()]
-    if len(titled) > 1:
-        names = ", ".join(each.filename for each in titled)
-        raise InputError("--entry", f"several notes have the title “{name}”. Name the file: {names}.")
-    left_out = [note for note in project.index.left_out if Path(note.filename).stem.lower() == name.lower()]
-    found: list[Note] = [*titled, *left_out]
-    if not found:
-        near = [each.title for each in project.index.entries if name.lower() in each.title.lower()]
-        hint = f" Did you mean {' or '.join(f'“{title}”' for title in near[:3])}?" if near else ""
-        raise InputError("--entry", f"no note has the title or the file name “{name}”.{hint}")
-    return found[0]
+    return found[0] if found else note_called(project, name, "--entry")
 
 
 def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Generation:
@@ -306,7 +291,7 @@ def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Gene
     return chosen_generation(simulator, place, swipe)
 
 
-def _search(finder: WhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
+def _search(finder: WhyNotFinder, note: Entry | LeftOutNote | EntryRef, *, quiet: bool) -> WhyNot:
     """Search with a progress bar on the error stream."""
     with progress_bar(TextColumn("Trying"), BarColumn(), TextColumn("{task.description}"), quiet=quiet) as bar:
         task = bar.add_task("", total=None)

@@ -18,6 +18,7 @@ import typer
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.output import clear_messages, say_all
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.lorebooks.files import book_file
 from lorestudio.exchange.problems import InputError
@@ -106,6 +107,30 @@ def chosen_generation(
         swipes = f"{count} swipe{'' if count == 1 else 's'}"
         raise InputError(option or "--swipe", f"reply #{generation.message} has {swipes}, and none is {swipe}.")
     return chosen
+
+
+def notes_called(project: Project, name: str) -> list[Entry | LeftOutNote]:
+    """The note of that file name; else those of that title, or of that name without its ending where they are none."""
+    notes: list[Entry | LeftOutNote] = [*project.index.entries, *project.index.left_out]
+    by_file = [note for note in notes if note.filename == name]
+    if by_file:
+        return by_file[:1]
+    titles = [note.title if isinstance(note, Entry) else Path(note.filename).stem for note in notes]
+    return [note for note, title in zip(notes, titles, strict=True) if title.lower() == name.lower()]
+
+
+def note_called(project: Project, name: str, option: str, advice: str = "") -> Entry | LeftOutNote:
+    """The note that a person means by a title or a file name. Raises InputError where there is none, or several."""
+    found = notes_called(project, name)
+    titled = [note for note in found if isinstance(note, Entry)]
+    if len(titled) > 1:
+        names = ", ".join(note.filename for note in titled)
+        raise InputError(option, f"several notes have the title “{name}”. Name the file: {names}.")
+    if not found:
+        near = [f"“{each.title}”" for each in project.index.entries if name.lower() in each.title.lower()]
+        hint = f" Did you mean {' or '.join(near[:3])}?" if near else advice
+        raise InputError(option, f"no note has the title or the file name “{name}”.{hint}")
+    return found[0]
 
 
 def with_books(kind: SystemKind, settings: Section, books: Sequence[str]) -> Section:

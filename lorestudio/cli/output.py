@@ -69,6 +69,16 @@ def clear_messages() -> Iterator[None]:
         raise typer.Exit(STOPPED) from stop
 
 
+def answer_to(question: str, option: str, nobody: str) -> str:
+    """What a person answers, in small letters. Raises InputError about the option where nobody is here."""
+    typer.echo(question, nl=False, err=True)
+    try:
+        return input().strip().lower()  # not typer's question: that puts a blank into the output
+    except EOFError as error:
+        typer.echo(err=True)
+        raise InputError(option, nobody) from error
+
+
 def waited(work: Awaitable[_Result]) -> _Result:
     """What the work comes to; a provider's failure as a message."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from lorestudio.cli.options import note_called, notes_called
 from lorestudio.cli.output import read_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
@@ -26,31 +27,21 @@ _UNUSED: Final = {
 
 
 def edited_note(project: Project, name: str, text: Path | None) -> NoteText:
-    """The note called `name` with the text of a file, or as it is saved. Raises InputError or VaultError."""
-    vault, filename = _found(project, name)
+    """The note called `name` with the text of a file, or as it is saved. Raises InputError or VaultError.
+
+    A name that no note has and that ends in .md is a new note of the first vault.
+    """
+    if name.endswith(".md") and project.index.vaults and not notes_called(project, name):
+        vault, filename = project.index.vaults[0], name
+    else:
+        note = note_called(project, name, "NOTE", " A new note's name ends in .md.")
+        vault, filename = note.vault, note.filename
     if text is None:
         path = project.note_path(vault, filename)
         if path is None:
             raise InputError("--text", "the vault is not a folder here. Give the note's text in a file.")
         return NoteText(vault, filename, read_note(path)[0])
     return NoteText(vault, filename, read_text(text))
-
-
-def _found(project: Project, name: str) -> tuple[str, str]:
-    """Vault and file name of a note; a new name that ends in .md is a new note of the first vault."""
-    notes = [(entry.vault, entry.filename) for entry in project.index.entries]
-    notes += [(left.vault, left.filename) for left in project.index.left_out]
-    found = [note for note in notes if note[1] == name]
-    found += [(entry.vault, entry.filename) for entry in project.index.entries if entry.title.lower() == name.lower()]
-    different = list(dict.fromkeys(found))
-    if len(different) > 1 and different[0][1] != name:
-        names = ", ".join(filename for _, filename in different)
-        raise InputError("NOTE", f"several notes have the title “{name}”. Name the file: {names}.")
-    if different:
-        return different[0]
-    if name.endswith(".md") and project.index.vaults:
-        return project.index.vaults[0], name
-    raise InputError("NOTE", f"no note has the title or the file name “{name}”. A new note's name ends in .md.")
 
 
 def preview_lines(preview: Preview) -> list[str]:

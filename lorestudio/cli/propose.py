@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption, command
-from lorestudio.cli.output import FAILED, git_diff, picked, print_json, progress_bar, say, say_all
+from lorestudio.cli.output import FAILED, answer_to, git_diff, picked, print_json, progress_bar, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
@@ -95,7 +95,7 @@ def difference(project: Project, proposal: Proposal) -> list[str]:
 
 
 def _file(project: Project, path: Path) -> str:
-    note = project.note_at(path)
+    note = project.note_place(path)
     return path.name if note is None else note[1]
 
 
@@ -285,7 +285,9 @@ def _accepted(project: Project, made: Sequence[Proposal], wanted: ProposalOption
     for place, proposal in enumerate(good):
         if wanted.as_json:
             typer.echo("".join(difference(project, proposal)), nl=False, err=True)
-        answer = _question(f"Accept {proposal.title}? [y]es, [N]o, [a]ll that follow, [q]uit: ")
+        question = f"Accept {proposal.title}? [y]es, [N]o, [a]ll that follow, [q]uit: "
+        nobody = "nobody is here to accept, so nothing was written. See --accept-all."
+        answer = answer_to(question, "--apply", nobody)
         if answer in {"a", "all"}:
             return [*accepted, *good[place:]]
         if answer in {"q", "quit"}:
@@ -293,15 +295,6 @@ def _accepted(project: Project, made: Sequence[Proposal], wanted: ProposalOption
         if answer in {"y", "yes"}:
             accepted.append(proposal)
     return accepted
-
-
-def _question(text: str) -> str:
-    typer.echo(text, nl=False, err=True)
-    try:
-        return input().strip().lower()  # not typer's question: that puts a blank into the output
-    except EOFError as nobody:
-        typer.echo(err=True)
-        raise InputError("--apply", "nobody is here to accept, so nothing was written. See --accept-all.") from nobody
 
 
 def _write(

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -269,18 +270,17 @@ def scenes(
 ) -> None:
     """List the scenes: their messages, names, versions, and what locks them; set breaks and choose versions."""
     session = given.session()
-    if toggle is not None:
-        waited(session.edits.toggle_break(toggle))
-    if delete is not None:
-        waited(session.edits.delete_scene(delete))
-    if hide is not None:
-        waited(session.edits.keep_hidden(hide, wanted=True))
-    if unhide is not None:
-        waited(session.edits.keep_hidden(unhide, wanted=False))
-    if turn is not None:
-        waited(session.edits.turn_scene(turn, 1))
-    if back is not None:
-        waited(session.edits.turn_scene(back, -1))
+    edits = session.edits
+    for message, change in (
+        (toggle, edits.toggle_break),
+        (delete, edits.delete_scene),
+        (hide, partial(edits.keep_hidden, wanted=True)),
+        (unhide, partial(edits.keep_hidden, wanted=False)),
+        (turn, lambda scene: edits.turn_scene(scene, 1)),
+        (back, lambda scene: edits.turn_scene(scene, -1)),
+    ):
+        if message is not None:
+            waited(change(message))
     Console().print(scenes_table(session))
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Habits, ReadAnswer, StreamPiece, read_answer, read_usage
+from lorestudio.llm.dialect import Dialect, Habits, StreamPiece, read_usage
 from lorestudio.llm.messages import ChatRequest
 
 API_VERSION: Final = "2023-06-01"
@@ -27,7 +27,7 @@ _ENDPOINT: Final = "messages"
 _TOOLS = re.compile(r"\btool|input_schema", re.IGNORECASE)
 
 
-class AnthropicMessages:
+class AnthropicMessages(Dialect):
     """The dialect of the Messages API."""
 
     def address(self, base: str) -> str:
@@ -90,10 +90,6 @@ class AnthropicMessages:
     def learn(self, refusal: str, habits: Habits) -> Habits | None:
         """Do without the tool when the refusal speaks of tools."""
         return replace(habits, schema=False) if habits.schema and _TOOLS.search(refusal) else None
-
-    def answer(self, body: Json) -> ReadAnswer:
-        """The tool's input or the first block of text."""
-        return read_answer(body)
 
 
 def _conversation(request: ChatRequest) -> tuple[str, list[Json]]:

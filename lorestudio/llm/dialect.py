@@ -197,7 +197,7 @@ class StreamPiece:
 
 
 class Dialect(Protocol):
-    """One kind of API."""
+    """One kind of API; each is a class below this one."""
 
     def address(self, base: str) -> str:
         """The full address for requests, from the one in the profile."""
@@ -208,8 +208,8 @@ class Dialect(Protocol):
         ...
 
     def headers(self) -> Mapping[str, str]:
-        """Headers of every request, without the key."""
-        ...
+        """Headers of every request, without the key; none where the API asks for nothing special."""
+        return {}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
         """The JSON body."""
@@ -224,8 +224,8 @@ class Dialect(Protocol):
         ...
 
     def answer(self, body: Json) -> ReadAnswer:
-        """The answer in a whole reply."""
-        ...
+        """The answer in a whole reply: any known shape, since gateways pass foreign ones through."""
+        return read_answer(body)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -114,7 +113,7 @@ class Group:
             "group": self.name,
             "unit": unit,
             "affects": tuple(self.affects if affects is None else affects),
-            "choices": MappingProxyType(cast("dict[Choice, str]", choices or {})),
+            "choices": cast("Mapping[Choice, str]", choices or {}),
             "checked": checked,
             "advanced": advanced or self.advanced,
             "long": long,

@@ -22,8 +22,7 @@ from lorestudio.studio.project import project as projects
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
-from lorestudio.trace import journey
-from lorestudio.trace.journey import Fate
+from lorestudio.trace.journey import Fate, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Explanation
 
@@ -127,7 +126,7 @@ def fate(trace: Trace, entry: Entry | int) -> Fate:
     >>> str(fate(last, last.injections[0].entry).state)
     'injected'
     """
-    return journey.fate(trace, entry if isinstance(entry, int) else entry.id)
+    return Journeys(trace).fate(entry if isinstance(entry, int) else entry.id)
 
 
 def explain(trace: Trace, entry: Entry | int) -> Explanation:

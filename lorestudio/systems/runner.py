@@ -171,8 +171,4 @@ def entry_refs(entries: Sequence[Entry], records: Sequence[StageRecord]) -> dict
     """Who the entries are that the records speak of."""
     named = {entry for record in records for entry in (*record.entered, *record.left)}
     named.update(verdict.entry for record in records for verdict in record.verdicts)
-    return {
-        entry.id: EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
-        for entry in entries
-        if entry.id in named
-    }
+    return {entry.id: EntryRef.of(entry) for entry in entries if entry.id in named}

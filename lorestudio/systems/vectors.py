@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.connections import Connections, default_profiles_path
@@ -30,6 +31,19 @@ def embedder_named(name: str, connections: Connections | None = None) -> Embedde
     if profile.api is not Api.OPENAI:
         raise InputError("embedder", f"the profile “{name}” speaks an API without embeddings. Choose another one.")
     return HttpEmbedder(profile, connections.keys)
+
+
+class TextVectors(Protocol):
+    """Whoever has the vectors of texts, or makes them."""
+
+    @property
+    def label(self) -> str:
+        """Who makes them, for people."""
+        ...
+
+    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of texts; who makes none may leave some out. Raises LlmError."""
+        ...
 
 
 class KnownVectors:

@@ -17,12 +17,13 @@ from lorestudio.trace.model import (
     Limit,
     Outcome,
     ReplyItem,
+    StageRecord,
     StageStatus,
     TitleMatch,
     Trace,
     Turn,
 )
-from lorestudio.trace.summary import funnel, summary
+from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import Explanation
 from lorestudio.trace.wording import number_words, one_line, place, plural, quoted
 
@@ -133,16 +134,11 @@ def _naming(trace: Trace, entry_id: int, index: VaultIndex | None) -> Trace:
         return trace
     if not 0 <= entry_id < len(index.entries):
         return trace
-    entry = index.entries[entry_id]
-    ref = EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
-    return replace(trace, entries={**trace.entries, entry_id: ref})
+    return replace(trace, entries={**trace.entries, entry_id: EntryRef.of(index.entries[entry_id])})
 
 
 def _sections(trace: Trace) -> tuple[_TextSection, ...]:
-    steps = tuple(
-        (step.stage, step.phase.value, *_step_counts(step.status, (step.entered, step.added, step.removed, step.left)))
-        for step in funnel(trace)
-    )
+    steps = tuple((record.name, record.phase.value, *_stage_counts(record)) for record in trace.stages)
     notes = tuple(
         (record.name, explain_stage(record, trace))
         for record in trace.stages
@@ -205,9 +201,10 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
     )
 
 
-def _step_counts(status: StageStatus, counts: Sequence[int]) -> tuple[str, ...]:
-    if status is StageStatus.SKIPPED:
+def _stage_counts(record: StageRecord) -> tuple[str, ...]:
+    if record.status is StageStatus.SKIPPED:
         return ("skipped", "", "", "")
+    counts = len(record.entered), record.added, record.removed, len(record.left)
     return tuple(number_words(count) if count else "-" for count in counts)
 
 
@@ -222,7 +219,7 @@ def decisions(trace: Trace, journeys: Journeys) -> tuple[tuple[str, ...], ...]:
         decided = journeys.fate(entry)
         explanation = decided.explain(trace)
         why = " ".join(part for part in (ways_in.get(entry, ""), explanation.sentence) if part)
-        result.append((_title(trace, entry), _result(decided, explanation), why))
+        result.append((trace.title(entry), _result(decided, explanation), why))
     return tuple(result)
 
 
@@ -236,11 +233,6 @@ def _decision(decided: Fate, explanation: Explanation) -> str:
     stage = f" by the stage {quoted(decided.stage)}" if decided.stage and decided.state is FateState.REMOVED else ""
     words = "Removed" if stage else _result(decided, explanation)
     return f"{words}{stage}: {explanation.sentence}"
-
-
-def _title(trace: Trace, entry: int) -> str:
-    ref = trace.entries.get(entry)
-    return f"entry {entry}" if ref is None else ref.title
 
 
 def _matched_to(trace: Trace, item: ReplyItem) -> str:

@@ -129,7 +129,7 @@ def plural(value: Json, forms: str) -> str:
 
     A single form serves all numbers.
     """
-    amount = value if isinstance(value, int | float) else len(value) if _is_list(value) else 1
+    amount = value if isinstance(value, int | float) else len(value) if is_list(value) else 1
     words = forms.split("|")
     if amount == 1:
         words = words[-2:]
@@ -208,7 +208,7 @@ def _plain(text: str, details: Mapping[str, Json]) -> str:
 
 def _field(name: str, spec: str, conversion: str, details: Mapping[str, Json]) -> str:
     value = details.get(name)
-    empty = value is None or value == "" or (_is_list(value) and not value)
+    empty = value is None or value == "" or (is_list(value) and not value)
     if conversion == "v":
         return "nothing" if empty else _words(value, "q")
     if empty:
@@ -230,5 +230,6 @@ def _words(value: Json, conversion: str) -> str:
     return "none" if value is None else joined([_words(item, conversion) for item in value])
 
 
-def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+def is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+    """Whether a detail is a list of details."""
     return isinstance(value, Sequence) and not isinstance(value, str)

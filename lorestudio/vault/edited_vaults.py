@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError, index_order
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, text_digest
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.index import assemble, definition_path
 from lorestudio.vault.index_refresh import VaultState, known_definitions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.settings.deeplore import DeepLoreSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lorestudio.domain.entry import (
     BUILT_IN_FIELDS,
@@ -19,14 +20,10 @@ from lorestudio.domain.entry import (
     Role,
 )
 from lorestudio.domain.javascript import Json, is_finite_number, number_text, simple_hash, to_number, to_string, trim
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.fields import RESERVED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.settings.deeplore import DeepLoreSettings
 
 _SPELLINGS: Final = frozenset({
     "keys", "tags", "priority", "summary", "depth", "position", "role", "scanDepth", "cooldown", "warmup",

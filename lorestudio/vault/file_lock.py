@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -72,22 +72,17 @@ class FileLock:
 
 
 @contextmanager
-def locked(
-    path: Path,
-    wait_s: float = WAIT_S,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[None]:
+def locked(path: Path, wait_s: float = WAIT_S) -> Iterator[None]:
     """Hold the lock at `path`, whose folder is made, waiting for other holders.
 
     Raises SaveError where it cannot be had in time or the folder cannot be written.
     """
     lock = FileLock(path)
-    deadline = clock() + wait_s
+    deadline = time.monotonic() + wait_s
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        while not (held := lock.try_acquire()) and clock() < deadline:
-            sleep(_POLL_S)
+        while not (held := lock.try_acquire()) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SaveError(

@@ -6,21 +6,18 @@ The original leaves a stripped reference stripped when its target appears; here 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.files import VaultFiles
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, parser_key
 from lorestudio.vault.index import Assembly, FieldDefinitions, assemble, definition_path, field_definitions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.settings.deeplore import DeepLoreSettings
-    from lorestudio.vault.files import VaultFiles
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ import numpy as np
 
 from lorestudio.systems.facts import extraction, options, retrieval, similarity, threads
 from lorestudio.systems.facts.conversations import Conversations
-from lorestudio.systems.facts.extraction import chat_request, payload, tags_of
+from lorestudio.systems.facts.extraction import Review, chat_request, payload, tags_of
 from lorestudio.systems.facts.options import FactOptions, field_rule, pattern_rule
 from lorestudio.systems.facts.pipeline import extract_facts, review_facts, run_pipeline
-from lorestudio.systems.facts.profile import group_rule, matching_goal, sort_facts
+from lorestudio.systems.facts.profile import Structured, group_rule, matching_goal, sort_facts
 from lorestudio.systems.facts.records import (
     PROFILE_KEYS,
     SAFE,
@@ -155,7 +155,7 @@ class _Bench:
         model = _Model([], reply=given["reply"])
         prompt = given.get("prompt", "")
         review = asyncio.run(review_facts(facts, shown, model, FactOptions(reflection_prompt=prompt, mode=self.mode)))
-        found = {"result": review.data, "applied": [fact.data for fact in review.facts]}
+        found = {"result": _review(review), "applied": [fact.data for fact in review.facts]}
         if given.get("show_payload"):
             system, user = model.reviewed[0]
             assert user == json.dumps(json.loads(user), indent=2, ensure_ascii=False)
@@ -165,7 +165,7 @@ class _Bench:
     def structured(self, given: Mapping[str, Any]) -> Any:
         found = sort_facts([_fact(fact) for fact in given["facts"]], _rules(given["rules"]), strict=self.strict)
         return {
-            "structured": [made.data for made in found.structured],
+            "structured": [_structured(made) for made in found.structured],
             "freeform": [fact.data for fact in found.freeform],
         }
 
@@ -327,7 +327,8 @@ class _Bench:
             options.get("prioritySignaling", True), options.get("chronologicalRetrieval", True),
             options.get("cacheableContext", False),
         )  # fmt: skip
-        return {"text": retrieval.context_text(_matches(given["memories"]), given.get("profile"), layout)}
+        pieces = retrieval.context_pieces(_matches(given["memories"]), given.get("profile"), layout)
+        return {"text": "".join(piece.text for piece in pieces)}
 
     # ---- the bench --------------------------------------------------------------------------------------------------
 
@@ -491,6 +492,24 @@ def _lines(messages: Sequence[Mapping[str, Any]]) -> list[Line]:
 def _fact(raw: Mapping[str, Any]) -> Fact:
     profile = {key: raw[key] for key in PROFILE_KEYS if key in raw}
     return Fact(raw["content"], raw.get("source", ""), raw.get("tags"), profile)
+
+
+def _structured(made: Structured) -> dict[str, Any]:
+    return {"field": made.field, "value": made.value, "action": made.action, "sourceText": made.source_text}
+
+
+def _review(review: Review) -> dict[str, Any]:
+    return {
+        "correctedFacts": [
+            {**made.fact.data, "action": made.action, **({} if made.reason is None else {"reason": made.reason})}
+            for made in review.corrected
+        ],
+        "missedFacts": [fact.data for fact in review.missed],
+        "conflicts": [
+            {"newFact": each.new_fact, "existingMemory": each.existing, "resolution": each.resolution}
+            for each in review.conflicts
+        ],
+    }
 
 
 def _memory(raw: Mapping[str, Any], number: int) -> Memory:

@@ -19,7 +19,6 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
-from lorestudio.vault.folder import read_folder
 from lorestudio.vault.folder_scan import SETTLING_NS, ScannedVault, scan_folder
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.index_refresh import (
@@ -33,6 +32,7 @@ from lorestudio.vault.index_refresh import (
     update,
 )
 from tests.examples import examples
+from tests.vault.folders import read_folder
 
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"

@@ -32,11 +32,6 @@ class StateChange:
     after: str
     clashes: bool = False
 
-    @property
-    def text(self) -> str:
-        """`Pins (deeplore_pins): none → The Long Flood`."""
-        return f"{self.key.title} ({self.key.key}): {self.before} → {self.after}"
-
 
 @dataclass(frozen=True, slots=True)
 class StatePlan:

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from lorestudio.domain.chat import Message
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.differences import section_differences
 from lorestudio.studio.compare.note_differences import carried_notes, note_changes
 from lorestudio.studio.replay.rerun import Rerun
@@ -68,33 +69,29 @@ def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 
 
 def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    for change in note_changes(before.moment.index, after.moment.index):
+    for note, title, words in note_changes(before.moment.index, after.moment.index):
 
-        def carry(target: Rerun, source: Rerun, key: Key = change.key) -> Rerun:
+        def carry(target: Rerun, source: Rerun, key: Key = note) -> Rerun:
             index = carried_notes(target.moment.index, source.moment.index, [key])
             return replace(target, moment=replace(target.moment, index=index))
 
-        yield InputDifference(DifferenceKind.NOTE, change.title, "", change.words, carry, note=change.key)
+        yield InputDifference(DifferenceKind.NOTE, title, "", words, carry, note=note)
 
 
 def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    one, other = before.moment, after.moment
-    if one.context_size != other.context_size:
-        yield InputDifference(
-            DifferenceKind.OTHER,
-            "Context size",
-            words_of(one.context_size),
-            words_of(other.context_size),
-            _of_moment(lambda target, source: replace(target, context_size=source.context_size)),
-        )
-    if one.counter.name != other.counter.name:
-        yield InputDifference(
-            DifferenceKind.OTHER,
-            "Token counter",
-            one.counter.name,
-            other.counter.name,
-            _of_moment(lambda target, source: replace(target, counter=source.counter)),
-        )
+    for name, title, value in (("context_size", "Context size", words_of), ("counter", "Token counter", _counter_name)):
+        one, other = (value(getattr(each.moment, name)) for each in (before, after))
+        if one != other:
+
+            def carry(target: Moment, source: Moment, name: str = name) -> Moment:
+                changed: dict[str, Any] = {name: getattr(source, name)}
+                return replace(target, **changed)
+
+            yield InputDifference(DifferenceKind.OTHER, title, one, other, _of_moment(carry))
+
+
+def _counter_name(counter: TokenCounter) -> str:
+    return counter.name
 
 
 def _of_moment(carry: Carry) -> Carry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,14 +145,12 @@ class NotesSummary:
         return next((one for one in self.properties if one.name.casefold() == wanted), None)
 
 
-def summarise(paths: Sequence[Path], cancelled: Callable[[], bool] = lambda: False) -> NotesSummary:
-    """Read these notes and compare their properties; a cancelled summary is what was read so far."""
+def summarise(paths: Sequence[Path]) -> NotesSummary:
+    """Read these notes and compare their properties."""
     found: dict[str, list[tuple[PropertyKind, Json]]] = {}
     failures: list[str] = []
     read = 0
     for path in paths:
-        if cancelled():
-            break
         try:
             text, _ = read_note(path)
         except VaultError as error:

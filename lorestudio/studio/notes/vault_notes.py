@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,8 +20,8 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import list_folder, read_folder, read_listed
-from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
+from lorestudio.vault.folder import list_folder
+from lorestudio.vault.folder_scan import StampedText, read_stamped, scan_folder
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.targets import NOTE_SUFFIX
@@ -67,16 +66,12 @@ class Planned:
     remarks: tuple[str, ...] = ()
 
 
-def read_vault_notes(
-    folder: Path,
-    on_progress: Callable[[int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> VaultNotes:
-    """All notes below the folder with their references. Raises VaultError and ReadingCancelledError."""
+def read_vault_notes(folder: Path) -> VaultNotes:
+    """All notes below the folder with their references. Raises VaultError."""
     folder = folder.expanduser().resolve()
-    read = read_folder(folder, cancelled=cancelled)
-    index = LinkIndex.build(read.files, attachments(folder), on_progress, cancelled)
-    return VaultNotes(folder, index, read.left_out)
+    read = scan_folder(folder, {})
+    files = [NoteFile(file.filename, file.text or "") for file in read.files]
+    return VaultNotes(folder, LinkIndex.build(files, attachments(folder)), read.left_out)
 
 
 def attachments(folder: Path) -> tuple[str, ...]:
@@ -123,7 +118,7 @@ MOST_CHANGES: Final = 24
 class _KnownNotes:
     notes: VaultNotes
     attachments: tuple[str, ...]
-    stamps: Mapping[str, Stamp] = field(repr=False)
+    files: Mapping[str, StampedText] = field(repr=False)
 
 
 class FreshNotes:
@@ -170,37 +165,26 @@ def _look(
     cancelled: Callable[[], bool] | None,
 ) -> _KnownNotes:
     listing = list_folder(folder, cancelled=cancelled)
-    texts: dict[str, str] = {}
-    stamps: dict[str, Stamp] = {}
+    files: dict[str, StampedText] = {}
     left_out = list(listing.left_out)
-    before: Mapping[str, str] = {}
-    if known is not None:
-        before = {filename: note.text for filename, note in known.notes.index.notes.items()}
     for filename, place in listing.found:
-        stamp = file_stamp(place)
-        if known is not None and stamp is not None and known.stamps.get(filename) == stamp and filename in before:
-            texts[filename], stamps[filename] = before[filename], stamp
-            continue
-        now = time.time_ns()
-        found = read_listed(filename, place, listing.name)
+        found = read_stamped(filename, place, listing.name, known.files.get(filename) if known is not None else None)
         if isinstance(found, LeftOutNote):
             left_out.append(found)
-            continue
-        texts[filename] = found.text
-        # A file that was changed a moment ago may change again without another stamp.
-        if stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS:
-            stamps[filename] = stamp
+        else:
+            files[filename] = found
     beside = attachments(folder)
-    texts = {filename: text for filename, text in texts.items() if filename.endswith(".md")}
+    before = {name: note.text for name, note in known.notes.index.notes.items()} if known is not None else {}
+    texts = {filename: file.text for filename, file in files.items() if filename.endswith(".md")}
     changed = [name for name in {**before, **texts} if before.get(name) != texts.get(name)]
     if known is not None and known.attachments == beside and len(changed) <= MOST_CHANGES:
         index = known.notes.index
         for name in changed:
             index = index.changed(name, texts.get(name))
     else:
-        files = [NoteFile(filename, text) for filename, text in texts.items()]
-        index = LinkIndex.build(files, beside, on_progress, cancelled)
-    return _KnownNotes(VaultNotes(folder, index, tuple(left_out)), beside, stamps)
+        notes = [NoteFile(filename, text) for filename, text in texts.items()]
+        index = LinkIndex.build(notes, beside, on_progress, cancelled)
+    return _KnownNotes(VaultNotes(folder, index, tuple(left_out)), beside, files)
 
 
 def _changed(known: _KnownNotes, done: ChangeSet) -> _KnownNotes:
@@ -215,8 +199,7 @@ def _changed(known: _KnownNotes, done: ChangeSet) -> _KnownNotes:
     notes = known.notes
     for name, text in texts.items():
         notes = notes.changed(name, None if text is None else text.removeprefix(BOM))
-    stamps = {name: stamp for name, stamp in known.stamps.items() if name not in texts}
-    return replace(known, notes=notes, stamps=stamps)
+    return replace(known, notes=notes, files={name: file for name, file in known.files.items() if name not in texts})
 
 
 def _name(folder: Path, path: Path) -> str | None:

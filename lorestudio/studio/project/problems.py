@@ -5,14 +5,11 @@ The texts of a project's notes as they are on disk, read again only where a file
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
-from lorestudio.domain.entry import LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.store import load
@@ -21,28 +18,22 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
-from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
+from lorestudio.vault.folder import ReadingCancelledError, list_folder
+from lorestudio.vault.folder_scan import StampedText, read_stamped
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, ordered
 from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
-from lorestudio.vault.lint.table import CHECKS
+from lorestudio.vault.lint.table import all_checks
 from lorestudio.vault.note.text_edits import apply_edits
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    text: str
-    stamp: Stamp | None
 
 
 class NoteTexts:
     """Reads and remembers. Notes behind Obsidian's plugin have no text here. Not for several threads at once."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, _Read] = {}
+        self._known: dict[Path, StampedText] = {}
 
     def read(
         self, project: Project, cancelled: Callable[[], bool] | None = None
@@ -53,7 +44,7 @@ class NoteTexts:
         """
         texts: dict[NoteKey, str] = {}
         failures: list[str] = []
-        fresh: dict[Path, _Read] = {}
+        fresh: dict[Path, StampedText] = {}
         for vault, folder in project.folders.items():
             if folder is None:
                 continue
@@ -65,27 +56,14 @@ class NoteTexts:
             for filename, path in listing.found:
                 if cancelled is not None and cancelled():
                     raise ReadingCancelledError
-                read = self._one(filename, path, vault) if filename.endswith(".md") else None
-                if read is not None:
+                if not filename.endswith(".md"):
+                    continue
+                read = read_stamped(filename, path, vault, self._known.get(path), keep_bom=True)
+                if isinstance(read, StampedText):  # else the index says why it cannot be read
                     fresh[path] = read
                     texts[vault, filename] = read.text
         self._known = fresh
         return texts, tuple(failures)
-
-    def _one(self, filename: str, path: Path, vault: str) -> _Read | None:
-        """The text of a file, None where it cannot be read: the index says why."""
-        stamp, now = file_stamp(path), time.time_ns()
-        known = self._known.get(path)
-        if known is not None and stamp is not None and known.stamp == stamp:
-            return known
-        note = read_listed(filename, path, vault, keep_bom=True)
-        if isinstance(note, LeftOutNote):
-            return None
-        settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS
-        return _Read(note.text, stamp if settled else None)
-
-
-_OF_CHAT: Final = CheckGroup.CHAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +93,7 @@ class Problems:
     @property
     def checked(self) -> str:
         """What was looked at, as a sentence."""
-        checks = sum(check.group is not _OF_CHAT or bool(self.runs) for check in CHECKS.values())
+        checks = sum(check.group is not CheckGroup.CHAT or bool(self.runs) for check in all_checks().values())
         told = f"{checks} checks over {plural(self.notes, '# note|# notes')} and the settings"
         return f"{told}, and over {plural(self.runs, '# run|# runs')} of the chat." if self.runs else f"{told}."
 
@@ -151,7 +129,7 @@ class ProblemFinder:
         self._scope = scope
         found = list(report.findings)
         for path, text in (drafts or {}).items():
-            key = project.note_at(path)
+            key = project.note_place(path)
             if key is not None:
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)

@@ -95,7 +95,7 @@ class Project:
         folder = self.folders.get(vault)
         return None if folder is None else folder / filename
 
-    def note_at(self, path: Path) -> tuple[str, str] | None:
+    def note_place(self, path: Path) -> tuple[str, str] | None:
         """The vault and the name of the note behind a file, None where it is in none of the vaults."""
         inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)

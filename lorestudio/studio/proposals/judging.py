@@ -7,7 +7,7 @@ and the file it goes to (rules: deeplore-tools 2.1).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -138,7 +138,7 @@ def title_of(text: str, path: Path) -> str:
     return cleaning.title(NoteDocument(text).body, path.name)
 
 
-def free_path(folder: Path, title: str, exists: Callable[[Path], bool] = lambda path: path.exists()) -> Path:
+def free_path(folder: Path, title: str) -> Path:
     """A file for a note of this title that no file stands in the way of; a name that is taken gets a number.
 
     Raises ValueError where there are too many of the same name. Looks at the disk.
@@ -146,7 +146,7 @@ def free_path(folder: Path, title: str, exists: Callable[[Path], bool] = lambda 
     name = safe_name(title)
     for number in range(1, _MOST_NAMESAKES):
         path = folder / (f"{name}.md" if number == 1 else f"{name} {number}.md")
-        if not exists(path):
+        if not path.exists():
             return path
     raise ValueError(f"“{folder}” has too many notes called “{name}”. Give the draft another title.")
 

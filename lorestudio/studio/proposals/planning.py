@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -187,16 +188,13 @@ def plan_summaries(
     """
     chosen = entries is not None
 
-    def refuse(material: Material) -> str | None:
+    def asked(material: Material) -> ChatRequest | str:
         if not again and trim(material.entry.summary):
             return HAS_SUMMARY if chosen else ""
-        return None
-
-    def request(material: Material) -> ChatRequest:
         return summary_request(material, project.settings, model)
 
     wanted = project.index.entries if entries is None else entries
-    return _plan(project, ProposalKind.SUMMARY, wanted, guard, request, refuse, cancel)
+    return _plan(project, ProposalKind.SUMMARY, wanted, guard, asked, cancel)
 
 
 def plan_keys(
@@ -215,11 +213,8 @@ def plan_keys(
     mode = mode or project.settings.optimize_keys_mode
     if mode not in MODES:
         raise InputError("mode", f"there is no mode “{mode}”. There are: {', '.join(MODES)}.")
-
-    def request(material: Material) -> ChatRequest:
-        return keys_request(material, mode, project.settings, model)
-
-    return _plan(project, ProposalKind.KEYS, entries, guard, request, lambda _material: None, cancel)
+    asked = partial(keys_request, mode=mode, settings=project.settings, model=model)
+    return _plan(project, ProposalKind.KEYS, entries, guard, asked, cancel)
 
 
 def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, model: str = "") -> ProposalPlan:
@@ -285,11 +280,10 @@ def _plan(
     kind: ProposalKind,
     entries: Iterable[Entry],
     guard: Guard | None,
-    request: Callable[[Material], ChatRequest],
-    refuse: Callable[[Material], str | None],
+    asked: Callable[[Material], ChatRequest | str],
     cancel: CancelToken | None,
 ) -> ProposalPlan:
-    """`refuse` gives the reason to leave a note out, "" to pass it over without a word, None to ask about it."""
+    """`asked` gives the question about a note, or the reason to leave it out, "" to pass it over without a word."""
     tasks: list[ProposalTask] = []
     skipped: list[Skipped] = []
     for entry in entries:
@@ -298,9 +292,9 @@ def _plan(
         if isinstance(material, Skipped):
             skipped.append(material)
             continue
-        reason = refuse(material)
-        if reason is None:
-            tasks.append(ProposalTask(kind, material, request(material)))
-        elif reason:
-            skipped.append(Skipped(entry.filename, material.entry.title, reason))
+        found = asked(material)
+        if isinstance(found, ChatRequest):
+            tasks.append(ProposalTask(kind, material, found))
+        elif found:
+            skipped.append(Skipped(entry.filename, material.entry.title, found))
     return ProposalPlan(kind, tuple(tasks), tuple(skipped))

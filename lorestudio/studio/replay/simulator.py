@@ -13,6 +13,7 @@ from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.resources import VERSION
 from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.prompt.card import group_speaker, is_group
 from lorestudio.studio.replay.order import Superseded, clock_ms, generations
 from lorestudio.studio.replay.runs import Runs, TraceBook
 from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
@@ -46,7 +47,8 @@ class Simulator:
         self.generations = generations(project.chat)
         self._places = {generation: place for place, generation in enumerate(self.generations)}
         self._epoch = 0  # goes up whenever what is under way is given up: a run of an earlier one is not kept
-        self.inputs = _input_digests(project, self.generations, made)
+        self._characters = _active_characters(project, self.generations)
+        self.inputs = _input_digests(project, self.generations, self._characters, made)
         """For each generation the digest of everything that it and the ones before it depend on."""
         chat = project.chat or Chat()
         self._positions = tuple(place for place, message in enumerate(chat.messages) if not message.is_system)
@@ -229,7 +231,7 @@ class Simulator:
             turn=Turn(generation.message, generation.swipe, place, "swipe" if again else "normal"),
             controls=self.system.controls_at(project.controls, chat, generation.message),
             positions=self._positions[:seen],
-            character=chat.character_name,
+            character=self._characters[place],
             user=chat.user_name,
             counter=project.counter,
             context_size=project.context_size,
@@ -265,7 +267,17 @@ def _of_vault(number: int, ref: EntryRef, index: VaultIndex) -> bool:
     return (entry.vault, entry.filename) == (ref.vault, ref.filename)
 
 
-def _input_digests(project: Project, generations: Sequence[Generation], system: System) -> tuple[str, ...]:
+def _active_characters(project: Project, generations: Sequence[Generation]) -> tuple[str, ...]:
+    """Who is to speak in each generation: in a group the host makes that member the character (rules: deeplore 3.6)."""
+    chat = project.chat or Chat()
+    if not is_group(project.setup, chat):
+        return (chat.character_name,) * len(generations)
+    return tuple(group_speaker(project.setup, chat, each.message)[0] for each in generations)
+
+
+def _input_digests(
+    project: Project, generations: Sequence[Generation], characters: Sequence[str], system: System
+) -> tuple[str, ...]:
     """For each generation the SHA-256 of everything that it and the ones before it depend on.
 
     An edit late in the chat leaves the digests of earlier generations as they were.
@@ -279,15 +291,15 @@ def _input_digests(project: Project, generations: Sequence[Generation], system: 
         repr(reading_key(project.settings, project.counter)),
         repr(record_to_json(project.controls)),
         system.reads_of_chat(chat, project.controls),
-        repr((project.seed, project.counter.name, chat.character_name, chat.user_name, project.context_size)),
+        repr((project.seed, project.counter.name, chat.user_name, project.context_size)),
     ):
         digest.update(part.encode("utf-8", "surrogatepass"))
     found: list[str] = []
     done = 0
-    for generation in generations:
+    for generation, character in zip(generations, characters, strict=True):
         for message in chat.messages[done : generation.message]:
             digest.update(system.reads_of(message).encode("utf-8", "surrogatepass"))
         done = max(done, generation.message)
-        digest.update(repr(generation).encode())
+        digest.update(repr((generation, character)).encode("utf-8", "surrogatepass"))
         found.append(digest.hexdigest())
     return tuple(found)

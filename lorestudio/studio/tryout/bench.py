@@ -14,7 +14,6 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
@@ -34,13 +33,6 @@ FARTHER: Final = "{amount:,} more were compared and are less alike."
 
 class NotReplayedError(ValueError):
     """The text cannot stand behind a chat whose replies have not been run; the message says what to do."""
-
-    @classmethod
-    def of(cls, project: Project) -> NotReplayedError:
-        """Without a chat, or with one that has to be replayed."""
-        if project.chat is None:
-            return cls("There is no chat that the text could stand behind.")
-        return cls("The chat has to be replayed before a text can stand behind it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +125,9 @@ class Bench:
         end = len(self.project.chat.messages) if self.project.chat is not None else 0
         if append:
             if self._behind is None:
-                raise NotReplayedError.of(self.project)
+                none = "There is no chat that the text could stand behind."
+                unrun = "The chat has to be replayed before a text can stand behind it."
+                raise NotReplayedError(none if self.project.chat is None else unrun)
             (moment, state), place = self._behind, end
             moment = replace(moment, chat=(*moment.chat, said), positions=(*moment.positions, place))
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Decided
@@ -15,8 +14,8 @@ from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.randomness import Mulberry32
-from lorestudio.systems.runner import run_stages
-from lorestudio.trace.model import EntryRef, Limit, PromptBlock, RunOutcome, StageRecord, Trace
+from lorestudio.systems.runner import entry_refs, run_stages
+from lorestudio.trace.model import Limit, PromptBlock, RunOutcome, StageRecord, Trace
 
 SYSTEM = "deeplore"
 
@@ -65,7 +64,7 @@ async def run(ctx: Inputs) -> Decided:
         _blank(ctx),
         outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
         turn=replace(ctx.moment.turn, number=state.counters.generation_count),
-        entries=_referenced(ctx, records),
+        entries=entry_refs(ctx.index.vault.entries, records),
         stages=records,
         injections=state.injections,
         prompt=state.blocks,
@@ -154,16 +153,6 @@ def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[Pro
 
 def _exempt(ctx: Inputs, state: RunState) -> list[int]:
     return [entry.id for entry in ctx.index.visible if entry in state.policy] if state.policy.exempt else []
-
-
-def _referenced(ctx: Inputs, records: tuple[StageRecord, ...]) -> dict[int, EntryRef]:
-    """Who the entries are that any stage decided about."""
-    ids = {verdict.entry for record in records for verdict in record.verdicts}
-    return {entry_id: _reference(ctx.index.vault.entries[entry_id]) for entry_id in sorted(ids)}
-
-
-def _reference(entry: Entry) -> EntryRef:
-    return EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
 
 
 def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:

@@ -31,12 +31,10 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.asking import Asking, ToolAnswer
 from lorestudio.systems.deeplore import extraction, scribe
 from lorestudio.systems.deeplore.ai import breaker
-from lorestudio.systems.deeplore.scribe import PastNote, SessionNote, newest_first, read_past
+from lorestudio.systems.deeplore.scribe import SessionNote
 from lorestudio.trace.model import AiCall
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
-from lorestudio.vault.writer import read_note, save_note
-
-NOTEBOOK_KEY: Final = "deeplore_notebook"
+from lorestudio.vault.writer import save_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +49,6 @@ class ChatNotes:
     chat: Chat
     controls: ChatControls = field(default_factory=ChatControls)
     ai: AiState = field(default_factory=AiState)
-
-    def with_notebook(self, text: str) -> ChatNotes:
-        """The person's own notebook, as they saved it."""
-        return _with_choices(self, replace(self.controls, notebook=text), {NOTEBOOK_KEY: text})
 
     def with_notepad(self, text: str) -> ChatNotes:
         """The AI notepad with this text; an empty one clears it. What is too long loses its oldest lines."""
@@ -142,27 +136,6 @@ def save_session_note(vault: Path, note: SessionNote, settings: DeepLoreSettings
         return path
     text = f"“{folder}” has too many notes called “{name.stem}”. Move some of them away and save again."
     raise SaveError(text)
-
-
-def read_session_notes(vault: Path, settings: DeepLoreSettings) -> tuple[PastNote, ...]:
-    """All notes below the scribe folder, of every chat, newest first; one that cannot be read says why.
-
-    File names are relative to the folder. Raises SaveError where the setting leads out of the vault. Reads every file,
-    so a window calls it from a worker.
-    """
-    folder = scribe_folder(vault, settings)
-    notes: list[PastNote] = []
-    for path in folder.rglob("*.md"):
-        filename = path.relative_to(folder).as_posix()
-        if any(part.startswith(".") for part in filename.split("/")):
-            continue
-        try:
-            text, _ = read_note(path)
-        except VaultError as error:
-            notes.append(PastNote(filename, problem=str(error)))
-        else:
-            notes.append(read_past(filename, text))
-    return newest_first(notes)
 
 
 NOTEPAD: Final = "AI notepad"

@@ -38,8 +38,7 @@ from lorestudio.systems.base import (
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS, counted
 from lorestudio.systems.deeplore.differences import own_differences
-from lorestudio.systems.deeplore.ideas.bring_in import options
-from lorestudio.systems.deeplore.ideas.keep_out import keep_out_options
+from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
@@ -180,8 +179,7 @@ class DeepLoreSystem(System):
     def options(self, situation: ideas.Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What can concern the stage that stopped the entry, or what brought it in."""
         stands_in = self.answers.name == Unanswered.STAND_IN
-        known = DeepLoreSituation.of(situation, self.inputs_of(moment, state), stand_in=stands_in)
-        return keep_out_options(known) if known.keeps_out else options(known)
+        return options(DeepLoreSituation.of(situation, self.inputs_of(moment, state), stand_in=stands_in))
 
     def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002
         """Every occurrence of a key in the text that the run searched."""

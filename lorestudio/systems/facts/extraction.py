@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
@@ -287,13 +287,6 @@ class Corrected:
     action: str
     reason: Json = None
 
-    @property
-    def data(self) -> dict[str, Json]:
-        """The verdict as JSON."""
-        data = self.fact.data
-        reason: dict[str, Json] = {} if self.reason is None else {"reason": self.reason}
-        return {"content": data.pop("content"), "source": data.pop("source", ""), "action": self.action} | reason | data
-
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
@@ -305,20 +298,14 @@ class Conflict:
     existing: str
     resolution: str
 
-    @property
-    def data(self) -> dict[str, Json]:
-        """The conflict as JSON."""
-        return {"newFact": self.new_fact, "existingMemory": self.existing, "resolution": self.resolution}
-
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A reviewer's answer. `failed` is set where it could not be used and the facts stand as they were."""
+    """A reviewer's answer."""
 
     corrected: tuple[Corrected, ...] = ()
     missed: tuple[Fact, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
-    failed: bool = field(default=False, compare=False)
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -330,15 +317,6 @@ class Review:
         """What the review came to."""
         actions = [each.action for each in self.corrected]
         return ReviewCounts(actions.count(ENRICH), actions.count(REMOVE), len(self.missed), len(self.conflicts))
-
-    @property
-    def data(self) -> dict[str, Json]:
-        """The answer as JSON."""
-        return {
-            "correctedFacts": [each.data for each in self.corrected],
-            "missedFacts": [fact.data for fact in self.missed],
-            "conflicts": [conflict.data for conflict in self.conflicts],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +370,7 @@ def unreviewed(facts: Sequence[Fact], *, strict: bool) -> Review:
     """Every fact kept (rules: fact-memory 6.4; strict mode spells profile values out as text and drops an empty
     key).
     """
-    return Review(tuple(Corrected(_spelled(fact) if strict else fact, KEEP) for fact in facts), failed=True)
+    return Review(tuple(Corrected(_spelled(fact) if strict else fact, KEEP) for fact in facts))
 
 
 def _spelled(fact: Fact) -> Fact:

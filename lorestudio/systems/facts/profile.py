@@ -57,11 +57,6 @@ class Structured:
     action: str
     source_text: str
 
-    @property
-    def data(self) -> dict[str, Json]:
-        """The fact as JSON."""
-        return {"field": self.field, "value": self.value, "action": self.action, "sourceText": self.source_text}
-
 
 @dataclass(frozen=True, slots=True)
 class Sorted:

@@ -180,11 +180,6 @@ class ContextPiece:
     match: MemoryMatch | None = None
 
 
-def context_text(matches: Sequence[MemoryMatch], profile: Profile | None, layout: MemoryLayout | None = None) -> str:
-    """The text, empty where there is nothing to say."""
-    return "".join(piece.text for piece in context_pieces(matches, profile, layout or MemoryLayout()))
-
-
 def context_pieces(
     matches: Sequence[MemoryMatch], profile: Profile | None, layout: MemoryLayout
 ) -> tuple[ContextPiece, ...]:

@@ -17,7 +17,7 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Closing
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.cost import CostEstimate, estimate
+from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
 from lorestudio.llm.embedding import Embedder, HashEmbedder
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import FACTS, AnswerSource, ChatReply, ChatRequest
@@ -299,20 +299,12 @@ def _last_spoken(found: Sequence[Passage], chat: Chat) -> int:
     return found[-1].last if last is not None and last >= len(chat.messages) - 1 else -1
 
 
-_FACT: Final = json.dumps({"memories": [{"content": "Somebody said something.", "source": "inferred"}]})
-
-
-@dataclass(slots=True)
-class _OneFactEach:
-    """Answers every request with one fact, and keeps the requests."""
-
-    requests: list[ChatRequest] = field(default_factory=list)
-    name: str = "count"
-    label: str = "count"
-
-    async def answer(self, request: ChatRequest) -> ChatReply:
-        self.requests.append(request)
-        return ChatReply(_FACT if request.kind == FACTS else "{}")
+async def _one_fact(request: ChatRequest) -> ChatReply:
+    return ChatReply(
+        json.dumps({"memories": [{"content": "Somebody said something.", "source": "inferred"}]})
+        if request.kind == FACTS
+        else "{}"
+    )
 
 
 async def facts_cost(
@@ -328,7 +320,7 @@ async def facts_cost(
     Vectors are not counted: how many are made depends on how many facts there are. A second look is counted without the
     facts that it is shown.
     """
-    counted = _OneFactEach()
+    counted = RequestCollector(_one_fact)
     with FactsSession(session.settings, None, counted, session.model, HashEmbedder(), in_memory=True) as trial:
         await trial.extract(chat, path, passages)
     return estimate(counted.requests, counter, is_recorded)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
@@ -27,12 +27,12 @@ from lorestudio.systems.base import (
     SystemKind,
     inputs_digest,
 )
+from lorestudio.systems.holding import Holding
 from lorestudio.systems.hybrid.book import (
     FirstStep,
     Options,
     Texts,
     WorldEntry,
-    options_of,
     texts_of,
     with_vector,
     worldbook,
@@ -41,7 +41,13 @@ from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way,
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import KnownVectors, asked_for_vectors, embedder_named, offline_vectors
+from lorestudio.systems.vectors import (
+    KnownVectors,
+    TextVectors,
+    asked_for_vectors,
+    embedder_named,
+    offline_vectors,
+)
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -65,19 +71,6 @@ _PLACES: Final = {
 }
 
 
-class NoteVectors(Protocol):
-    """Whoever has the vectors of texts, or makes them."""
-
-    @property
-    def label(self) -> str:
-        """Who makes them, for people."""
-        ...
-
-    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of texts. Raises LlmError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class HybridSystem(System):
     """Decides by keys and similarity. Without `vectors` keys alone decide."""
@@ -85,7 +78,7 @@ class HybridSystem(System):
     kind: ClassVar[SystemKind]
 
     settings: HybridSettings = field(default_factory=HybridSettings)
-    vectors: NoteVectors | None = None
+    vectors: TextVectors | None = None
 
     @property
     def inputs(self) -> str:
@@ -114,17 +107,30 @@ class HybridSystem(System):
 class _HybridRun:
     """One generation under way."""
 
-    def __init__(self, moment: Moment, settings: HybridSettings, vectors: NoteVectors | None) -> None:
+    def __init__(self, moment: Moment, settings: HybridSettings, vectors: TextVectors | None) -> None:
         self.moment, self.settings, self.vectors = moment, settings, vectors
         self.entries = {str(entry.id): entry for entry in moment.index.entries}
-        self.options = _options(settings)
+        self.options = Options(
+            settings.limit,
+            settings.semantic_threshold,
+            settings.use_semantic_search,
+            FirstStep(settings.mode),
+            settings.keyword_boost,
+            settings.strict,
+        )
         self.texts = Texts("", "", ())
         self.prepared = PreparedRanking((), self.options)
         self.found = Retrieved(Way.EMPTY)
         self.problem = ""
         self.told = Run(moment)
-        self.candidates = self.told.candidates
+        if moment.held is not None:
+            self.told.holding = Holding(moment.held, moment.index.entries[moment.held.entry])
         self.calls: list[AiCall] = []
+
+    @property
+    def candidates(self) -> list[Entry]:
+        """Those that go on, an entry that is held in among them."""
+        return self.told.candidates
 
     def steps(self) -> tuple[RunStep, ...]:
         """The stages in order."""
@@ -142,7 +148,8 @@ class _HybridRun:
 
     async def _load(self, ledger: Ledger) -> StageRecord:
         self.texts = texts_of(self.moment.chat, self.settings.exchanges)
-        book = worldbook(self.moment.index, self.moment.controls)
+        held = "" if self.moment.held is None else str(self.moment.held.entry)
+        book = worldbook(self.moment.index, self.moment.controls, held)
         for entry in self.moment.index.entries:
             if entry.guide:
                 ledger.refuse(entry, "guide_hidden")
@@ -152,7 +159,7 @@ class _HybridRun:
         has_model = self.vectors is not None and self.options.use_semantic
         book = await self._with_vectors(book) if has_model else book
         self.prepared = prepare(
-            book, self.texts.history, self.texts.user_input, self.options, has_model=self.vectors is not None
+            book, self.texts.history, self.texts.user_input, self.options, has_model=self.vectors is not None, held=held
         )
         return ledger.close(())
 
@@ -169,6 +176,8 @@ class _HybridRun:
             ledger.refuse(self.entries[key], "hy_pattern", problem=problem)
         for each in self.prepared.candidates:
             entry, hit = self.entries[each.id], self.prepared.hits.get(each.id)
+            if hit is None and not semantic:
+                continue  # held in without a key: it comes behind this stage
             self.candidates.append(entry)
             details: dict[str, Json] = {} if hit is None else {"key": hit.key} | self._message(hit.key)
             ledger.add(entry, "hy_eligible" if semantic else "hy_key", **details)
@@ -203,7 +212,7 @@ class _HybridRun:
 
     def _without_vector(self, ledger: Ledger, each: WorldEntry) -> None:
         entry = self.entries[each.id]
-        if each.id in self.prepared.hits:
+        if each.id in self.prepared.keyed:
             ledger.keep(entry, "hy_unembedded")
         else:
             self.told.drop(ledger, entry, "hy_unembedded_no_key")
@@ -211,7 +220,7 @@ class _HybridRun:
     def _by_keys(self, ledger: Ledger) -> StageRecord:
         """Nothing is ranked: every candidate with a key stays."""
         for each in self.prepared.candidates:
-            if each.id not in self.prepared.hits:
+            if each.id not in self.prepared.keyed:
                 self.told.drop(ledger, self.entries[each.id], "hy_unembedded_no_key")
         details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
         failed = self.found.way is Way.FAILED_QUERY
@@ -286,6 +295,7 @@ class _HybridRun:
                 "threshold": self.options.threshold,
                 "counter": moment.counter.name,
                 "counted_exactly": moment.counter.exact,
+                **({} if self.told.holding is None else {"held": self.told.holding.as_json()}),
             },
         )
 
@@ -335,16 +345,6 @@ def rendered_entry(entry: WorldEntry, user: str, character: str) -> str:
     return f'<world_information tag="{tag}">\n{content}\n</world_information>'
 
 
-def _options(settings: HybridSettings) -> Options:
-    values: dict[str, Json] = {
-        "limit": settings.limit,
-        "semanticThreshold": settings.semantic_threshold,
-        "useSemanticSearch": settings.use_semantic_search,
-        "keywordBoost": settings.keyword_boost,
-    }
-    return options_of(values, mode=FirstStep(settings.mode), strict=settings.strict)
-
-
 def _made(settings: HybridSettings, _scene: Scene) -> HybridSystem:
     embedder = embedder_named(settings.embedder)
     return HybridSystem(settings, KnownVectors(embedder) if embedder is not None else None)
@@ -360,6 +360,5 @@ KIND: Final = SystemKind(
     filters=frozenset({"hy_blocked"}),
     no_budget="Hybrid retrieval has no token budget: it takes as many entries as “Semantic top-K” says, however long "
     "they are.",
-    not_held="What hybrid retrieval ranks it ranks by itself: an entry that is held in would not be compared with it.",
 )
 HybridSystem.kind = KIND

@@ -15,7 +15,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.messages import SCENE_BREAK, ChatReply, ChatRequest
-from lorestudio.systems.recap.asking import Handler, WorkContext, stripped, unusable
+from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped, unusable
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.queue import (
     HopelessError,
@@ -23,7 +23,6 @@ from lorestudio.systems.recap.queue import (
     OperationType,
     Priority,
     QueuedOperation,
-    QueueState,
     StoredAnswer,
 )
 from lorestudio.systems.recap.records import mapping, message_text, text_of
@@ -208,11 +207,8 @@ class Detect(Handler):
             return {**decided, "outcome": "vetoed"}
         return {**decided, "outcome": "found"}
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The break that was found and the search backwards from it, or what is to be looked through next."""
-        del queue
         search, made = search_of(operation), mapping(answer)
         at, end = number_in(made, "at"), number_in(made, "end")
         last = search.end if end is None else end
@@ -272,11 +268,8 @@ class DetectBackwards(Handler):
             return {"at": False, "rationale": said.rationale}
         return {"at": _number(said.at), "rationale": said.rationale}
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """An earlier break and the search before it, or the end of the chain: the recaps."""
-        del queue
         search, at = search_of(operation, "backward"), number_in(mapping(answer), "at")
         following = number_in(operation.metadata, "next_break")
         after = search.end + 1 if following is None else following
@@ -296,16 +289,14 @@ class DetectBackwards(Handler):
         step = _backwards(search.start, at, {**operation.carried, "discovered": list(found), "next_break": at})
         return chat, StoredAnswer((step,), f"an earlier break at {at}")
 
-    def failed(
-        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chain ends with what was found."""
         del error
         found = list(positions(operation.metadata.get("discovered")))
         return chat, StoredAnswer(_end_of_chain(chat, operation, found, ctx))
 
 
-def _place(chat: RecapChat, search: BreakSearch, at: int, rationale: str) -> tuple[RecapChat, StoredAnswer]:
+def _place(chat: RecapChat, search: BreakSearch, at: int, rationale: str) -> Stored:
     if not is_visible_break(chat.messages[at]):
         chat = chat.with_messages(toggle(chat.messages, at))
     chat = chat.with_messages(checked(chat.messages, search.start, at))

@@ -18,7 +18,7 @@ from lorestudio.domain.javascript import Json, length, trim, trim_end, truthy
 from lorestudio.domain.resources import prompt_text
 from lorestudio.domain.tokens import CharacterEstimate, TokenCounter
 from lorestudio.llm.messages import RECAP, ChatRequest
-from lorestudio.systems.recap.asking import Handler, WorkContext, stripped
+from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.queue import (
     HopelessError,
@@ -26,7 +26,6 @@ from lorestudio.systems.recap.queue import (
     OperationType,
     Priority,
     QueuedOperation,
-    QueueState,
     StoredAnswer,
 )
 from lorestudio.systems.recap.records import (
@@ -364,11 +363,9 @@ class MessageRecap(Handler):
                 break
         return {"unsound": True, "hash": recap_hash(message_text(message))}
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The recap on its message, on the active swipe as well. Of a text that changed meanwhile it is dropped."""
-        del queue, ctx
+        del ctx
         index, made = index_of(operation), mapping(answer)
         message = chat.at(index)
         if message is None or made.get("hash") != recap_hash(message_text(message)):
@@ -388,9 +385,7 @@ class MessageRecap(Handler):
         }
         return chat.with_message(index, with_values(message, wanted)), StoredAnswer(summary=text_of(made.get("memory")))
 
-    def failed(
-        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The message says why it has no recap; one that it had stays."""
         del ctx
         index = index_of(operation)

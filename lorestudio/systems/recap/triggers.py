@@ -95,7 +95,7 @@ def search(
 
 
 def on_message(
-    chat: RecapChat, index: int, queue: QueueState, ctx: WorkContext, *, full_rescan: bool = False, swiped: bool = False
+    chat: RecapChat, index: int, queue: QueueState, ctx: WorkContext, *, swiped: bool = False
 ) -> tuple[NewOperation, ...]:
     """What a new message brings on: recaps that are due, and after a reply the search for a break.
 
@@ -109,7 +109,7 @@ def on_message(
     looks = settings.auto_scene_break_on_new_message and not is_user
     if not looks or (swiped and settings.auto_scene_break_message_offset >= 1):
         return recaps
-    return (*recaps, *search(chat, queue, ctx, 0 if full_rescan else None, index))
+    return (*recaps, *search(chat, queue, ctx, end=index))
 
 
 def on_edit(chat: RecapChat, index: int, ctx: WorkContext) -> tuple[NewOperation, ...]:

@@ -83,12 +83,12 @@ class RecapWork:
         """What the model says. Raises LlmError, ValueError or HopelessError."""
         return await _handler(operation).ask(operation, self.book.chat, self.context)
 
-    async def store(self, operation: QueuedOperation, answer: Json, queue: QueueState) -> StoredAnswer:
+    async def store(self, operation: QueuedOperation, answer: Json) -> StoredAnswer:
         """Put the answer into the chat and bring its memory up to date."""
         handler, kept = _handler(operation), [StoredAnswer()]
 
         def put(chat: RecapChat) -> RecapChat:
-            chat, kept[0] = handler.store(operation, answer, chat, queue, self.context)
+            chat, kept[0] = handler.store(operation, answer, chat, self.context)
             return refreshed(chat, self.context.around, self.context.context_size).chat
 
         await self.book.change(put)
@@ -275,7 +275,7 @@ class Worker:
             await self._change(lambda state: state.with_changed(kept))
         if self.state.get(operation.id) is None:
             return
-        stored = await self.performer.store(operation, operation.metadata[ANSWER], self.state)
+        stored = await self.performer.store(operation, operation.metadata[ANSWER])
         done = self._logged(operation, "completed", stored.summary)
         await self._change(lambda state: self._followed(state, operation, stored, done))
 
@@ -283,8 +283,8 @@ class Worker:
         self, state: QueueState, operation: QueuedOperation, stored: StoredAnswer, done: FinishedOperation
     ) -> QueueState:
         """The queue with what follows instead of the operation; after a clearing nothing follows."""
-        for identifier in stored.dropped:
-            state = state.without(identifier)
+        for pointless in filter(stored.drops, state.operations):
+            state = state.without(pointless.id)
         if operation.queue_version == state.queue_version and state.get(operation.id) is not None:
             made = self._made(stored.follow_ups)
             if made and stored.hands_on:

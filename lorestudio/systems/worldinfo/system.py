@@ -29,12 +29,10 @@ from lorestudio.systems.base import (
 )
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import asked_for_vectors, offline_vectors
-from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
+from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_vectors
+from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned
-from lorestudio.systems.worldinfo.similarity import BookVectors
-from lorestudio.systems.worldinfo.surroundings import Surroundings
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
@@ -71,7 +69,7 @@ class WorldInfoSystem(System):
     settings: WorldInfoSettings = field(default_factory=WorldInfoSettings)
     books: tuple[Lorebook, ...] | None = field(default=None, repr=False)
     around: Surroundings = field(default_factory=Surroundings, repr=False)
-    vectors: BookVectors | None = None
+    vectors: TextVectors | None = None
     remarks: tuple[str, ...] = ()
     """Sentences for the person about books that are not scanned, or not as their author may expect."""
 

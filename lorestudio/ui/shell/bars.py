@@ -1,5 +1,7 @@
 """The line at the bottom: the vault in numbers, the limits in force, and what is going on.
 
+Work that waits until the events of now have been handled.
+
 The title bars of the docks: which one has the keyboard, and which say their name.
 
 The window's first line: the menu bar and a few buttons.

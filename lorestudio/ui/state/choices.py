@@ -13,7 +13,7 @@ from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.modes import Mode, mode_of, with_mode
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.registry import KINDS, MAIN
-from lorestudio.ui.shell.words import tr
+from lorestudio.ui.shell.words import shorten, tr
 
 
 def mode_caption(mode: Mode) -> str:
@@ -48,6 +48,13 @@ def source_title(source: Source) -> str:
     if source.kind is AnswerKind.PROVIDER:
         return tr("Provider: {profile}", profile=source.profile)
     return tr(_SOURCES[source.kind][0])
+
+
+def short_source(source: Source, stand_in: str) -> str:
+    """An answer source as short as a button needs it; `stand_in` is what works without a model."""
+    if source.kind is AnswerKind.PROVIDER:
+        return shorten(source.profile, 18)
+    return {AnswerKind.STAND_IN: stand_in, AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))
 
 
 def source_help(source: Source) -> str:

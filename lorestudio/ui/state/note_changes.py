@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -59,8 +59,7 @@ class _Order:
     then: Callable[[Done], None] | None = None
     refused: Callable[[str], None] | None = None
     about: tuple[Path, ...] = ()
-    tries: int = 0
-    saved: bool = field(default=False)
+    saved: bool = False
 
 
 class NoteWork(QObject):
@@ -270,38 +269,47 @@ class NoteWork(QObject):
         self._set_busy(True)
         order = self._orders.popleft()
         if any(self._drafts.get(path) is not None for path in order.about):
-            order.tries += 1
-            self._save_all(lambda problems: self._saved(order, problems))
+            self._save_and_plan(order)
         else:
             self._plan(order)
 
     def _plan(self, order: _Order) -> None:
-        self.ask(order.plan, lambda planned: self._planned(order, planned), lambda text: self._give_up(order, text))
+        self.ask(order.plan, lambda planned: self._planned(order, planned), lambda text: self._give_up(text, order))
 
     def _planned(self, order: _Order, planned: Planned) -> None:
         unsaved = [path for change in planned.changes.changes for path in (change.path, change.place)]
         unsaved = [path for path in unsaved if self._drafts.get(path) is not None]
         if not unsaved:
             self._apply(order, planned)
-        elif order.tries:
+        elif order.saved:
             names = ", ".join(dict.fromkeys(path.name for path in unsaved))
-            self._give_up(order, tr("{names} has unsaved text. Save it, and try again.", names=names))
+            self._give_up(tr("{names} has unsaved text. Save it, and try again.", names=names), order)
         else:
-            order.tries += 1
-            self._save_all(lambda problems: self._saved(order, problems))
+            self._save_and_plan(order)
 
-    def _saved(self, order: _Order, problems: list[str]) -> None:
-        if problems:
-            text = tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
-            self._give_up(order, text)
-        else:
+    def _save_and_plan(self, order: _Order) -> None:
+        def saved() -> None:
             order.saved = True
             self._plan(order)
+
+        self._save_first(saved, order)
+
+    def _save_first(self, then: Callable[[], object], order: _Order | None = None) -> None:
+        """Go on once all unsaved texts are written; where one cannot be, nothing is changed."""
+
+        def saved(problems: list[str]) -> None:
+            if problems:
+                text = tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
+                self._give_up(text, order)
+            else:
+                then()
+
+        self._save_all(saved)
 
     def _apply(self, order: _Order, planned: Planned) -> None:
         log, fresh = self._log, self._fresh
         if log is None or fresh is None:
-            self._give_up(order, tr("Another vault was opened meanwhile; nothing was changed."))
+            self._give_up(tr("Another vault was opened meanwhile; nothing was changed."), order)
             return
 
         def work(_report: object) -> None:
@@ -312,7 +320,7 @@ class NoteWork(QObject):
             self._ended(Done(planned.changes, planned.remarks, saved=order.saved), order.then)
 
         self._session.jobs.start(
-            planned.changes.title, work, done=finished, failed=lambda error: self._give_up(order, sentence_of(error))
+            planned.changes.title, work, done=finished, failed=lambda error: self._give_up(sentence_of(error), order)
         )
 
     def _step(self, title: str, work: Callable[[], Done], failed: Callable[[Exception], None] | None = None) -> None:
@@ -321,18 +329,7 @@ class NoteWork(QObject):
             return
         self._set_busy(True)
         if self._drafts.all:
-            self._save_all(lambda problems: self._saved_before(title, work, failed, problems))
-        else:
-            self._do(title, work, failed)
-
-    def _saved_before(
-        self, title: str, work: Callable[[], Done], failed: Callable[[Exception], None] | None, problems: list[str]
-    ) -> None:
-        if problems:
-            self._set_busy(False)
-            self._refuse(
-                tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
-            )
+            self._save_first(lambda: self._do(title, work, failed))
         else:
             self._do(title, work, failed)
 
@@ -365,9 +362,9 @@ class NoteWork(QObject):
             then(done)
         self._next()
 
-    def _give_up(self, order: _Order, sentence: str) -> None:
+    def _give_up(self, sentence: str, order: _Order | None = None) -> None:
         self._set_busy(False)
-        (order.refused or self._refuse)(sentence)
+        ((order.refused if order is not None else None) or self._refuse)(sentence)
         self._next()
 
     def _set_busy(self, busy: bool) -> None:
@@ -406,12 +403,8 @@ def paths_of(session: Session, notes: Sequence[object]) -> list[Path]:
 
 def what_was_done(done: Done) -> str:
     """A sentence about a change that was carried out."""
-    if done.undone:
-        text = tr("Undone: {title}.", title=done.changes.title)
-    elif done.again:
-        text = tr("Done again: {title}.", title=done.changes.title)
-    else:
-        text = tr("Done: {title}.", title=done.changes.title)
+    words = "Undone: {title}." if done.undone else "Done again: {title}." if done.again else "Done: {title}."
+    text = tr(words, title=done.changes.title)
     others = len(done.changes.changes)
     if others > 1:
         text += " " + tr("{files} written.", files=count(others, "file was", "files were"))

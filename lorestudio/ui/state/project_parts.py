@@ -20,7 +20,7 @@ from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay import Replays
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.traces import SessionRuns
-from lorestudio.ui.state.undo import Adjustment, Adjustments, PartChanges, Parts, SystemStep
+from lorestudio.ui.state.undo import Adjustment, Adjustments, PartChanges, Parts, SystemStep, UndoStep
 
 
 class ProjectParts:
@@ -69,19 +69,22 @@ class ProjectParts:
 
     def undo(self) -> None:
         """Take the last change of settings, chat or choices for the chat back."""
-        session, step = self._session, self.adjustments.undo()
-        if isinstance(step, SystemStep):
-            self._replays.configure(step.back(session.choices.systems))
-        elif step is not None and session.project is not None:
-            self._show(step.back(Parts.of(session.project)), tr("undo {title}", title=step.title))
+        step = self.adjustments.undo()
+        if step is not None:
+            self._take(step.back, tr("undo {title}", title=step.title))
 
     def redo(self) -> None:
         """Do again what was taken back last."""
-        session, step = self._session, self.adjustments.redo()
+        step = self.adjustments.redo()
+        if step is not None:
+            self._take(step, step.title)
+
+    def _take(self, step: UndoStep, title: str) -> None:
+        session = self._session
         if isinstance(step, SystemStep):
             self._replays.configure(step.forward(session.choices.systems))
-        elif step is not None and session.project is not None:
-            self._show(step.forward(Parts.of(session.project)), step.title)
+        elif session.project is not None:
+            self._show(step.forward(Parts.of(session.project)), title)
 
     def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
         """Show a chat that is in no file yet, with the same vault, card and persona."""
@@ -92,14 +95,18 @@ class ProjectParts:
             )
 
     def take_setup(self, setup: PromptSetup) -> None:
-        """Card, persona and frame of the prompts from now on; runs of systems that look at them are made again."""
+        """Card, persona and frame of the prompts from now on; runs that look at them are made again.
+
+        In a group every system does: the setup says who speaks next, who is the active character.
+        """
         session = self._session
         if session.project is None:
             return
+        groups = [each.group is not None for each in (session.project.setup, setup)]
         session.project = replace(session.project, setup=setup)
-        self._runs.drop(lambda choice: KINDS[choice.system].reads_setup, under_way=True)
+        self._runs.drop(lambda choice: any(groups) or KINDS[choice.system].reads_setup, under_way=True)
         session.setup_changed.emit()
-        if KINDS[session.choice.system].reads_setup and self._replays.automatic:
+        if (any(groups) or KINDS[session.choice.system].reads_setup) and self._replays.automatic:
             self._replays.run_all()
 
     # ---- what stands in files ---------------------------------------------------------------------------------------

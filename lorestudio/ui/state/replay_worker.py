@@ -13,8 +13,9 @@ from typing import Final
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
+from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, make_answers
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.costs import live_cost
 from lorestudio.studio.replay.ranges import Pace
 from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.runs import TraceBook

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, tr
-from lorestudio.ui.widgets.layouts import button, column, label, named, row, tight
+from lorestudio.ui.widgets.layouts import button, column, label, paint_as, row, tight, tool
 from lorestudio.ui.widgets.pane import drop_all
 
 _ICONS = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
@@ -40,8 +40,7 @@ class MessageBar(QFrame):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._buttons = QHBoxLayout()
-        self._close = named(QToolButton(self), tr("Dismiss this message"), tr("Dismiss"))
-        self._close.clicked.connect(self.closed)
+        self._close = tool(self, tr("Dismiss this message"), self.closed, tip=tr("Dismiss"))
         upper = Qt.AlignmentFlag.AlignTop if stacked else Qt.AlignmentFlag.AlignVCenter
         line = row(spacing=8, margins=(10, 4, 6, 4))
         line.addWidget(self._icon, 0, upper)
@@ -70,9 +69,7 @@ class MessageBar(QFrame):
         self.show()
 
     def _paint(self) -> None:
-        self.setProperty("tone", self._tone)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        paint_as(self, "tone", self._tone)
         icon = self._theme.icon(_ICONS.get(self._tone, "info"), self._tone)
         self._icon.setPixmap(icon.pixmap(16, 16))
         self._close.setIcon(self._theme.icon("close", "text_muted"))

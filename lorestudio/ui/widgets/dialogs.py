@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -29,26 +30,22 @@ from lorestudio.ui.widgets.layouts import column, holding, label, named, row, te
 
 def choose_folder(parent: QWidget, title: str, start: str, chosen: Callable[[Path], None]) -> QFileDialog:
     """Ask for a folder."""
-    dialog = QFileDialog(parent, title, start)
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
-    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    return open_file_dialog(dialog, chosen)
+    directories, only = QFileDialog.FileMode.Directory, QFileDialog.Option.ShowDirsOnly
+    return open_file_dialog(QFileDialog(parent, title, start, fileMode=directories, options=only), chosen)
 
 
 def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: Callable[[Path], None]) -> QFileDialog:
     """Ask for a file that exists."""
-    dialog = QFileDialog(parent, title, start, filters)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    return open_file_dialog(dialog, chosen)
+    existing = QFileDialog.FileMode.ExistingFile
+    return open_file_dialog(QFileDialog(parent, title, start, filters, fileMode=existing), chosen)
 
 
 def choose_new_file(
     parent: QWidget, title: str, start: str, filters: str, suffix: str, chosen: Callable[[Path], object]
 ) -> QFileDialog:
     """Ask where to save something; `suffix` is added to a name that has none."""
-    dialog = QFileDialog(parent, title, start, filters)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(suffix)
+    save = QFileDialog.AcceptMode.AcceptSave
+    dialog = QFileDialog(parent, title, start, filters, acceptMode=save, defaultSuffix=suffix)
     return open_file_dialog(dialog, chosen)
 
 
@@ -155,6 +152,20 @@ def propose(
     box.finished.connect(lambda _result: answered(box.clickedButton() is yes))
     box.open()
     return box
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What a person has to agree to before a model is asked; `answered` hears of it however the question ends."""
+
+    name: str
+    sentence: str
+    more: str
+    answered: Callable[[bool], object]
+
+    def ask(self, parent: QWidget) -> QMessageBox:
+        """Ask the person."""
+        return ask_model(parent, self.name, self.sentence, self.more, self.answered)
 
 
 def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callable[[bool], object]) -> QMessageBox:

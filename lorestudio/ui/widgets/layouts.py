@@ -120,6 +120,13 @@ def named(widget: _Widget, name: str, tip: str = "", *, kind: str = "") -> _Widg
     return widget
 
 
+def paint_as(widget: QWidget, name: str, value: object) -> None:
+    """Have a widget painted as the style sheet says of this property with this value."""
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
 def label(parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True, selectable: bool = False) -> QLabel:
     """Words for people, in as many lines as they need unless `wrap` is off."""
     made = named(QLabel(text, parent, wordWrap=wrap), "", kind=kind)

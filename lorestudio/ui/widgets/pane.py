@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QDockWidget, QGridLayout, QLabel, QLayout, QSizePo
 
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.layouts import button, column, named, row
+from lorestudio.ui.widgets.layouts import Slot, button, column, paint_as, row, tool
 
 
 def drop_all(layout: QLayout) -> None:
@@ -208,9 +208,7 @@ class PaneTitle(QWidget):
 
     def set_active(self, active: bool) -> None:
         """Show that the keyboard is in this pane."""
-        self.setProperty("active", active)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        paint_as(self, "active", active)
 
     def show_name(self, shown: bool) -> None:
         """Hide the name where a tab says it already."""
@@ -220,11 +218,10 @@ class PaneTitle(QWidget):
         self._note.setText(note)
         self._note.setToolTip(note)
 
-    def _button(self, text: str, slot: object) -> QToolButton:
-        made = named(QToolButton(self), text, text)
+    def _button(self, text: str, slot: Slot) -> QToolButton:
+        made = tool(self, text, slot)
         made.setIconSize(QSize(13, 13))
         made.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # both are in the View menu, for the keyboard
-        made.clicked.connect(slot)
         return made
 
     def _toggle_floating(self) -> None:

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QSizePolicy,
-    QStackedWidget,
     QTabWidget,
     QToolButton,
     QWidget,
@@ -29,7 +28,18 @@ from PySide6.QtWidgets import (
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, small_button, split, tight
+from lorestudio.ui.widgets.layouts import (
+    button,
+    column,
+    holding,
+    label,
+    named,
+    row,
+    small_button,
+    split,
+    stack,
+    tight,
+)
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -309,9 +319,7 @@ class WorkPane(Pane):
         self.notice, self.notice_text, self.notice_button = QFrame(self), label(self), QPushButton(self)
         self._content = tight(self._make_notice(), (self.tabs, 1))
         self._whole = holding(self._content, self)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._whole)
+        self._pages = stack(self.empty, self._whole)
         self.column.addWidget(self._pages, 1)
 
     def _make_notice(self) -> QWidget:

@@ -169,17 +169,6 @@ class LinkIndex:
             if reference.target
         )
 
-    def missing(self) -> dict[str, tuple[str, ...]]:
-        """Targets that do not exist yet, as written at their first place, with the notes that name them."""
-        found: dict[str, tuple[str, list[str]]] = {}
-        for note in self.notes.values():
-            for reference in note.references:
-                if reference.target and not self.targets.find(reference, note.filename).exists:
-                    sources = found.setdefault(_key(reference.target), (reference.target, []))[1]
-                    if note.filename not in sources:
-                        sources.append(note.filename)
-        return {target: tuple(sources) for target, sources in found.values()}
-
     def mentions(self, filename: str) -> tuple[Mention, ...]:
         """Where other notes have a name or a key of this one in plain text, in the order of names and texts."""
         note = self.notes.get(filename)

@@ -35,7 +35,7 @@ from lorestudio.vault.lint.gating import (
     field_values,
     missing_titles,
 )
-from lorestudio.vault.lint.model import Finding, Hit, NoteKey, Severity
+from lorestudio.vault.lint.model import Finding, Hit, NoteKey
 from lorestudio.vault.lint.note import Note, Rules
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 from lorestudio.vault.lint.table import check_of
@@ -99,10 +99,6 @@ class Report:
     findings: tuple[Finding, ...] = ()
     checked: int = 0
     unread: int = 0
-
-    def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
-        return sum(finding.severity is severity for finding in self.findings)
 
 
 class _LintedNote:

@@ -181,7 +181,7 @@ def edited(place: int, **changes: Any) -> Project:
         (edited(6, text="Other."), 3),
         (edited(4, text="Other."), 2),
         (edited(0, text="Other."), 0),
-        (edited(5, name="Bob"), 3),
+        (edited(5, name="Bob"), 2),  # a group now: who speaks is the active character of that reply
         (edited(5, is_thoughts=True), 2),  # no reply any more: another list of generations
         (edited(4, is_system=True), 2),
         (edited(4, extra={"type": "narrator"}), 2),

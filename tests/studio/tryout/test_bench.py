@@ -20,7 +20,7 @@ from lorestudio.studio.replay.order import generations
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import MOST_FAR, Bench, BenchResult, NotReplayedError
 from lorestudio.systems.registry import KINDS, system_of
-from lorestudio.trace.journey import fates
+from lorestudio.trace.journey import Journeys
 from tests.studio.previews import CHAT, TWO_STAGE, project_of
 
 NOTES = {
@@ -133,7 +133,7 @@ def test_where_a_model_would_choose_the_stand_in_does_and_that_is_said() -> None
 def test_what_a_selector_passes_over_in_the_whole_vault_is_counted_and_not_listed() -> None:
     project = alone(ai_search_enabled=True, ai_search_mode="ai-only")
     result = Bench(Simulator(project)).test("A brass lantern, a lamp.")
-    passed = [entry for entry, fate in fates(result.trace).items() if fate.reason == "ai_not_selected"]
+    passed = [entry for entry, fate in Journeys(result.trace).fates.items() if fate.reason == "ai_not_selected"]
     assert passed
     assert not {row.entry for row in result.rows} & set(passed)
     assert result.remarks[-1] == f"{len(passed)} more were offered and not chosen."

@@ -220,12 +220,6 @@ def above(threshold: str, confidence: str) -> bool:
     return confidence == "high" or (threshold != "high" and confidence == "medium")
 
 
-def most_similar(title: str, candidates: Iterable[str]) -> tuple[str, float] | None:
-    """The first candidate with the greatest share of common letter pairs, None where none is similar enough."""
-    best = nearest(title, candidates)
-    return best if best is not None and best[1] >= SIMILAR_ENOUGH else None
-
-
 def nearest(title: str, candidates: Iterable[str]) -> tuple[str, float] | None:
     """The first candidate with the greatest share of common letter pairs, None where none has any in common."""
     wanted = _pairs(title)

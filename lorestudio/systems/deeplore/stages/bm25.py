@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fixed_1
-from lorestudio.systems.deeplore.bm25 import K1, B, tokenize
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides
@@ -12,7 +11,7 @@ from lorestudio.systems.deeplore.words import BM25
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
-from lorestudio.trace.scores import Bm25Figures, TermFigures
+from lorestudio.trace.scores import Bm25Figures
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -67,23 +66,5 @@ def figures(ctx: Inputs, trace: Trace, entry: int) -> Bm25Figures | None:
     record, entries = trace.stage(BM25), ctx.index.vault.entries
     if record is None or record.status is not StageStatus.RAN or not 0 <= entry < len(entries):
         return None
-    query = scan_window(ctx).raw_tail(ctx.settings.scan_depth)
-    found = ctx.index.bm25.figures(entries[entry], query)
-    if found is None:
-        return None
-    terms = tuple(
-        TermFigures(term.term, term.frequency, count, term.idf, term.score)
-        for term, count in zip(found.terms, found.documents_with, strict=True)
-    )
-    return Bm25Figures(
-        found.score,
-        ctx.settings.fuzzy_search_min_score or DEFAULT_THRESHOLD,
-        terms,
-        found.words,
-        found.average,
-        found.weight,
-        found.documents,
-        len(dict.fromkeys(tokenize(query))),
-        K1,
-        B,
-    )
+    threshold = ctx.settings.fuzzy_search_min_score or DEFAULT_THRESHOLD
+    return ctx.index.bm25.figures(entries[entry], scan_window(ctx).raw_tail(ctx.settings.scan_depth), threshold)

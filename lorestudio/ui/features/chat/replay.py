@@ -69,7 +69,7 @@ class RangeDialog(QDialog):
             return
         self.go.setEnabled(True)
         sentences = [tr("{runs}, swipes included.", runs=count(part.stop - part.start, "run", "runs"))]
-        missing = part.before(self._done)
+        missing = max(0, part.start - self._done)
         if missing:
             text = tr(
                 "{before} missing before them; what these leave is where the range begins, so they are run first."

@@ -255,8 +255,10 @@ class ReplyWork(QObject):
         if chat != asking.made and not _has_room(chat, generation):
             generation = Generation(len(chat.messages))
         title, speaker, settings = tr("reply #{number}", number=generation.message), asking.speaker, project.settings
-        made = received(chat, project.controls, generation, reply, local_now(), speaker=speaker, settings=settings)
-        self._session.parts.adjust(title, chat=made.chat, controls=made.controls)
+        made, controls = received(
+            chat, project.controls, generation, reply, local_now(), speaker=speaker, settings=settings
+        )
+        self._session.parts.adjust(title, chat=made, controls=controls)
 
     def _give_up(self, sentence: str) -> None:
         asking, self._asking = self._asking, None

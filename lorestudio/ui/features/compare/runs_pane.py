@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QWidget
 
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_causes
@@ -25,14 +23,14 @@ from lorestudio.ui.features.compare.runs import (
     spoken_change,
 )
 from lorestudio.ui.features.timeline.tables import Names
-from lorestudio.ui.shell.jobs import Job
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
-from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, tight
+from lorestudio.ui.widgets.layouts import button, combo, holding, label, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
@@ -63,7 +61,7 @@ class ComparePane(Pane):
         self._choices: dict[str, SideChoice] = {}
         self._keys = ["before", "shown"]
         self._done: tuple[object, object] | None = None
-        self._job: Job | None = None
+        self._newest = Newest(session.jobs)
         self._seen = self._running = False
         self._later = later(self, self._settle, 80)
         self._build()
@@ -75,9 +73,9 @@ class ComparePane(Pane):
     def _head(self) -> QWidget:
         """Where the two runs are chosen."""
         self.sides = (self._combo(tr("Run A")), self._combo(tr("Run B")))
-        swap, copy = tr("Exchange A and B"), tr("Copy the comparison as Markdown")
-        self.swap, self.copy_button = named(QToolButton(self), swap, swap), named(QToolButton(self), copy, copy)
-        self.swap.setText("⇄")
+        self.swap = tool(self, tr("Exchange A and B"), self.exchange, text="⇄")
+        copy = tr("Copy the comparison as Markdown")
+        self.copy_button = tool(self, copy, lambda: self.wanted.emit("compare.copy"))
         names = [label(self, letter, wrap=False) for letter in "AB"]
         for name, side in zip(names, self.sides, strict=True):
             name.setBuddy(side)
@@ -107,9 +105,7 @@ class ComparePane(Pane):
         self.empty = EmptyState(self.theme, "columns", self)
         self.empty.pressed.connect(self.wanted)
         self._shown = holding(tight(self.headline, (self.tree, 1), self._foot), self)
-        self._pages = QStackedWidget(self)
-        for page in (self._shown, self.empty):
-            self._pages.addWidget(page)
+        self._pages = stack(self._shown, self.empty)
         self.column.addWidget(head)
         self.column.addWidget(self._pages, 1)
         self._paint_icons()
@@ -123,8 +119,6 @@ class ComparePane(Pane):
     def _connect(self) -> None:
         for place, side in enumerate(self.sides):
             side.activated.connect(lambda index, at=place: self._picked(at, index))
-        self.swap.clicked.connect(self.exchange)
-        self.copy_button.clicked.connect(lambda: self.wanted.emit("compare.copy"))
         self.tree.activated.connect(self._go)
         self.tree.clicked.connect(self._go)
         self.tree.expanded.connect(lambda _group: self.tree.viewport().update())
@@ -235,9 +229,7 @@ class ComparePane(Pane):
     # ---- comparing --------------------------------------------------------------------------------------------------
 
     def _cancel(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
-        self._job = None
+        self._newest.cancel()
         self._running = False
         self.stop.hide()
         self.state.setText("")
@@ -246,10 +238,6 @@ class ComparePane(Pane):
     def _start(self, before: SideChoice, after: SideChoice) -> None:
         self._cancel()
         self._tell(tr("Comparing…"), stoppable=True)
-
-        def current(tell: Callable[[Any], object]) -> Callable[[object], object]:
-            """What is told of the comparison of now, not of one that was given up."""
-            return lambda news: tell(news) if job is self._job else None
 
         def reported(news: object) -> None:
             if isinstance(news, ComparedRuns):
@@ -268,13 +256,8 @@ class ComparePane(Pane):
         def failed(error: Exception) -> None:
             self._tell(sentence_of(error), stoppable=False)
 
-        job = self._job = self._session.jobs.start(
-            tr("Comparing two runs"),
-            partial(compare_runs, before, after),
-            done=current(done),
-            failed=current(failed),
-            reported=current(reported),
-        )
+        work = partial(compare_runs, before, after)
+        self._newest.start(tr("Comparing two runs"), work, done=done, failed=failed, reported=reported)
 
     def _tell(self, text: str, *, stoppable: bool) -> None:
         self.state.setText(text)

@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QTabWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QTabWidget, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
@@ -21,9 +21,8 @@ from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
 from lorestudio.ui.features.compare.systems import (
     ComparedSystems,
-    Comparing,
-    ComparisonProgress,
     Offer,
+    compare_offers,
     comparison_table,
     offers,
     total_columns,
@@ -32,11 +31,11 @@ from lorestudio.ui.features.compare.systems import (
 from lorestudio.ui.features.compare.token_chart import TokenChart
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split
+from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, stack
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -62,8 +61,9 @@ class SystemsPane(Pane):
         self.chosen: list[str] = list(COMPARED_AT_FIRST)
         self.profiles: tuple[SettingsProfile, ...] = ()
         self.files: list[tuple[str, Path]] = []
-        self._comparing: Comparing | None = None
         self._job: Job | None = None
+        """The comparison under way."""
+        self._only_kept = False
         self._outdated = False
         self._looked_for = ""
         self._run_then = False
@@ -83,9 +83,7 @@ class SystemsPane(Pane):
         self.tabs.addTab(split(self.chart, self.turns_view, sizes=(110, 150), stretch=1), tr("Turns"))
         self.tabs.addTab(self.totals_view, tr("Totals"))
         self.empty = EmptyState(self.theme, "columns", self)
-        self._pages = QStackedWidget(self)
-        for page in (self.tabs, self.empty):
-            self._pages.addWidget(page)
+        self._pages = stack(self.tabs, self.empty)
         self.state = label(self, kind="small")
         self.state.setContentsMargins(12, 0, 12, 4)
         self.state.setAccessibleName(tr("State of the comparison"))
@@ -132,7 +130,7 @@ class SystemsPane(Pane):
     @property
     def running(self) -> bool:
         """Whether a comparison is under way."""
-        return self._comparing is not None
+        return self._job is not None
 
     def offers(self) -> tuple[Offer, ...]:
         """All that can be compared now."""
@@ -176,18 +174,18 @@ class SystemsPane(Pane):
         session = self._session
         if session.project is None:
             return
-        comparing = self._comparing = Comparing(
-            session.project, offers, session.choice.source.kind, session.keep_in, only_kept=only_kept
+        work = partial(compare_offers, session.project, offers, session.choice.source.kind, session.keep_in, only_kept)
+        self._job = job = session.jobs.start(
+            tr("Comparing systems"),
+            work,
+            done=lambda found: self._done(found, now=self._job is job),
+            failed=lambda error: self._failed(error) if self._job is job else None,
+            reported=lambda text: self._tell(text) if self._job is job else None,
+            owner=self,
         )
+        self._only_kept = only_kept
         self._tell(tr("Looking for the last comparison…") if only_kept else tr("Comparing…"))
         self._show_buttons()
-        self._job = session.jobs.start(
-            tr("Comparing systems"),
-            comparing.work,
-            done=partial(self._done, comparing),
-            failed=partial(self._failed, comparing),
-            reported=partial(self._reported, comparing),
-        )
 
     def look_for_kept(self) -> None:
         """Show the comparison that an earlier start ended with, once for each chat; nothing is run for it."""
@@ -219,14 +217,14 @@ class SystemsPane(Pane):
 
     def run_or_find(self) -> None:
         """Compare, unless what was kept answers the question."""
-        if self._comparing is not None and self._comparing.only_kept:
+        if self.running and self._only_kept:
             self._run_then = True
         elif self.found is None:
             self.run()
 
     def stop(self) -> None:
         """Compare no more; what was compared before stays."""
-        if self._comparing is not None and self._job is not None:
+        if self._job is not None:
             self._job.cancel()
             self._tell(tr("Stopping…"))
 
@@ -257,30 +255,19 @@ class SystemsPane(Pane):
     def _wanted(self) -> list[Offer]:
         return [offer for offer in self.offers() if offer.key in self.chosen]
 
-    def _reported(self, comparing: Comparing, step: object) -> None:
-        if comparing is not self._comparing or not isinstance(step, ComparisonProgress):
-            return
-        text = tr("{number} of {of}: {run}", number=step.number, of=step.of, run=step.label)
-        if step.progress is not None:
-            done, total = number(step.progress.done), number(step.progress.total)
-            text += tr(", reply {done} of {total}", done=done, total=total)
-        self._tell(text)
-
-    def _done(self, comparing: Comparing, found: ComparedSystems) -> None:
+    def _done(self, found: ComparedSystems, *, now: bool) -> None:
         for problem in found.problems:
             self._session.notice.emit(Notice(problem, "warning", key="systems"))
-        if comparing is not self._comparing:
+        if not now:
             return
-        self._comparing, self._outdated = None, found.stale
+        self._job, self._outdated = None, found.stale
         self._show(found.comparison)
         if self._run_then and found.comparison is None:
             self.run()
         self._run_then = False
 
-    def _failed(self, comparing: Comparing, error: Exception) -> None:
-        if comparing is not self._comparing:
-            return
-        self._comparing = None
+    def _failed(self, error: Exception) -> None:
+        self._job = None
         self._show_choice()
         self._tell(tr("Stopped.") if isinstance(error, Cancelled) else sentence_of(error))
 
@@ -288,7 +275,7 @@ class SystemsPane(Pane):
         """Another chat has other turns; of the same one changed the comparison stays, and says what it is of."""
         if self._job is not None:
             self._job.cancel()
-            self._comparing = None
+            self._job = None
         if self._session.renewed and self.found is not None:
             self._outdated = True
             self._show_choice()

@@ -10,11 +10,12 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.ui.features.controls.chips import ControlChip, Key
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.layouts import label, named, tool
 from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline
 
 HEIGHT: Final = 24
@@ -158,12 +159,8 @@ class ControlBar(QWidget):
         self.presets = self._button(tr("Scenario presets"))
         self.presets.setText(tr("Presets"))
         self.presets.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.more = QToolButton(self)
-        self.more.setProperty("kind", "text")
-        self.more.setCheckable(True)
-        self.more.clicked.connect(self._unfold)
-        self.nothing = QLabel(tr("Nothing pinned, blocked or filtered"), self)
-        self.nothing.setProperty("kind", "small")
+        self.more = tool(self, "", self._unfold, kind="text", checkable=True)
+        self.nothing = label(self, tr("Nothing pinned, blocked or filtered"), "small", wrap=False)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -279,9 +276,7 @@ class ControlBar(QWidget):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _button(self, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setAccessibleName(name)
-        button.setToolTip(name)
+        button = tool(self, name)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(QMenu(button))
         return button
@@ -363,8 +358,7 @@ class ControlBar(QWidget):
     def _name_more(self, hidden: int) -> None:
         self.more.setText(tr("Less") if self._unfolded else tr("+{hidden}", hidden=hidden))
         name = tr("Show less") if self._unfolded else tr("Show {hidden} more choices for this chat", hidden=hidden)
-        self.more.setAccessibleName(name)
-        self.more.setToolTip(name)
+        named(self.more, name, name)
         self.more.setChecked(self._unfolded)
 
     def _paint(self) -> None:

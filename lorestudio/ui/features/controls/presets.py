@@ -33,10 +33,10 @@ from lorestudio.ui.features.controls.chips import PART_WORDS
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import Notice, sentence_case, shorten, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import answers, button, column, label, named, row
-from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.widgets.picker import Choice
 
 LONGEST: Final = 60
 """Characters that are shown of a part."""
@@ -248,15 +248,7 @@ class Presets(QObject):
                 self._context.say(Notice(text, actions=("presets.save",), key="presets"))
                 return
             items = [Choice(preset.name, "", "", preset) for _, preset in self.known.presets]
-            picker = Picker(
-                self._context.theme,
-                tr("Apply a scenario preset"),
-                tr("Type a few letters"),
-                items,
-                self._context.window,
-            )
-            picker.picked.connect(self.apply)
-            picker.open_over(self._context.window)
+            self._context.pick(tr("Apply a scenario preset"), tr("Type a few letters"), items, self.apply)
 
         self.load(choose)
 
@@ -290,16 +282,16 @@ class Presets(QObject):
         project = self._context.session.project
         if project is None or not isinstance(preset, Preset):
             return
-        applied = apply_preset(preset, project.controls, project.index)
+        chosen, missing = apply_preset(preset, project.controls, project.index)
         title = tr("preset {name}", name=preset.name)
-        if applied.controls == project.controls:
+        if chosen == project.controls:
             text = tr("The preset “{name}” is what is chosen already.", name=preset.name)
         else:
-            self._context.session.parts.adjust(title, controls=applied.controls)
+            self._context.session.parts.adjust(title, controls=chosen)
             text = tr("The preset “{name}” is applied.", name=preset.name)
-        if applied.missing:
-            text = tr("{said} Not all of it is in this vault: {first}", said=text, first=applied.missing[0])
-            details = "\n".join(applied.missing)
+        if missing:
+            text = tr("{said} Not all of it is in this vault: {first}", said=text, first=missing[0])
+            details = "\n".join(missing)
             self._context.say(Notice(text, "warning", details, ("adjust.undo",), key="presets"))
         else:
             self._context.flash(text)
@@ -338,10 +330,7 @@ class Presets(QObject):
             self._fill_menu()
             then()
 
-        self._context.session.jobs.start(title, both, done=done, failed=self._failed)
-
-    def _failed(self, error: Exception) -> None:
-        self._context.say(Notice(sentence_of(error), "error", key="presets"))
+        self._context.session.jobs.start(title, both, done=done, failed=self._context.failing("presets"))
 
     def _fill_menu(self) -> None:
         menu = self._menu

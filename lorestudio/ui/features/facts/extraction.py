@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,9 +13,11 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.ui.features.facts.extraction_worker import (
+    FACTS,
+    VECTORS,
     Ended,
-    ExtractionProgress,
     ExtractionWish,
+    Under,
     extract,
     news_of,
     refresh,
@@ -25,49 +26,11 @@ from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
-
-FACTS: Final = "facts"
-VECTORS: Final = "vectors"
-
-
-@dataclass(frozen=True, slots=True)
-class Under:
-    """What is under way: facts or vectors, "" for neither. `passage` is the key of the one that is read."""
-
-    kind: str = ""
-    done: int = 0
-    of: int = 0
-    failed: int = 0
-    passage: str = ""
-    stopping: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """How far it is."""
-        if self.stopping:
-            return tr("Stopping…")
-        if self.kind == VECTORS:
-            return tr("Making vectors: {done} of {of}…", done=self.done, of=self.of)
-        if not self.kind:
-            return ""
-        if not self.of:
-            return tr("Looking what waits…")
-        text = tr("Reading passage {now} of {of}…", now=min(self.done + 1, self.of), of=self.of)
-        return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryCost:
-    """What a person has to agree to before `go` is called; `name` is who is asked."""
-
-    name: str
-    sentence: str
-    go: Callable[[], object]
-    more: str = ""
+from lorestudio.ui.widgets.dialogs import ModelCost
 
 
 class MemoryWork(QObject):
-    """`changed` follows what is under way, `cost_known` carries a `MemoryCost`, `told` a `Notice`; `cleared`
+    """`changed` follows what is under way, `cost_known` carries a `ModelCost`, `told` a `Notice`; `cleared`
     says that the failures told before are over.
     """
 
@@ -126,7 +89,7 @@ class MemoryWork(QObject):
             asks = count(picture.stale, "request for a vector", "requests for vectors")
             sentence = tr("{asks} to {name}. They hold the texts of the memories.", asks=asks, name=self.embedder)
             more = tr("It can be stopped at any time; what was made stays.")
-            self.cost_known.emit(MemoryCost(self.embedder, sentence, partial(self.refresh, agreed=True), more))
+            self._ask(self.embedder, sentence, more, partial(self.refresh, agreed=True))
             return
         owner = "" if picture.everything else picture.owner
         self._begin(Under(VECTORS, of=picture.stale), partial(refresh, store.place, owner), self._refreshed)
@@ -164,10 +127,9 @@ class MemoryWork(QObject):
             self._store.session.question.emit(news)
         elif isinstance(news, Withdrawn):
             self._store.session.withdrawn.emit(news.question)
-        elif isinstance(news, ExtractionProgress) and self.busy:
-            under = replace(self.under, done=news.done, of=news.of, passage=news.passage, failed=news.failed)
-            further = news.done > self.under.done and under.kind == FACTS
-            self._show(under)
+        elif isinstance(news, Under) and self.busy:
+            further = news.done > self.under.done and news.kind == FACTS
+            self._show(replace(news, stopping=self.under.stopping))
             if further:
                 self._store.renew()
 
@@ -176,7 +138,7 @@ class MemoryWork(QObject):
             name = self.source.profile if self.source.kind is AnswerKind.PROVIDER else self.embedder
             go = partial(self.extract, replace(wish, agreed=True))
             more = tr("The requests hold texts of the chat. It can be stopped at any time; what was kept stays.")
-            self.cost_known.emit(MemoryCost(name, ended.cost, go, more))
+            self._ask(name, ended.cost, more, go)
             return
         self._store.renew()
         if ended.drawn:
@@ -185,6 +147,9 @@ class MemoryWork(QObject):
             self.cleared.emit()
         for notice in news_of(ended):
             self.told.emit(notice)
+
+    def _ask(self, name: str, cost: str, more: str, go: Callable[[], object]) -> None:
+        self.cost_known.emit(ModelCost(name, cost, more, lambda yes: go() if yes else None))
 
     def _refreshed(self, ended: Ended) -> None:
         self._store.renew()

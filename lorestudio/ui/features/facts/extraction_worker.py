@@ -44,14 +44,34 @@ class Ended:
     cost: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionProgress:
-    """How far it is; `passage` is the key of the one that is read, "" for vectors."""
+FACTS: Final = "facts"
+VECTORS: Final = "vectors"
 
-    done: int
-    of: int
-    passage: str = ""
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """What is under way: facts or vectors, "" for neither. `passage` is the key of the one that is read."""
+
+    kind: str = ""
+    done: int = 0
+    of: int = 0
     failed: int = 0
+    passage: str = ""
+    stopping: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """How far it is."""
+        if self.stopping:
+            return tr("Stopping…")
+        if self.kind == VECTORS:
+            return tr("Making vectors: {done} of {of}…", done=self.done, of=self.of)
+        if not self.kind:
+            return ""
+        if not self.of:
+            return tr("Looking what waits…")
+        text = tr("Reading passage {now} of {of}…", now=min(self.done + 1, self.of), of=self.of)
+        return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
 
 
 def extract(
@@ -85,7 +105,7 @@ def extract(
                 drawn.append(last)
             now = passages[done] if done < of else None
             key = f"{now.first}-{now.last}" if now is not None else ""
-            job(ExtractionProgress(done, of, key, sum(bool(each.problem) for each in drawn)))
+            job(Under(FACTS, done, of, sum(bool(each.problem) for each in drawn), key))
 
         try:
             job.run(lambda: opened.extract(chat, place.path, passages, heard))
@@ -128,7 +148,7 @@ def refresh(place: Place, owner: str, job: Job) -> Ended:
         now = time.monotonic()
         if now - last >= NEWS_SECONDS or done == of:
             last = now
-            job(ExtractionProgress(done, of))
+            job(Under(VECTORS, done, of))
 
     with place.open() as opened:
         stale = opened.stale(owner)

@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
 from lorestudio.ui.features.facts.origins import MemoryDetail
@@ -26,11 +26,8 @@ from lorestudio.ui.features.facts.table import (
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.bars import FilterStrip
-from lorestudio.ui.widgets.layouts import column, combo, holding, named, split, tight
-from lorestudio.ui.widgets.pane import EmptyState
-
-ONE_ROW: Final = 530
-"""A bar at least as wide (device-independent pixels) has everything in one row."""
+from lorestudio.ui.widgets.layouts import column, combo, holding, named, row, split, tight, tool
+from lorestudio.ui.widgets.pane import EmptyState, FoldingRow
 
 _TAGS_MOST: Final = 200
 """More tags than this make no list that anybody reads; the field finds the others."""
@@ -51,7 +48,7 @@ class _SearchField(QLineEdit):
             super().keyPressEvent(event)
 
 
-class FilterBar(QWidget):
+class FilterBar(FoldingRow):
     """`changed` follows the fields but the words, which `typed` carries; `searched` carries them on Enter.
 
     `scoped` says whether memories of all chats are wanted, `ordered` carries a column, `left` goes to the list.
@@ -65,14 +62,16 @@ class FilterBar(QWidget):
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
         self._theme = theme
+        upper, lower = QWidget(parent), QWidget(parent)
+        super().__init__(upper, lower, parent)
+        self.set_margins(8, 3, 8, 2)
         self.field = _SearchField(self)
         self.field.setPlaceholderText(tr("Filter by words; Enter searches by meaning"))
         self.field.setClearButtonEnabled(True)
         named(self.field, tr("Filter by words, or search by meaning"))
         find_tip = tr("List the memories most similar to this text (Enter)")
-        self.find_button = named(QToolButton(self), tr("Search by meaning"), find_tip)
+        self.find_button = tool(self, tr("Search by meaning"), self._search, tip=find_tip)
         self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))
         self.tag = self._combo(tr("Only with this tag"), (tr("All tags"),))
         self.order = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -83,15 +82,11 @@ class FilterBar(QWidget):
             act.setData(place)
         self.order.setMenu(self.orders)
         self.only_pinned = named(QCheckBox(tr("Pinned"), self), "", tr("List pinned memories only"))
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(8, 3, 8, 2)
-        self._grid.setSpacing(5)
-        self._one_row: bool | None = None
-        self._arrange(one_row=False)
+        upper.setLayout(row((self.field, 1), self.find_button, self.order, spacing=5, margins=0))
+        lower.setLayout(row((self.scope, 1), (self.tag, 1), self.only_pinned, spacing=5, margins=0))
         self.field.textChanged.connect(self.typed)
         self.field.returnPressed.connect(self._search)
         self.field.left.connect(self.left)
-        self.find_button.clicked.connect(self._search)
         self.scope.activated.connect(lambda place: self.scoped.emit(place == 1))
         self.tag.activated.connect(lambda _place: self.changed.emit())
         self.only_pinned.clicked.connect(lambda _on: self.changed.emit())
@@ -112,11 +107,6 @@ class FilterBar(QWidget):
         """What is let through, by its words or without them."""
         tag = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
         return Filter(self.field.text() if words else "", tag, self.only_pinned.isChecked())
-
-    def show_scope(self, *, everything: bool, chat: bool) -> None:
-        """Show whose memories are listed; without a chat it can be those of all only."""
-        self.scope.setEnabled(chat)
-        self.scope.setCurrentIndex(int(everything))
 
     def show_tags(self, tags: tuple[str, ...]) -> None:
         """Offer these tags; the chosen one stays where it is among them."""
@@ -148,33 +138,12 @@ class FilterBar(QWidget):
         self.tag.setCurrentIndex(0)
         self.write("")
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: one row or two."""
-        super().resizeEvent(event)
-        self._arrange(one_row=self.width() >= ONE_ROW)
-
     def _search(self) -> None:
         self.searched.emit(self.field.text())
 
     def _paint(self) -> None:
         self.find_button.setIcon(self._theme.icon("search"))
         self.order.setIcon(self._theme.icon("list"))
-
-    def _arrange(self, *, one_row: bool) -> None:
-        if one_row == self._one_row:
-            return
-        self._one_row = one_row
-        grid = self._grid
-        grid.addWidget(self.field, 0, 0, 1, 1 if one_row else 2)
-        grid.addWidget(self.find_button, 0, 1 if one_row else 2)
-        grid.addWidget(self.order, 0, 2 if one_row else 3)
-        for place, box in enumerate((self.scope, self.tag, self.only_pinned)):
-            if one_row:
-                grid.addWidget(box, 0, place + 3)
-            else:
-                grid.addWidget(box, 1, place, 1, 2 if box is self.only_pinned else 1)
-        for place in range(6):
-            grid.setColumnStretch(place, (5, 0, 0, 3, 3, 0)[place] if one_row else (1, 1, 0, 0, 0, 0)[place])
 
 
 BESIDE: Final = ((520, 330), (640, 560))
@@ -251,7 +220,8 @@ class MemoryPage(QWidget):
         """Show the memories as they are now; without a chat they are those of all."""
         self._picture = picture
         if picture is not None:
-            self.bar.show_scope(everything=picture.everything, chat=chat)
+            self.bar.scope.setEnabled(chat)
+            self.bar.scope.setCurrentIndex(int(picture.everything))
             self.bar.show_tags(picture.tags)
         self._fill()
 

@@ -43,7 +43,6 @@ _ACTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    place: int
     decision: FactDecision
     own: bool
     run: ExtractionRun | None = None
@@ -69,9 +68,7 @@ class HistoryPage(QWidget):
             Column("Similarity", _similarity, numeric=True, spoken=_spoken, width=68),
             Column("Text", lambda row: shorten(row.decision.fact, 200), tone=_tone),
         )
-        self.model = RecordTable(
-            columns, theme=theme, key=attrgetter("place"), tip=lambda row, _column: _tip(row), parent=self
-        )
+        self.model = RecordTable(columns, theme=theme, tip=lambda row, _column: _tip(row), parent=self)
         self.view = RecordView(theme, self.model, tr("Facts that were compared"), self)
         self.view.setMinimumHeight(50)
         buttons = row(self.messages, self.in_run, 1, spacing=6)
@@ -101,9 +98,8 @@ class HistoryPage(QWidget):
 
 
 def _rows(past: Provenance) -> list[_Row]:
-    own = [(each.decision, True, each.run) for each in past.happenings]
-    others = [(decision, False, past.run) for decision in past.others]
-    return [_Row(place, *each) for place, each in enumerate((*own, *others))]
+    own = [_Row(each.decision, True, each.run) for each in past.happenings]
+    return own + [_Row(decision, False, past.run) for decision in past.others]
 
 
 def _sentences(past: Provenance) -> list[str]:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture
-from lorestudio.ui.features.facts.extraction import Under
+from lorestudio.ui.features.facts.extraction_worker import Under
 from lorestudio.ui.features.facts.list_page import MemoryPage
 from lorestudio.ui.features.facts.origins import PassagePage, ProfilePage
 from lorestudio.ui.shell.theme import Theme

@@ -97,7 +97,7 @@ class MemoryStore(QObject):
         self.everything = False
         self.deleted: list[tuple[Memory, ...]] = []
         self._wanted = False
-        self._reading = self._again = False
+        self._reading = Newest(session.jobs)
         self._seen: tuple[object, ...] = ()
         self._search = Newest(session.jobs)
         self._changing = 0
@@ -132,7 +132,7 @@ class MemoryStore(QObject):
     @property
     def idle(self) -> bool:
         """Whether nothing is read, searched or changed."""
-        return not (self._reading or self.searching or self._changing)
+        return not (self._reading.busy or self.searching or self._changing)
 
     # ---- reading ----------------------------------------------------------------------------------------------------
 
@@ -159,13 +159,9 @@ class MemoryStore(QObject):
 
     def renew(self) -> None:
         """Read everything again."""
-        if self._reading:
-            self._again = True
-            return
         if not self._wanted:
             self._seen = ()
             return
-        self._reading = True
         place, everything = self.place, self.everything
         chat = place.chat if self.chat_known else None
 
@@ -173,22 +169,16 @@ class MemoryStore(QObject):
             with place.open() as opened:
                 return facts_picture(opened, chat, place.path, everything=everything)
 
-        self.session.jobs.start(tr("Reading memories"), work, done=self._read, failed=self._not_read)
+        self._reading.start(tr("Reading memories"), work, done=self._read, failed=self._not_read)
         if self.problem:
             self.problem = ""
             self.changed.emit()
 
     def _read(self, picture: FactsPicture) -> None:
-        self._reading = False
-        if self._again:
-            self._again = False
-            self.renew()
-            return
         self.picture, self.problem = picture, ""
         self.changed.emit()
 
     def _not_read(self, error: Exception) -> None:
-        self._reading = self._again = False
         self.picture, self.problem = None, sentence_of(error)
         self.changed.emit()
 
@@ -324,7 +314,7 @@ class MemoryStore(QObject):
             self._changing -= 1
             made, after = result
             then(made)
-            if after is not None and self.picture is before and not self._reading:
+            if after is not None and self.picture is before and not self._reading.busy:
                 self.picture = after  # reading thousands again would take a second
                 self.changed.emit()
             else:

@@ -160,13 +160,6 @@ class MemoryView(RecordView):
             self.setColumnHidden(column, room < least)
 
 
-def short_source(source: Source) -> str:
-    """Who draws facts out, as short as a button needs it."""
-    if source.kind is AnswerKind.PROVIDER:
-        return shorten(source.profile, 18)
-    return {AnswerKind.STAND_IN: tr("Plain rules"), AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))
-
-
 def spoken_source(source: Source) -> str:
     """The same in full."""
     if source.kind is AnswerKind.STAND_IN:

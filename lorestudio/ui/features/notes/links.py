@@ -224,7 +224,7 @@ class LinksPane(Pane):
         self._number += 1
         mine = self._number
         session = self._session
-        note = session.entry(self._selection.entry) or self._selection.left_out
+        note = self._selection.note_of(session)
         path = session.note_path(note) if note is not None else None
         if note is None or session.project is None:
             self._path = None

@@ -111,9 +111,6 @@ class SearchPane(Pane):
         self._query: SearchQuery | None = None
         self._hits = self._look = 0
         self.model = PlaceTree(self)
-        self.tree = PlaceView(theme, self.model, tr("What was found"), self)
-        self.empty = EmptyState(theme, "search", self)
-        self._pages = stack(self.tree, self.empty)
         self._delay = later(self, self.run, TYPING_MS)
         self._build()
         self._connect()
@@ -145,6 +142,9 @@ class SearchPane(Pane):
         self.stop.setIconSize(QSize(13, 13))
         self.state = label(self, kind="small")
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.tree = PlaceView(self.theme, self.model, tr("What was found"), self)
+        self.empty = EmptyState(self.theme, "search", self)
+        self._pages = stack(self.tree, self.empty)
         head = column(
             self.field,
             row(self.case, self.word, self.regex, 1, self.more, spacing=2),

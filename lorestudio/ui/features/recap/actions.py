@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.studio.project.answering import AnswerKind, Source
-from lorestudio.systems.recap.session import RecapSession
+from lorestudio.systems.recap.session import RecapEdits, RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.pane import RecapPane
-from lorestudio.ui.features.recap.queue import Enqueue, RecapCost, RecapQueue
+from lorestudio.ui.features.recap.queue import Enqueue, RecapQueue
 from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, shorten, tr
-from lorestudio.ui.state.choices import source_title
+from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
 
 _MENU: Final = "Chat/Recap"
@@ -106,7 +106,7 @@ class RecapFeature(Feature):
         recaps.prompt_changed.connect(pane.prompt.show_prompt)
         recaps.told.connect(context.say)
         self.queue.changed.connect(self._show_queue)
-        self.queue.cost_known.connect(self._ask_cost)
+        self.queue.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_queue)
         context.session.state_changed.connect(self._show_unsaved)
         context.selection.generation_changed.connect(self._look)
@@ -115,11 +115,11 @@ class RecapFeature(Feature):
         self._show()
 
     def _connect_pages(self) -> None:
-        pane, recaps, queue = self.pane, self.recaps, self.queue
+        pane, queue = self.pane, self.queue
         messages, scenes, running = pane.messages, pane.scenes, pane.running
 
         def edit(how: Callable[..., Awaitable[object]]) -> Callable[..., None]:
-            return lambda *values: self._when_ready(lambda: recaps.edit(lambda edits: how(edits, *values)))
+            return lambda *values: self._edit(lambda edits: how(edits, *values))
 
         messages.written.connect(edit(lambda edits, index, text: edits.edit_message(index, text)))
         messages.excluded.connect(edit(lambda edits, index, on: edits.exclude(index, wanted=on)))
@@ -177,7 +177,7 @@ class RecapFeature(Feature):
         """Set the end of a scene after the chosen message, or take it away."""
         index = self._chosen
         if index is not None:
-            self._when_ready(lambda: self.recaps.edit(lambda edits: edits.toggle_break(index)))
+            self._edit(lambda edits: edits.toggle_break(index))
 
     def edit_settings(self) -> None:
         """Show the settings of recap memory."""
@@ -209,7 +209,7 @@ class RecapFeature(Feature):
         text = tr("The break, the scene's recaps, and the versions of the running recap that reach to it will be gone.")
         dialogs.confirm(
             self.context.window, tr("Delete scene"), text, tr("Delete"),
-            lambda: self._when_ready(lambda: self.recaps.edit(lambda edits: edits.delete_scene(index))),
+            lambda: self._edit(lambda edits: edits.delete_scene(index)),
             tr("Messages and their own recaps stay."),
         )  # fmt: skip
 
@@ -217,8 +217,11 @@ class RecapFeature(Feature):
         text = tr("Version {number} of the running recap will be gone.", number=version)
         dialogs.confirm(
             self.context.window, tr("Delete version"), text, tr("Delete"),
-            lambda: self._when_ready(lambda: self.recaps.edit(lambda edits: edits.delete_running(version))),
+            lambda: self._edit(lambda edits: edits.delete_running(version)),
         )  # fmt: skip
+
+    def _edit(self, how: Callable[[RecapEdits], Awaitable[object]]) -> None:
+        self._when_ready(partial(self.recaps.edit, how))
 
     def _queue(self, enqueue: Enqueue) -> None:
         self._when_ready(partial(self.queue.begin, enqueue))
@@ -249,12 +252,6 @@ class RecapFeature(Feature):
             tr("Recaps are made of what is in the file, and written into it."),
         )  # fmt: skip
 
-    def _ask_cost(self, cost: RecapCost) -> None:
-        more = tr("The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time.")
-        dialogs.ask_model(
-            self.context.window, cost.profile, cost.sentence, more, lambda yes: self.queue.agree(cost, agreed=yes)
-        )
-
     # ---- showing ----------------------------------------------------------------------------------------------------
 
     @property
@@ -283,7 +280,7 @@ class RecapFeature(Feature):
 
     def _show_queue(self) -> None:
         source = self.queue.source
-        self.pane.show_queue(self.recaps.queue, _short(source), source_title(source))
+        self.pane.show_queue(self.recaps.queue, short_source(source, tr("Stand-in")), source_title(source))
         self.context.actions_changed()
 
     def _look(self) -> None:
@@ -300,10 +297,3 @@ class RecapFeature(Feature):
             self.pane.messages.view.choose(message)
         generation = selection.generation
         self.recaps.look_at(generation.message if generation is not None else message)
-
-
-def _short(source: Source) -> str:
-    """Who writes, as short as a button needs it."""
-    if source.kind is AnswerKind.PROVIDER:
-        return shorten(source.profile, 18)
-    return {AnswerKind.STAND_IN: tr("Stand-in"), AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))

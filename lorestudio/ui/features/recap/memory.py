@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -45,12 +44,6 @@ class NoRecaps(StrEnum):
     NO_FILE = "no file"
     DEMO = "demo"
     PLAIN_TEXT = "plain text"
-
-
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    session: RecapSession
-    picture: RecapPicture
 
 
 class ChatRecaps(QObject):
@@ -184,27 +177,28 @@ class ChatRecaps(QObject):
         self._opening = True
         settings, room, by_itself = self.settings, self.room, self.by_itself
 
-        async def work() -> _Opened:
+        async def work() -> tuple[RecapSession, RecapPicture]:
             made = RecapSession.open(path, settings, counter=project.counter, context_size=room)
             if by_itself:
                 await opened(made)
-            return _Opened(made, picture(made))
+            return made, picture(made)
 
         self.work.start(work, done=partial(self._opened, path), failed=partial(self._not_opened, path))
 
-    def _opened(self, path: Path, made: _Opened) -> None:
+    def _opened(self, path: Path, made: tuple[RecapSession, RecapPicture]) -> None:
+        session, shown = made
         self._opening = False
         if path != self.path:
-            self.work.start(made.session.close, failed=self._failed)
+            self.work.start(session.close, failed=self._failed)
             self.follow()
             return
-        self.open = made.session
-        for problem in made.session.problems:
+        self.open = session
+        for problem in session.problems:
             self.told.emit(Notice(problem, "warning"))
-        self.queue = QueuePicture(made.session.queue)
-        self._take(made.picture)
-        left = len(made.session.queue.operations)
-        if left and self.by_itself and not made.session.queue.paused:
+        self.queue = QueuePicture(session.queue)
+        self._take(shown)
+        left = len(session.queue.operations)
+        if left and self.by_itself and not session.queue.paused:
             self.due.emit()
         elif left:
             steps = count(left, "step of recap work is", "steps of recap work are")

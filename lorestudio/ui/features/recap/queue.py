@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -17,6 +17,7 @@ from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.ui.features.recap.memory import ChatRecaps
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr, with_full_stop
+from lorestudio.ui.widgets.dialogs import ModelCost
 
 PICTURE_SECONDS: Final = 0.5
 """While the queue works, the rows are made anew at most this often."""
@@ -25,25 +26,19 @@ Enqueue = Callable[[RecapSession], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class RecapCost:
-    """What a person has to agree to before the queue is worked through with a provider."""
-
-    profile: str
-    sentence: str
-    session: RecapSession
-    take_back: Callable[[], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
 class _Begun:
-    """What is to be worked through: nothing, something at a cost, or something."""
+    """What is to be worked through: nothing, something that a person has to agree to first, or something.
+
+    `take_back` undoes what was queued, where the person does not agree to the `cost`.
+    """
 
     queue: QueuePicture
-    cost: RecapCost | None = None
+    cost: str = ""
+    take_back: Callable[[], Coroutine[None, None, None]] | None = None
 
 
 class RecapQueue(QObject):
-    """At most one run at a time. `cost_known` carries a `RecapCost` that `agree` answers; `changed` follows the queue.
+    """At most one run at a time. `cost_known` carries a `ModelCost`; `changed` follows the queue.
 
     Questions to the person go through the session's own signals.
     """
@@ -122,16 +117,12 @@ class RecapQueue(QObject):
 
         self._change(lambda session: session.clear_all(), done)
 
-    def agree(self, cost: RecapCost, agreed: bool) -> None:
+    def _answer(self, session: RecapSession, begun: _Begun, agreed: bool) -> None:
         """The person has seen what it costs."""
-        if agreed and cost.session is self._recaps.open:
-            self._work(cost.session)
-            return
-
-        async def back() -> None:
-            await cost.take_back()
-
-        self._recaps.work.start(back, done=lambda _none: self._show_state(cost.session), failed=self._failed)
+        if agreed and session is self._recaps.open:
+            self._work(session)
+        elif begun.take_back is not None:
+            self._recaps.work.start(begun.take_back, done=lambda _none: self._show_state(session), failed=self._failed)
 
     # ---- beginning --------------------------------------------------------------------------------------------------
 
@@ -183,8 +174,7 @@ class RecapQueue(QObject):
                         finally:
                             session.release()
 
-                    cost = RecapCost(source.profile, estimate.sentence, session, take_back)
-                    return _Begun(QueuePicture(session.queue), cost)
+                    return _Begun(QueuePicture(session.queue), estimate.sentence, take_back)
         except Exception:
             await session.restore(before)
             raise
@@ -198,11 +188,15 @@ class RecapQueue(QObject):
         self._recaps.renew()
         self.changed.emit()
         state = begun.queue.state
-        if begun.cost is not None and asked:
-            self.cost_known.emit(begun.cost)
-        elif begun.cost is not None:
-            self.agree(begun.cost, agreed=False)
-            text = tr("Recaps are due. {cost} It begins when you say so.", cost=begun.cost.sentence)
+        if begun.cost and asked:
+            more = tr(
+                "The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time."
+            )
+            answered = partial(self._answer, session, begun)
+            self.cost_known.emit(ModelCost(self._source.profile, begun.cost, more, answered))
+        elif begun.cost:
+            self._answer(session, begun, agreed=False)
+            text = tr("Recaps are due. {cost} It begins when you say so.", cost=begun.cost)
             self._tell(Notice(text, actions=("recap.resume", "pane.recap"), key="recap"))
         elif not state.is_idle and not state.paused:
             self._work(session)

@@ -15,7 +15,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPushButton, QStackedWidget, QTextBrowser, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPushButton, QTextBrowser, QWidget
 
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.report.formats import Format
@@ -23,7 +23,7 @@ from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import column, combo, label, named, row, text_view
+from lorestudio.ui.widgets.layouts import column, combo, label, named, row, stack, text_view
 
 LONGEST_PAGE: Final = 80_000
 """Characters of a page that are laid out at once without a pause that is felt."""
@@ -84,8 +84,9 @@ class PreviewDialog(QDialog):
 
     saved = Signal(Path)
 
-    def __init__(self, jobs: Jobs, title: str, intro: str, parent: QWidget) -> None:
+    def __init__(self, jobs: Jobs, title: str, intro: str, name: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._name = name
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.resize(760, 560)
@@ -100,9 +101,7 @@ class PreviewDialog(QDialog):
         self.written = QCheckBox(tr("Show the file's own text"), self)
         self.written.toggled.connect(lambda _on: self._show_text())
         self.written.hide()
-        self._views = QStackedWidget(self)
-        for view in (self.text, self.page):
-            self._views.addWidget(view)
+        self._views = stack(self.text, self.page)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.save_button = named(QPushButton(tr("Save…"), self, default=True), "", kind="primary")
         self.copy_button = named(QPushButton(tr("Copy"), self), tr("Copy the text"))
@@ -124,7 +123,7 @@ class PreviewDialog(QDialog):
 
     def file_name(self) -> str:
         """The name that is offered."""
-        raise NotImplementedError
+        return self._name
 
     def begin(self, work: Callable[[], Made]) -> None:
         """Make the text anew, off the GUI thread."""
@@ -205,8 +204,8 @@ class ReportDialog(PreviewDialog):
             "A report says what the pipeline did and why, in one file that needs nothing else. A redacted one is safe "
             "to post: names, keys and texts are replaced, numbers and reasons stay."
         )
-        super().__init__(jobs, tr("Save a report"), intro, parent)
-        self._make, self._name = make, name
+        super().__init__(jobs, tr("Save a report"), intro, name, parent)
+        self._make = make
         scopes = {False: tr("This reply"), True: tr("The whole chat")}
         self.scope = combo(self, tr("What the report is about"), scopes)
         tip = tr("Replace names, keys and texts; keep numbers and reasons")
@@ -244,10 +243,5 @@ class ScenarioDialog(PreviewDialog):
             "A scenario holds the notes, the chat up to this reply, settings, seed and the model's answers; "
             "“lorestudio run” decides the same again. It holds your texts: to post something, make a redacted report."
         )
-        super().__init__(jobs, tr("Save as scenario"), intro, parent)
-        self._name = name
+        super().__init__(jobs, tr("Save as scenario"), intro, f"{name}.json", parent)
         self.begin(make)
-
-    def file_name(self) -> str:
-        """After the chat and the message."""
-        return f"{self._name}.json"

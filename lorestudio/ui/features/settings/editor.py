@@ -14,7 +14,7 @@ from lorestudio.settings.deeplore import same
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.settings import SettingWarning
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.layouts import button, column, label, row, small_button, tight
+from lorestudio.ui.widgets.layouts import button, column, label, paint_as, row, small_button, tight
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
 
@@ -139,9 +139,7 @@ class SettingEditor(QWidget):
         for each in (self.keep, self.back):
             each.setVisible(pending)
         if self.bar.property("tone") != tone:
-            self.bar.setProperty("tone", tone)
-            self.bar.style().unpolish(self.bar)
-            self.bar.style().polish(self.bar)
+            paint_as(self.bar, "tone", tone)
 
     def focus_field(self) -> None:
         """Give the keyboard to the field."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QApplication, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.settings.declaration import Declaration
@@ -20,7 +20,7 @@ from lorestudio.ui.state.drafts import LivePreview
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.layouts import holding, named, split, tight
+from lorestudio.ui.widgets.layouts import holding, named, split, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 
 
@@ -42,15 +42,13 @@ class SettingsPane(Pane):
         hint = tr("Choose one above. Moving it shows at once what it would do to the reply you look at.")
         self.editor = SettingEditor(hint, self)
         self.empty = EmptyState(theme, "switches", self)
-        self._pages = QStackedWidget(self)
         self._dismissed: frozenset[str] = frozenset()
         self._behind = False
         # The tree may be short, a field and what it does have to be seen together.
         parts = split(self.view, self.editor, sizes=(150, 190))
         self.view.setMinimumHeight(110)
         self.editor.setMinimumHeight(130)
-        self._pages.addWidget(holding(tight(self.warned, (parts, 1))))
-        self._pages.addWidget(self.empty)
+        self._pages = stack(holding(tight(self.warned, (parts, 1))), self.empty)
         self.column.addWidget(self._pages, 1)
         self.empty.say(tr("No settings"), tr("Open a vault first; its settings are shown and tried out here."))
         self._connect()

@@ -181,9 +181,7 @@ class ProfileLibrary(QObject):
 
     def _project_changed(self) -> None:
         if not self._session.renewed:
-            project = self._session.project
-            path = project.settings_path if project is not None else None
-            self.name = next((each.name for each in self.known if each.path == path), "")
+            self.name = ""
             self._recall()
         self.changed.emit()
 

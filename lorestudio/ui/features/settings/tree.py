@@ -13,10 +13,7 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QHeaderView,
-    QLineEdit,
     QSizePolicy,
-    QStackedWidget,
-    QToolButton,
     QTreeView,
     QWidget,
 )
@@ -38,7 +35,7 @@ from lorestudio.ui.shell.qt import Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_case, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import combo, named, row, tight
+from lorestudio.ui.widgets.layouts import combo, named, row, search_field, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 
@@ -106,11 +103,6 @@ class SettingsTree(RecordTree[SettingRow]):
         if wanted != (self._words, self._by, self._changed_only, self._advanced):
             self._words, self._by, self._changed_only, self._advanced = wanted
             self._fill()
-
-    @property
-    def shown(self) -> int:
-        """How many settings are shown, each counted once."""
-        return len({each.name for group in self.groups for each in group.settings})
 
     @property
     def changed(self) -> int:
@@ -221,20 +213,23 @@ class SettingsView(QWidget):
         super().__init__(parent)
         self.model = model
         self._name, self._opened = "", opened
-        self.search = QLineEdit(self, placeholderText=tr("Search: words, keys, stages"), clearButtonEnabled=True)
+        self.search = search_field(
+            self, tr("Search settings"), tr("Search: words, keys, stages"), lambda _text: self._filter()
+        )
         self.grouping = combo(self, tr("Grouping"), {by: tr(title) for by, title in _GROUPINGS.items()})
-        self.changed_only = QToolButton(self)
+        tip = tr("Show only settings that differ from their default")
+        self.changed_only = tool(
+            self, tr("Show only changed settings"), text=tr("Changed"), tip=tip, kind="text", checkable=True
+        )
         self.advanced = QCheckBox(tr("All settings"), self)
         self.tree = RecordTreeView(theme, model, tr("Settings"), self)
         self.nothing = EmptyState(theme, "search", self)
         self.top = row(
-            (named(self.search, tr("Search settings")), 1), self.grouping, self.changed_only, self.advanced, spacing=6,
+            (self.search, 1), self.grouping, self.changed_only, self.advanced, spacing=6,
             margins=(8, 5, 8, 3),
         )  # fmt: skip
         """The line with the search; others may add to it."""
-        self._pages = QStackedWidget(self)
         self._build(brief=brief)
-        self.search.textChanged.connect(lambda _text: self._filter())
         self.grouping.currentIndexChanged.connect(lambda _place: self._filter())
         for box in (self.changed_only, self.advanced):
             box.toggled.connect(lambda _on: self._filter())
@@ -246,11 +241,7 @@ class SettingsView(QWidget):
     def _build(self, *, brief: bool) -> None:
         self.grouping.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.grouping.setToolTip(tr("Grouping"))
-        self.changed_only.setCheckable(True)
-        self.changed_only.setText(tr("Changed"))
         self.advanced.setChecked(not brief)
-        tip = tr("Show only settings that differ from their default")
-        named(self.changed_only, tr("Show only changed settings"), tip, kind="text")
         named(self.advanced, "", tr("Also those that few people need")).setVisible(brief)
         tree, header = self.tree, self.tree.header()
         tree.setIndentation(17)
@@ -261,8 +252,7 @@ class SettingsView(QWidget):
         header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Interactive)
         header.resizeSection(VALUE, 150)
-        self._pages.addWidget(tree)
-        self._pages.addWidget(self.nothing)
+        self._pages = stack(tree, self.nothing)
         tight(self.top, (self._pages, 1), of=self)
 
     def show_stage(self, stage: str) -> None:

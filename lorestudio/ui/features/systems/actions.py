@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog
 
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.differences import section_differences, value_text
@@ -28,7 +27,6 @@ from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.record_table import csv_bytes
 
-SYSTEMS: Final = KINDS
 OVER_BOOKS, _SCANNED = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
 """The system whose settings name lorebooks, and how they do."""
 
@@ -59,7 +57,7 @@ class SystemsFeature(Feature):
                     f"system.{name}", system_title(name), menu, 250 + place, partial(self.choose, name), when=project,
                     tip=system_help(name), ticked=partial(lambda name: session.choice.system == name, name),
                 )
-                for place, name in enumerate(SYSTEMS)
+                for place, name in enumerate(KINDS)
             ),
             Action(
                 "system.settings", "Settings of the system…", menu, 300, self.show_settings, when=project,
@@ -105,7 +103,7 @@ class SystemsFeature(Feature):
             tr("Reading the systems' settings"),
             lambda _report: self.files.read(),
             done=self._read,
-            failed=lambda error: context.say(Notice(sentence_of(error), "warning", key="systems")),
+            failed=context.failing("systems", "warning"),
         )
 
     def _has_comparison(self) -> bool:
@@ -134,7 +132,7 @@ class SystemsFeature(Feature):
             context.theme, title, intro, self._known(system), context.window, trial=trial
         )
         dialog.accepted_settings.connect(partial(self.configure, system))
-        dialog.finished.connect(partial(self._closed, dialog))
+        dialog.finished.connect(partial(self._closed, "dialog", dialog))
         if system == OVER_BOOKS:
             dialog.add_door(tr("Lorebooks…"), self._leave_for_books)
         dialog.open()
@@ -147,7 +145,7 @@ class SystemsFeature(Feature):
         context, settings = self.context, self._known(OVER_BOOKS)
         dialog = self.books = BooksDialog(context.theme, self._session.jobs, _SCANNED, settings, context.window)
         dialog.accepted_settings.connect(self._take_books)
-        dialog.finished.connect(partial(self._books_closed, dialog))
+        dialog.finished.connect(partial(self._closed, "books", dialog))
         dialog.open()
         return dialog
 
@@ -161,10 +159,6 @@ class SystemsFeature(Feature):
         if self.dialog is not None:
             self.dialog.accept()
         self.open_books()
-
-    def _books_closed(self, dialog: BooksDialog, _result: int) -> None:
-        if self.books is dialog:
-            self.books = None
 
     def change(self, system: str, values: Mapping[str, Value], title: str = "") -> None:
         """Give some settings of a system other values, as `configure` does; `title` says what was done."""
@@ -220,8 +214,7 @@ class SystemsFeature(Feature):
     def copy(self) -> None:
         """Put the comparison on the clipboard as Markdown."""
         if self.compare.found is not None:
-            QGuiApplication.clipboard().setText(comparison_as_markdown(self.compare.found))
-            self.context.flash(tr("The comparison was copied."))
+            self.context.copy(comparison_as_markdown(self.compare.found), tr("The comparison was copied."))
 
     def save(self, path: Path) -> None:
         """Write the comparison into a file; its ending says how."""
@@ -264,6 +257,6 @@ class SystemsFeature(Feature):
         for problem in known.problems:
             self.context.say(Notice(problem, "warning"))
 
-    def _closed(self, dialog: SystemSettingsDialog, _result: int) -> None:
-        if self.dialog is dialog:
-            self.dialog = None
+    def _closed(self, name: str, dialog: QDialog, _result: int) -> None:
+        if getattr(self, name) is dialog:
+            setattr(self, name, None)

@@ -75,7 +75,7 @@ class VaultTree(RecordTree[Node]):
         column = Column("", attrgetter("title"), look=self._look, spoken=self._spoken, mark=self._mark_of)
         super().__init__(
             Node(Branch.FOLDER, ""), [column], tip=lambda node, _column: _tooltip(node), about=_tooltip,
-            entry=lambda node: node.item.id if isinstance(node.item, Entry) else None, parent=parent,
+            entry=lambda node: node.entry.id if node.entry is not None else None, parent=parent,
         )  # fmt: skip
         self._index = VaultIndex()
         self._words: tuple[str, ...] = ()
@@ -120,17 +120,11 @@ class VaultTree(RecordTree[Node]):
         """Ids of all shown entries, in the tree's order."""
         return [node.item.id for node in self.root.below() if isinstance(node.item, Entry)]
 
-    def index_of_entry(self, entry: int | None) -> QModelIndex:
-        """The row of an entry, an invalid index where the filter hides it."""
-        node = self._by_id.get(entry) if entry is not None else None
-        return self.index_of(node)
-
     def index_of_note(self, note: Note) -> QModelIndex:
-        """The row of a note of any kind."""
+        """The row of a note of any kind, an invalid index where the filter hides it."""
         if isinstance(note, Entry):
-            return self.index_of_entry(note.id)
-        node = next((node for node in self.root.below() if node.item is note), None)
-        return self.index_of(node)
+            return self.index_of(self._by_id.get(note.id))
+        return self.index_of(next((node for node in self.root.below() if node.item is note), None))
 
     def ranges_of(self, notes: Sequence[Note]) -> list[tuple[QModelIndex, QModelIndex]]:
         """The rows of notes as ranges, first and last row of each; notes that are not shown are passed over."""

@@ -50,7 +50,7 @@ class WhyNotSearch(QObject):
     @property
     def note(self) -> Entry | LeftOutNote | EntryRef | None:
         """The note that a search would be about, or what else a run of another system knows."""
-        known = self._session.entry(self._selection.entry) or self._selection.left_out
+        known = self._selection.note_of(self._session)
         if known is not None or self._selection.entry is None:
             return known
         trace = self._session.runs.trace(self._selection.generation)

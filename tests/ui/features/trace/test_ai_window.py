@@ -478,8 +478,8 @@ def test_the_window_goes_on_while_a_model_is_asked(real, tmp_path, qtbot, client
 
 
 def question(window, qtbot) -> QuestionDialog:
-    qtbot.waitUntil(lambda: window.features.providers.question is not None)
-    return window.features.providers.question
+    qtbot.waitUntil(lambda: window.features.providers.questions.dialog is not None)
+    return window.features.providers.questions.dialog
 
 
 def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
@@ -496,11 +496,11 @@ def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
     assert "No valid JSON" in dialog.problem.text()
     dialog.reply.setPlainText('["Dawnkeep"]')
     dialog.give.click()
-    assert window.features.providers.question is None
+    assert window.features.providers.questions.dialog is None
     while window.session.busy:
-        qtbot.waitUntil(lambda: window.features.providers.question is not None or not window.session.busy)
-        if window.features.providers.question is not None:
-            window.features.providers.question.reject()
+        qtbot.waitUntil(lambda: window.features.providers.questions.dialog is not None or not window.session.busy)
+        if window.features.providers.questions.dialog is not None:
+            window.features.providers.questions.dialog.reject()
             drain()
     idle(window, qtbot)
     calls = [call for trace in window.session.runs.traces.values() for call in trace.ai_calls]
@@ -517,7 +517,7 @@ def test_stopping_takes_the_question_away(real, tmp_path, qtbot) -> None:
     assert "Reply #2" in dialog.findChild(QLabel).text()
     window.run("replay.cancel")
     idle(window, qtbot)
-    assert window.features.providers.question is None
+    assert window.features.providers.questions.dialog is None
     assert not [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QuestionDialog)]
 
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, budget_view, origins
 from lorestudio.trace.found_keys import FoundKey
-from lorestudio.trace.journey import fates
+from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.ui.features.chat.model import ChatList, Speaker
 from lorestudio.ui.features.trace.flow import FunnelList, steps
@@ -90,14 +90,15 @@ def test_the_filter_wants_every_word(text: str, matches: int, shown: list[int]) 
 
 def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
     trace = make_trace()
-    ends = fates(trace)
+    ends = Journeys(trace).fates
     model = VaultTree()
     model.set_index(INDEX)
     marks = {entry: fate_mark(end) for entry, end in ends.items()}
     model.set_marks(marks.get, lambda note: note is ENTRIES[CROWN])
-    crown = model.index_of_entry(CROWN)
+    crown = model.index_of_note(ENTRIES[CROWN])
     assert crown.data(ACCESSIBLE_TEXT) == "Crown, normal, 1 warning, unsaved changes, this turn: cut"
-    assert model.index_of_entry(RULES).data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
+    rules = model.index_of_note(ENTRIES[RULES])
+    assert rules.data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
     assert "priority is no number" in crown.data(TOOLTIP)
     assert model.is_dirty(model.node(crown))
     broken = model.index(0, 0, model.index(5, 0))

@@ -187,12 +187,12 @@ def test_notes_are_moved_to_another_folder_and_stay_selected(window, vault) -> N
 def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
     tree = window.vault.model
     note = next(entry for entry in window.session.project.index.entries if entry.title == "Bell")
-    data = tree.mimeData([tree.index_of_entry(note.id)])
+    data = tree.mimeData([tree.index_of_note(note)])
     places = next(
         tree.index(row, 0) for row in range(tree.rowCount()) if tree.node(tree.index(row, 0)).title == "places"
     )
     assert tree.flags(places) & Qt.ItemFlag.ItemIsDropEnabled
-    assert tree.flags(tree.index_of_entry(note.id)) & Qt.ItemFlag.ItemIsDragEnabled
+    assert tree.flags(tree.index_of_note(note)) & Qt.ItemFlag.ItemIsDragEnabled
     tree.dropMimeData(data, Qt.DropAction.MoveAction, -1, -1, places)
     settle(window)
     assert contents(vault)["places/Bell.md"] == NOTES["Bell.md"]
