@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -138,7 +139,7 @@ class TimelinePane(Pane):
         self.order = named(combo(self, name, {order: tr(words) for order, (words, _tip) in _ORDERS.items()}), "", name)
         for place, (_words, tip) in enumerate(_ORDERS.values()):
             self.order.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
-        self.order.activated.connect(lambda place: self.show_as(order=self.order.itemData(place)))
+        self.order.activated.connect(lambda place: self.show_as(replace(self.shown, order=[*_ORDERS][place])))
         self.out = tool(self, tr("Narrower turns ([)"), partial(self.map.zoom, -1))
         self.into = tool(self, tr("Wider turns (])"), partial(self.map.zoom, 1))
         self.swipes = tool(self, tr("Show every swipe as a turn"), self.toggle_swipes, checkable=True)
@@ -184,16 +185,9 @@ class TimelinePane(Pane):
             return self
         return (self.map, self.turns, self.entries, self.causes)[self.tabs.currentIndex()]
 
-    def show_as(
-        self, *, order: RowOrder | None = None, swipes: bool | None = None, only_injected: bool | None = None
-    ) -> None:
+    def show_as(self, shown: Shown) -> None:
         """Show other rows or columns, or the same in another order."""
-        now = self.shown
-        self.shown = Shown(
-            now.order if order is None else RowOrder(order),
-            now.swipes if swipes is None else swipes,
-            now.only_injected if only_injected is None else only_injected,
-        )
+        self.shown = shown
         self.order.setCurrentIndex(self.order.findData(self.shown.order))
         self.swipes.setChecked(self.shown.swipes)
         self.injected.setChecked(self.shown.only_injected)
@@ -201,11 +195,11 @@ class TimelinePane(Pane):
 
     def toggle_swipes(self) -> None:
         """Show every swipe as a turn, or one for each reply."""
-        self.show_as(swipes=not self.shown.swipes)
+        self.show_as(replace(self.shown, swipes=not self.shown.swipes))
 
     def toggle_injected(self) -> None:
         """Show only entries that went in, or candidates too."""
-        self.show_as(only_injected=not self.shown.only_injected)
+        self.show_as(replace(self.shown, only_injected=not self.shown.only_injected))
 
     def as_csv(self, *, entries: bool) -> bytes:
         """The table of entries or of turns as a file for spreadsheets, with a byte order mark."""
