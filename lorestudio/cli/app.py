@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -88,21 +89,16 @@ app = typer.Typer(
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
-app.command()(explain)
 app.add_typer(recap)
 app.add_typer(facts)
-app.command()(history)
-app.command()(lint)
-app.command()(compare)
-app.command("search")(search_notes)
-app.command("rename")(rename_note)
-app.command("links")(list_links)
-app.command()(report)
-app.command()(scenario)
-app.command()(runs)
-app.command("diff")(diff_runs)
-app.command("test")(try_text)
-app.command("prompt")(show_prompt)
+
+_COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
+    "explain": explain, "history": history, "lint": lint, "compare": compare, "search": search_notes,
+    "rename": rename_note, "links": list_links, "report": report, "scenario": scenario, "runs": runs,
+    "diff": diff_runs, "test": try_text, "prompt": show_prompt,
+}  # fmt: skip
+for _name, _function in _COMMANDS.items():
+    command(app, _name)(_function)
 
 ScreenshotOption = Annotated[
     Path | None, typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end.")
@@ -119,8 +115,7 @@ def version(
         raise typer.Exit
 
 
-@app.command()
-@command
+@command(app)
 def demo(screenshot: ScreenshotOption = None) -> None:
     """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window."""
     project = demo_project()
@@ -134,8 +129,7 @@ def demo(screenshot: ScreenshotOption = None) -> None:
         save_picture(project, writable_folder() / "lorestudio-demo.png")
 
 
-@app.command("open")
-@command
+@command(app, "open")
 def open_window(
     given: ProjectOptions,
     chat: ChatOption = None,
@@ -153,8 +147,7 @@ def open_window(
         raise typer.Exit(FAILED)
 
 
-@app.command()
-@command
+@command(app)
 def replay(
     given: ChatOptions,
     chosen: ChoiceOptions,
@@ -186,8 +179,7 @@ def replay(
     replayed.end()
 
 
-@app.command()
-@command
+@command(app)
 def preview(
     given: ChatOptions,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="The note: its file name in the vault, or its title.")],
@@ -210,8 +202,7 @@ def preview(
     typer.echo("\n".join(preview_lines(made)))
 
 
-@app.command()
-@command
+@command(app)
 def run(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario: JSON, or JSON lines.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result to this file.")] = None,
@@ -228,8 +219,7 @@ def run(
         write_bytes(output, lines)
 
 
-@app.command()
-@command
+@command(app)
 def scribe(
     vault: VaultArgument,
     *,
@@ -258,8 +248,7 @@ def scribe(
         raise typer.Exit(FAILED)
 
 
-@app.command()
-@command
+@command(app)
 def graph(
     vault: VaultArgument,
     *,

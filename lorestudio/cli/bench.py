@@ -20,7 +20,6 @@ from lorestudio.cli.options import (
     SeedOption,
     SettingsOption,
     SystemOptions,
-    command,
     in_mode,
 )
 from lorestudio.cli.output import (
@@ -44,7 +43,6 @@ from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 
 
-@command
 def try_text(
     vault: Annotated[
         list[str],

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, command, with_books
+from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, with_books
 from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
@@ -25,7 +25,6 @@ from lorestudio.systems.registry import kind_of
 _SHOWN: Final = 3
 
 
-@command
 def compare(
     vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
     *,

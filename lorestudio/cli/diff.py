@@ -23,11 +23,11 @@ from lorestudio.cli.options import (
     SwipeOption,
     answering_offline,
     chosen_generation,
-    command,
     in_mode,
 )
 from lorestudio.cli.output import figure, fixed, fold, print_json, progress_bar, say_all, table
 from lorestudio.cli.runs import with_kept
+from lorestudio.cli.tables import reply_words
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
@@ -69,7 +69,6 @@ _LISTED: Final = 4
 _LEGEND: Final = "+ only in the second  - only in the first  ~ shortened or longer  ↕ moved  ≠ other words"
 
 
-@command
 def diff_runs(
     given: ChatOptions,
     by: OfflineRun,
@@ -168,11 +167,8 @@ def _place(against: str) -> tuple[int, int | None]:
 def _sides(
     first: Simulator, one: Generation, second: Simulator, other: Generation, titles: tuple[str, str]
 ) -> tuple[RunSide, RunSide]:
-    async def both() -> None:
-        await first.generate(one)
-        await second.generate(other)
-
-    asyncio.run(both())
+    asyncio.run(first.generate(one))
+    asyncio.run(second.generate(other))
     return side_of(first, one, titles[0]), side_of(second, other, titles[1])
 
 
@@ -230,9 +226,8 @@ def _changes_table(diff: TraceDiff, causes: Causes | None) -> Table:
 def _causes_table(causes: Causes) -> Table:
     shown = table(fold("difference"), fixed("kind"), fold("tried alone"), title="What was different")
     for cause in causes.causes:
-        style = "" if cause.does_something else "dim"
         row = cause.difference.sentence, cause.difference.kind.value, cause_words(cause)
-        shown.add_row(*(Text(cell, style=style) for cell in row))
+        shown.add_row(*map(Text, row), style="" if cause.does_something else "dim")
     return shown
 
 
@@ -240,11 +235,8 @@ def _causes_table(causes: Causes) -> Table:
 
 
 def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *, as_json: bool) -> None:
-    async def both() -> None:
-        await first.replay()
-        await second.replay()
-
-    asyncio.run(both())
+    for each in (first, second):
+        asyncio.run(each.replay())
     turns = tuple(turn_diffs(first, second))
     differences = replay_differences(first, second)
     if as_json:
@@ -269,11 +261,8 @@ def _chat_table(turns: Sequence[TurnDiff], project: Project, titles: tuple[str, 
         *map(figure, ("reply", "tokens", "")), fold("what differs"),
         title=f"{project.name}: {titles[0]} → {titles[1]}", caption=_LEGEND,
     )  # fmt: skip
-    messages = project.chat.messages if project.chat is not None else ()
     for turn in turns:
-        place = turn.generation.message
-        swipes = len(messages[place].swipes) if place < len(messages) else 0
-        reply = f"#{place} ‹{turn.generation.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
+        reply = reply_words(project, turn.generation) or f"#{turn.generation.message}"
         if turn.diff is None:
             shown.add_row(reply, "", "", Text("only in the first" if turn.before is not None else "only in the second"))
             continue

@@ -18,7 +18,6 @@ from lorestudio.cli.options import (
     OfflineRun,
     SwipeOption,
     chosen_generation,
-    command,
     note_called,
 )
 from lorestudio.cli.output import filled, fold, picked, print_json, progress_bar, say, say_all, table
@@ -214,7 +213,6 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-@command
 def explain(
     given: ChatOptions,
     by: OfflineRun,

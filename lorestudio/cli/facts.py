@@ -185,8 +185,7 @@ class FactsOptions:
         return FactsSession(chosen) if asked is None else FactsSession(chosen, answers=asked.source, model=asked.model)
 
 
-@facts.command()
-@command
+@command(facts)
 def extract(
     chat: ChatArgument,
     given: FactsOptions,
@@ -219,8 +218,7 @@ def extract(
         raise typer.Exit(FAILED)
 
 
-@facts.command(name="list")
-@command
+@command(facts, "list")
 def list_memories(
     given: FactsOptions,
     chat: ChatOption = None,
@@ -239,8 +237,7 @@ def list_memories(
             typer.echo("There are no such memories. `lorestudio facts extract CHAT` draws them out of a chat.")
 
 
-@facts.command()
-@command
+@command(facts)
 def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What the memories should be about.")],
     given: FactsOptions,
@@ -264,8 +261,7 @@ def search(
             say(f"{stale} of another model took no part. `lorestudio facts refresh` makes new ones.")
 
 
-@facts.command()
-@command
+@command(facts)
 def show(memory: IdArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
     """Show a memory, and where it came from."""
     with given.session() as session:
@@ -276,8 +272,7 @@ def show(memory: IdArgument, given: FactsOptions, as_json: JsonOption = False) -
             typer.echo("\n".join(memory_lines(found, session.run_of(found))))
 
 
-@facts.command()
-@command
+@command(facts)
 def edit(
     memory: IdArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")],
@@ -289,22 +284,19 @@ def edit(
         waited(session.edit(session.find(memory), text, tag))
 
 
-@facts.command()
-@command
+@command(facts)
 def pin(memories: IdsArgument, given: FactsOptions) -> None:
     """Pin memories: they go into every prompt."""
     _pin(given, memories, pinned=True)
 
 
-@facts.command()
-@command
+@command(facts)
 def unpin(memories: IdsArgument, given: FactsOptions) -> None:
     """Take the pins of memories away."""
     _pin(given, memories, pinned=False)
 
 
-@facts.command()
-@command
+@command(facts)
 def delete(
     memories: IdsArgument,
     given: FactsOptions,
@@ -320,8 +312,7 @@ def delete(
         session.delete(list({each.id: each for each in found}.values()))
 
 
-@facts.command()
-@command
+@command(facts)
 def threads(chat: ChatArgument, given: FactsOptions) -> None:
     """List the passages of a chat: which are kept, and which wait."""
     with given.session() as session:
@@ -330,8 +321,7 @@ def threads(chat: ChatArgument, given: FactsOptions) -> None:
         Console().print(threads_table(session.threads(chat_name(told, chat)), waiting))
 
 
-@facts.command()
-@command
+@command(facts)
 def profile(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
     """Show the profile that the rules have filled."""
     with given.session() as session:
@@ -342,8 +332,7 @@ def profile(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False
             typer.echo("\n".join(profile_lines(found)))
 
 
-@facts.command()
-@command
+@command(facts)
 def refresh(given: FactsOptions) -> None:
     """Make the vectors of memories anew that another model has made, or none."""
     with given.session() as session:

@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lorestudio.cli.options import command
 from lorestudio.cli.output import figure, filled, fixed, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_log import ChangeLog
@@ -23,7 +22,6 @@ RestoreOption = Annotated[
 ]
 
 
-@command
 def history(note: NoteArgument, show: ShowOption = None, restore: RestoreOption = None) -> None:
     """List the earlier versions of a note, the newest first; print one, or put one back."""
     if show is not None and restore is not None:

@@ -11,12 +11,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument, command
+from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity
@@ -24,11 +25,9 @@ from lorestudio.vault.lint.table import check_of
 from lorestudio.vault.writer import read_note, save_note
 
 _STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-_MANY: Final = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "remarks"}
-_ONE: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
+_WORDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
 
 
-@command
 def lint(
     vault: VaultArgument,
     *,
@@ -102,7 +101,7 @@ def _print(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repai
 def _print_finding(console: Console, finding: Finding) -> None:
     place = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
     head = Text.assemble(
-        "  ", (_ONE[finding.severity], _STYLES[finding.severity]), f" {finding.code}  ", finding.message,
+        "  ", (_WORDS[finding.severity], _STYLES[finding.severity]), f" {finding.code}  ", finding.message,
     )  # fmt: skip
     if place:
         head.append(f"  {place}", style="dim")
@@ -115,15 +114,14 @@ def _print_finding(console: Console, finding: Finding) -> None:
 
 
 def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) -> str:
-    counts = [(problems.count(one), one) for one in Severity]
-    parts = [f"{amount:,} {(_ONE if amount == 1 else _MANY)[one]}" for amount, one in counts]
+    parts = [plural(problems.count(one), f"# {_WORDS[one]}|# {_WORDS[one]}s") for one in Severity]
     lines = [f"{', '.join(parts[:-1])} and {parts[-1]}. {problems.checked}"]
     hidden = sum(problems.count(one) for one in Severity if one.rank > severity.rank)
     if hidden:
         lines.append(f"{hidden:,} not shown; --severity info shows all.")
     if repairs:
         changes = sum(len(repair.titles) for repair in repairs)
-        lines.insert(0, f"Fixed: {changes:,} in {len(repairs):,} note{'' if len(repairs) == 1 else 's'}.")
+        lines.insert(0, f"Fixed: {changes:,} in {plural(len(repairs), '# note|# notes')}.")
     else:
         fixes = sum(finding.fix is not None and finding.fix.safe for finding in problems.findings)
         if fixes:

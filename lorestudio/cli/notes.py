@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.options import JsonOption, command
+from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import FAILED, git_diff, print_json, say, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.notes.change_log import ChangeLog
@@ -29,7 +29,6 @@ _WIDTH: Final = 100
 """Characters of a line that are shown around what was found."""
 
 
-@command
 def search_notes(
     vault: FolderArgument,
     query: Annotated[
@@ -59,7 +58,6 @@ def search_notes(
         raise typer.Exit(FAILED)
 
 
-@command
 def rename_note(
     vault: FolderArgument,
     note: NoteArgument,
@@ -82,7 +80,6 @@ def rename_note(
     say(_done(planned.changes, dry_run=dry_run))
 
 
-@command
 def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption = False) -> None:
     """List a note's links, the references to it, and where it is named without a link."""
     notes = read_vault_notes(vault)

@@ -34,11 +34,21 @@ from lorestudio.systems.offline import Unanswered
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
 
 
-def command(function: Callable[..., None]) -> Callable[..., None]:
-    """The function as typer takes it: what goes wrong in it becomes a message, and a dataclass of options its fields.
+def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as a command, by default under its own name.
 
-    All parameters are given by name.
+    What goes wrong in it becomes a message, and a parameter that is a dataclass stands for options, its fields.
     """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        of.command(name)(_flat(function))
+        return function
+
+    return register
+
+
+def _flat(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with the fields of its dataclasses as parameters, all given by name; so typer takes it."""
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
     parameters: list[inspect.Parameter] = []

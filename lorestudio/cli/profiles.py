@@ -38,8 +38,7 @@ _SHOWN: Final = 80
 """Characters of an answer that the test shows."""
 
 
-@profiles.command("list")
-@command
+@command(profiles, "list")
 def list_profiles() -> None:
     """Show all profiles."""
     file = connections().load()
@@ -58,8 +57,7 @@ def _key_words(profile: Profile) -> str:
     return "in the keyring" if profile.key_source is KeySource.KEYRING else "none"
 
 
-@profiles.command()
-@command
+@command(profiles)
 def add(
     name: Name,
     *,
@@ -107,7 +105,8 @@ def add(
     if ask_key:
         _ask_key(known, name)
     elif earlier is not None and earlier.key_source is KeySource.KEYRING:
-        _forget_key(known, name)
+        with _keyring("keyring"):
+            known.keys.delete(name)
     _save(known, file, [other for other in file.profiles if other.name != name], profile)
     typer.echo(f"The profile “{name}” is kept in {known.path}; {_KEPT[source].format(variable=key_variable)}.")
     if not model:
@@ -140,11 +139,6 @@ def _ask_key(known: Connections, name: str) -> None:
         known.keys.store(name, typer.prompt(f"Key for “{name}” (not shown)", hide_input=True, err=True))
 
 
-def _forget_key(known: Connections, name: str) -> None:
-    with _keyring("keyring"):
-        known.keys.delete(name)
-
-
 @contextmanager
 def _keyring(subject: str) -> Iterator[None]:
     """Raise InputError for what the keyring refuses."""
@@ -168,8 +162,7 @@ def _found(known: Connections, name: str) -> tuple[ProfileFile, Profile]:
     return file, profile
 
 
-@profiles.command()
-@command
+@command(profiles)
 def remove(name: Name) -> None:
     """Remove a profile and its key."""
     known = connections()
@@ -184,8 +177,7 @@ def remove(name: Name) -> None:
             raise typer.Exit(FAILED) from error
 
 
-@profiles.command()
-@command
+@command(profiles)
 def test(name: Name) -> None:
     """Ask the provider for one word and say how long it took."""
     known = connections()

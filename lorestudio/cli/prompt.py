@@ -20,7 +20,6 @@ from lorestudio.cli.options import (
     SystemOptions,
     answering_offline,
     chosen_generation,
-    command,
 )
 from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.exchange.character_card import load_card
@@ -36,7 +35,6 @@ from lorestudio.trace.assembled_prompt import AssembledPrompt, source_words
 from lorestudio.trace.serialize import record_to_json
 
 
-@command
 def show_prompt(
     given: ChatOptions,
     *,

@@ -151,8 +151,7 @@ class DraftOptions(ProposalOptions):
     chat: NeededChat
 
 
-@propose.command()
-@command
+@command(propose)
 def summaries(
     given: ProposalOptions,
     *,
@@ -165,8 +164,7 @@ def summaries(
     _run(project, lambda guard, model: plan_summaries(project, chosen, guard, model=model, again=again), given)
 
 
-@propose.command()
-@command
+@command(propose)
 def keys(
     given: ProposalOptions,
     *,
@@ -181,8 +179,7 @@ def keys(
     _run(project, lambda guard, model: plan_keys(project, chosen, guard, mode=mode, model=model), given)
 
 
-@propose.command()
-@command
+@command(propose)
 def draft(
     given: DraftOptions,
     *,
@@ -195,8 +192,7 @@ def draft(
     _run(project, lambda _guard, model: plan_draft(project, numbers, focus, model=model), given)
 
 
-@propose.command()
-@command
+@command(propose)
 def locks(
     vault: OneVault,
     *,

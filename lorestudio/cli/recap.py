@@ -194,16 +194,14 @@ class RecapOptions:
         return session
 
 
-@recap.command()
-@command
+@command(recap)
 def status(given: RecapOptions) -> None:
     """Say which messages have recaps, which of them fit, what is hidden, what goes in, and what is queued."""
     session = given.session()
     typer.echo("\n".join(status_lines(session)))
 
 
-@recap.command()
-@command
+@command(recap)
 def run(
     given: RecapOptions,
     *,
@@ -245,8 +243,7 @@ def run(
     typer.echo("\n".join(status_lines(session)))
 
 
-@recap.command()
-@command
+@command(recap)
 def scenes(
     given: RecapOptions,
     *,
@@ -284,8 +281,7 @@ def scenes(
     Console().print(scenes_table(session))
 
 
-@recap.command()
-@command
+@command(recap)
 def running(
     given: RecapOptions,
     *,
@@ -301,8 +297,7 @@ def running(
     Console().print(running_table(session))
 
 
-@recap.command()
-@command
+@command(recap)
 def show(
     given: RecapOptions,
     *,
@@ -326,8 +321,7 @@ def show(
         typer.echo(prompt_text(session) if version is None else version_text(session, version))
 
 
-@recap.command()
-@command
+@command(recap)
 def edit(
     given: RecapOptions,
     text: Annotated[Path, typer.Option("--text", help="A file with the new text, - for standard input.")],
@@ -350,8 +344,7 @@ def edit(
     typer.echo("Written.")
 
 
-@recap.command()
-@command
+@command(recap)
 def queue(
     given: RecapOptions,
     *,
@@ -376,8 +369,7 @@ def queue(
     Console().print(queue_table(session))
 
 
-@recap.command("clear")
-@command
+@command(recap, "clear")
 def clear_recaps(given: RecapOptions, yes: YesOption = False) -> None:
     """Take everything of recap memory out of a chat: recaps, scene breaks, the running recap, the queue."""
     session = given.session()

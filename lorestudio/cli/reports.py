@@ -17,7 +17,6 @@ from lorestudio.cli.options import (
     SizeOption,
     SwipeOption,
     chosen_generation,
-    command,
     with_fixed,
 )
 from lorestudio.cli.output import FAILED, as_bytes, say, say_all
@@ -31,7 +30,6 @@ from lorestudio.studio.scenario.export import export_turn
 from lorestudio.trace.wording import plural
 
 
-@command
 def report(
     given: ChatOptions,
     by: OfflineRun,
@@ -66,7 +64,6 @@ def report(
     typer.echo(f"The {'redacted ' if redacted else ''}report is in {output}.")
 
 
-@command
 def scenario(
     given: ChatOptions,
     by: OfflineRun,

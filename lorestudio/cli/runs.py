@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.options import ChatOptions, JsonOption, ReplyOption, SwipeOption, SystemOptions, command
+from lorestudio.cli.options import ChatOptions, JsonOption, ReplyOption, SwipeOption, SystemOptions
 from lorestudio.cli.output import figure, fixed, fold, print_json, say, say_all, table
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
@@ -21,7 +21,6 @@ from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 
 
-@command
 def runs(
     given: ChatOptions,
     by: SystemOptions,

@@ -133,8 +133,7 @@ class Form(StrEnum):
     LIST = "list"
 
 
-@settings_app.command("list")
-@command
+@command(settings_app, "list")
 def list_settings(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="WORD...", help="Only settings with these words.")
@@ -161,8 +160,7 @@ def list_settings(
         say("no setting fits. With fewer words there may be some.")
 
 
-@settings_app.command()
-@command
+@command(settings_app)
 def show(
     keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="DeepLore's keys, such as scanDepth.")],
     *,
@@ -179,8 +177,7 @@ def show(
         typer.echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
 
 
-@settings_app.command()
-@command
+@command(settings_app)
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A file, profile:NAME, or defaults.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="A file, profile:NAME, or defaults.")],
@@ -192,8 +189,7 @@ def diff(
     _print_changes(changes, before, after, as_json=as_json)
 
 
-@settings_app.command("profiles")
-@command
+@command(settings_app, "profiles")
 def list_profiles(as_json: JsonOption = False) -> None:
     """List the settings profiles. They are made in the window, or with “settings import FILE --profile NAME”."""
     known = SettingsProfiles()
@@ -207,8 +203,7 @@ def list_profiles(as_json: JsonOption = False) -> None:
     say_all(problem for each in found for problem in each.problems)
 
 
-@settings_app.command("export")
-@command
+@command(settings_app, "export")
 def export_settings(
     settings: SettingsOption = None,
     profile: ProfileOption = None,
@@ -257,8 +252,7 @@ def export_settings(
     say(f"{to} was written. The file as it was: {copy}")
 
 
-@settings_app.command("import")
-@command
+@command(settings_app, "import")
 def import_settings(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="SillyTavern's settings.json, a snippet, or our own file.")

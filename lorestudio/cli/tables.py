@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.output import figure, filled, fold, listing, table
+from lorestudio.domain.chat import Generation
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.project.doctor import CheckResult
 from lorestudio.studio.project.project import Project
@@ -78,7 +79,7 @@ def replay_table(traces: Sequence[Trace], project: Project) -> Table:
     before: set[int] = set()
     for trace in traces:
         shown.add_row(
-            _reply(trace, project),
+            reply_words(project, Generation(trace.turn.message, trace.turn.swipe)) or "next",
             str(len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})),
             str(len(trace.injections)),
             f"{trace.total_tokens:,}",
@@ -93,14 +94,14 @@ def _title(project: Project, generations: int) -> str:
     return f"{project.name}{chat}: {plural(generations, '# generation|# generations')}"
 
 
-def _reply(trace: Trace, project: Project) -> str:
-    """The reply's number as SillyTavern shows it, with its swipe where it has several."""
+def reply_words(project: Project, generation: Generation) -> str:
+    """The reply's number as SillyTavern shows it, with its swipe where it has several; "" for the reply to come."""
     messages = project.chat.messages if project.chat is not None else ()
-    place = trace.turn.message
+    place = generation.message
     if place >= len(messages):
-        return "next"
+        return ""
     swipes = len(messages[place].swipes)
-    return f"#{place} ‹{trace.turn.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
+    return f"#{place} ‹{generation.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
 
 
 def _happened(trace: Trace, before: set[int]) -> Text:

@@ -145,21 +145,29 @@ def _text(path: Path) -> str:
 
 def _documents(path: Path, text: str) -> Iterator[tuple[int | None, str, object]]:
     """Line, beginning of field paths, and record, of one JSON document or of JSON lines."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     try:
-        whole = json.loads(text)
-    except RecursionError as error:
-        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.") from error
-    except json.JSONDecodeError as error:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        whole = _value(path, text)
+    except InputError:
         if not _are_json_lines([line for _, line in lines]):
-            raise InputError(path, _no_json(error), error.lineno) from error
-        for number, line in lines:
-            yield number, "", _line(path, number, line)
+            raise
+        yield from ((number, "", _value(path, line, number)) for number, line in lines)
     else:
         if isinstance(whole, list):
             yield from ((None, f"{place}.", record) for place, record in enumerate(whole))
         else:
             yield None, "", whole
+
+
+def _value(path: Path, text: str, line: int | None = None) -> object:
+    """The value of a JSON text, which is the whole file or a line of it. Raises InputError."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"this is no JSON: {error.msg}, column {error.colno}. Correct this place."
+        raise InputError(path, message, line or error.lineno) from error
+    except RecursionError as error:
+        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.", line) from error
 
 
 def _are_json_lines(lines: list[str]) -> bool:
@@ -171,19 +179,6 @@ def _are_json_lines(lines: list[str]) -> bool:
         except (json.JSONDecodeError, RecursionError):
             continue
     return len(lines) > 1 and 2 * objects >= len(lines)
-
-
-def _line(path: Path, number: int, line: str) -> object:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(path, _no_json(error), number) from error
-    except RecursionError as error:
-        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.", number) from error
-
-
-def _no_json(error: json.JSONDecodeError) -> str:
-    return f"this is no JSON: {error.msg}, column {error.colno}. Correct this place."
 
 
 def _record(path: Path, line: int | None, prefix: str, record: object) -> ScenarioRecord:

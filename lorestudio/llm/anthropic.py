@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.dialect import Dialect, Habits, StreamPiece, read_usage
@@ -30,13 +29,11 @@ _TOOLS = re.compile(r"\btool|input_schema", re.IGNORECASE)
 class AnthropicMessages(Dialect):
     """The dialect of the Messages API."""
 
-    def address(self, base: str) -> str:
+    def path(self, base: str) -> str:
         """`base` with or without `/v1`."""
-        parts = urlsplit(base)
-        path = parts.path.rstrip("/")
-        if not path.endswith(f"/v1/{_ENDPOINT}"):
-            path = f"{path}/{_ENDPOINT}" if path.endswith("/v1") else f"{path}/v1/{_ENDPOINT}"
-        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+        if base.endswith(f"/v1/{_ENDPOINT}"):
+            return base
+        return f"{base}/{_ENDPOINT}" if base.endswith("/v1") else f"{base}/v1/{_ENDPOINT}"
 
     def key_header(self, key: str) -> tuple[str, str]:
         """Anthropic's own header; a proxy that adds the key itself is given none."""

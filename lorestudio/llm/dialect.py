@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
+from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -201,6 +202,11 @@ class Dialect(Protocol):
 
     def address(self, base: str) -> str:
         """The full address for requests, from the one in the profile."""
+        parts = urlsplit(base)
+        return urlunsplit((parts.scheme, parts.netloc, self.path(parts.path.rstrip("/")), parts.query, ""))
+
+    def path(self, base: str) -> str:
+        """The path of requests, from that of the address in the profile, without a slash at its end."""
         ...
 
     def key_header(self, key: str) -> tuple[str, str]:

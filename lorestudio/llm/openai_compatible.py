@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.dialect import Dialect, Habits, StreamPiece, read_usage
@@ -25,14 +24,12 @@ _ENDPOINT: Final = "chat/completions"
 class OpenAiCompatible(Dialect):
     """The dialect of chat completions."""
 
-    def address(self, base: str) -> str:
+    def path(self, base: str) -> str:
         """`base` with or without `/v1`; an address that has a version in it is taken as it is."""
-        parts = urlsplit(base)
-        path = parts.path.rstrip("/")
-        if not path.endswith(f"/{_ENDPOINT}"):
-            versioned = any(_VERSION.fullmatch(part) or part == "deployments" for part in path.split("/"))
-            path = f"{path}/{_ENDPOINT}" if versioned else f"{path}/v1/{_ENDPOINT}"
-        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+        if base.endswith(f"/{_ENDPOINT}"):
+            return base
+        versioned = any(_VERSION.fullmatch(part) or part == "deployments" for part in base.split("/"))
+        return f"{base}/{_ENDPOINT}" if versioned else f"{base}/v1/{_ENDPOINT}"
 
     def key_header(self, key: str) -> tuple[str, str]:
         """A bearer token."""

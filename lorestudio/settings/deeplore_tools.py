@@ -116,6 +116,11 @@ class SuggestSettings(Section):
     optimize_keys_timeout: int = connections.timeout(optimize, 30_000, 5000)
 
 
+def _room(default: int, title: str, text: str) -> int:
+    """Declare how much of something the Librarian's assistant reads."""
+    return librarian(default, title, text, unit="characters", low=0, high=200_000, advanced=True)
+
+
 class LibrarianSettings(Section):
     """Tools that the writing model may use, and the assistant for writing entries."""
 
@@ -146,22 +151,16 @@ class LibrarianSettings(Section):
     librarian_model: str = connections.model(librarian)
     librarian_session_max_tokens: int = connections.reply_limit(librarian, 4096, 1024, 16_384)
     librarian_session_timeout: int = connections.timeout(librarian, 120_000, 10_000)
-    librarian_manifest_max_chars: int = librarian(
-        8000, "Room for the entry list", "How much of the list of entries the assistant reads.",
-        unit="characters", low=0, high=200_000, advanced=True,
-    )  # fmt: skip
-    librarian_related_entries_max_chars: int = librarian(
-        4000, "Room for related entries", "How much of related entries the assistant reads.",
-        unit="characters", low=0, high=200_000, advanced=True,
-    )  # fmt: skip
-    librarian_draft_max_chars: int = librarian(
-        4000, "Room for the draft", "How much of the draft the assistant reads.",
-        unit="characters", low=0, high=200_000, advanced=True,
-    )  # fmt: skip
-    librarian_chat_context_max_chars: int = librarian(
-        4000, "Room for the chat", "How much of the chat the assistant reads.",
-        unit="characters", low=0, high=200_000, advanced=True,
-    )  # fmt: skip
+    librarian_manifest_max_chars: int = _room(
+        8000, "Room for the entry list", "How much of the list of entries the assistant reads."
+    )
+    librarian_related_entries_max_chars: int = _room(
+        4000, "Room for related entries", "How much of related entries the assistant reads."
+    )
+    librarian_draft_max_chars: int = _room(4000, "Room for the draft", "How much of the draft the assistant reads.")
+    librarian_chat_context_max_chars: int = _room(
+        4000, "Room for the chat", "How much of the chat the assistant reads."
+    )
     librarian_system_prompt_mode: str = librarian(
         "default", "Own instructions", "How the instructions below are used.",
         choices={

@@ -35,7 +35,7 @@ from lorestudio.systems.differences import DifferenceKind, InputDifference, word
 from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
-from lorestudio.trace.found_keys import KeyPlace, WouldMatch, places_told
+from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
 from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
 from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.vocabulary import Vocabulary
@@ -399,7 +399,7 @@ class System(ABC):
         """Which single changes may bring an entry in, or keep it out; whether one does, a run with it tells."""
         return declared_options(situation)
 
-    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002
+    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[FoundKey, ...]:  # noqa: ARG002
         """Where keys of entries stand in what was searched, at least in the newest message."""
         newest = len(moment.chat) - 1
         return tuple(places_told(trace, moment.position(newest), moment.chat[newest].text)) if moment.chat else ()

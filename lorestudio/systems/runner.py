@@ -121,7 +121,8 @@ class Run:
         self.injections: tuple[Injection, ...] = ()
         self.blocks: tuple[PromptBlock, ...] = ()
         self.outcome: RunOutcome | None = None
-        self.holding: Holding | None = None
+        held = moment.held
+        self.holding = None if held is None else Holding(held, moment.index.entries[held.entry])
 
     def put_back(self, candidates: list[Any]) -> None:
         """Make the candidates these again, which they were before a stage that failed."""
@@ -160,6 +161,11 @@ class Run:
             seed=moment.seed,
             digests=moment.digests,
             clock_ms=moment.clock_ms,
+            facts={
+                "counter": moment.counter.name,
+                "counted_exactly": moment.counter.exact,
+                **({} if self.holding is None else {"held": self.holding.as_json()}),
+            },
         )
 
 

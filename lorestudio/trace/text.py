@@ -144,60 +144,42 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
         for record in trace.stages
         if record.note or record.status is StageStatus.FAILED
     )
-    tokens = plural(trace.total_tokens, "# token|# tokens")
+    injected = tuple(_injected(number, injection) for number, injection in enumerate(trace.injections, 1))
+    calls = tuple(
+        (call.kind, call.model or call.source or "unknown", f"failed: {call.error}" if call.error else "answered")
+        for call in trace.ai_calls
+    )
+    asking = [(record, record.ai) for record in trace.stages if record.ai is not None]
+    items = tuple(
+        (item.asked, _matched_to(trace, item), match_words(item), item.confidence, RESULT_WORDS[item.result])
+        for _, ai in asking
+        for item in ai.items
+    )
+    breakers = tuple(
+        (
+            record.name,
+            cache_words(record.details) or "-",
+            breaker_words(ai.before, trace.clock_ms),
+            breaker_words(ai.after, trace.clock_ms),
+        )
+        for record, ai in asking
+    )
+    prompt = tuple(
+        (f"{one_line(block.tag)}, {place(block.position, block.depth, block.role)}", block.text)
+        for block in trace.prompt
+    )
+    went_in = f"Injected ({len(trace.injections)}, {plural(trace.total_tokens, '# token|# tokens')})"
+    limits = tuple((limit.name, _used(limit)) for limit in trace.limits)
     return (
         _TextSection("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
         _TextSection("Notes on the stages", ("Stage", "Note"), notes),
         _TextSection("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
-        _TextSection(
-            f"Injected ({len(trace.injections)}, {tokens})",
-            ("", "Entry", "Tokens", "Priority", "Where"),
-            tuple(_injected(number, injection) for number, injection in enumerate(trace.injections, 1)),
-        ),
-        _TextSection("Limits", ("Limit", "Used"), tuple((limit.name, _used(limit)) for limit in trace.limits)),
-        _TextSection(
-            "Requests to a model",
-            ("Kind", "Answered by", "Result"),
-            tuple(
-                (
-                    call.kind,
-                    call.model or call.source or "unknown",
-                    f"failed: {call.error}" if call.error else "answered",
-                )
-                for call in trace.ai_calls
-            ),
-        ),
-        _TextSection(
-            "Items of the reply",
-            ("Asked for", "Matched to", "How", "Confidence", "Result"),
-            tuple(
-                (item.asked, _matched_to(trace, item), match_words(item), item.confidence, RESULT_WORDS[item.result])
-                for record in trace.stages
-                if record.ai is not None
-                for item in record.ai.items
-            ),
-        ),
-        _TextSection(
-            "Cache and circuit breaker",
-            ("Stage", "Cache", "Breaker before", "Breaker after"),
-            tuple(
-                (
-                    record.name,
-                    cache_words(record.details) or "-",
-                    breaker_words(record.ai.before, trace.clock_ms),
-                    breaker_words(record.ai.after, trace.clock_ms),
-                )
-                for record in trace.stages
-                if record.ai is not None
-            ),
-        ),
-        _TextSection(
-            "Prompt",
-            texts=tuple(
-                (f"{one_line(block.tag)}, {place(block.position, block.depth, block.role)}", block.text)
-                for block in trace.prompt
-            ),
-        ),
+        _TextSection(went_in, ("", "Entry", "Tokens", "Priority", "Where"), injected),
+        _TextSection("Limits", ("Limit", "Used"), limits),
+        _TextSection("Requests to a model", ("Kind", "Answered by", "Result"), calls),
+        _TextSection("Items of the reply", ("Asked for", "Matched to", "How", "Confidence", "Result"), items),
+        _TextSection("Cache and circuit breaker", ("Stage", "Cache", "Breaker before", "Breaker after"), breakers),
+        _TextSection("Prompt", texts=prompt),
     )
 
 

@@ -6,9 +6,10 @@ before: only entries that the texts concern are made anew (rules: deeplore 1.1, 
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lorestudio.domain.tokens import TokenCounter
@@ -60,7 +61,7 @@ class EditedVaults:
         vaults = list(self.state.vaults)
         for number, texts in by_vault.items():
             vaults[number] = self._vault_with(number, texts)
-        if all(now is before for now, before in zip(vaults, self.state.vaults, strict=True)):
+        if all(map(operator.is_, vaults, self.state.vaults)):
             return self.state
         return VaultState(tuple(vaults), assemble(vaults, self._definitions, self._mode, self.state.assembly))
 
@@ -92,7 +93,8 @@ class EditedVaults:
             left.insert(place, file)
         # A file that could not be read could be, once it has been saved.
         left_out = tuple(item for item in vault.left_out if item.filename not in texts)
-        if len(left) == len(vault.files) and left_out == vault.left_out and _same(left, vault.files):
+        same = len(left) == len(vault.files) and all(map(operator.is_, left, vault.files))
+        if same and left_out == vault.left_out:
             return vault
         return replace(vault, files=tuple(left), left_out=left_out)
 
@@ -102,7 +104,3 @@ class EditedVaults:
         if place is not None and vault.files[place].digest == digest:
             return vault.files[place]
         return KnownFile(filename, digest, parse_note(text, filename, vault.name, self._rules, self._counter))
-
-
-def _same(one: Sequence[KnownFile], other: Sequence[KnownFile]) -> bool:
-    return all(mine is theirs for mine, theirs in zip(one, other, strict=True))

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import process_runs
 
@@ -79,16 +80,14 @@ def locked(path: Path, wait_s: float = WAIT_S) -> Iterator[None]:
     """
     lock = FileLock(path)
     deadline = time.monotonic() + wait_s
-    try:
+    told = (
+        f"The studio's folder “{path.parent}” cannot be written ({{reason}}). Nothing was changed. "
+        "Make room or correct its permissions, and try again."
+    )
+    with refused(SaveError, told):
         path.parent.mkdir(parents=True, exist_ok=True)
         while not (held := lock.try_acquire()) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise SaveError(
-            f"The studio's folder “{path.parent}” cannot be written ({reason}). Nothing was changed. "
-            "Make room or correct its permissions, and try again."
-        ) from error
     if not held:
         raise SaveError(
             f"Another lorestudio has been using “{path.parent}” for {wait_s:g} s. "

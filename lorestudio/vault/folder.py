@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import fields as field_file
+from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.front_matter import BOM
 
@@ -23,10 +25,6 @@ MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 
 MAX_LEVELS: Final = 20
 """Folders at this depth below the vault are not listed."""
-
-
-class ReadingCancelledError(Exception):
-    """The person stopped the reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def list_folder(
     """Which files are to be read: name relative to the vault, and place; `name` is the vault's, else the folder's.
 
     Files and folders whose names begin with a dot are passed over. `definition_path` is the setting
-    `fieldDefinitionsPath`. Raises VaultError where the folder itself cannot be read, and ReadingCancelledError.
+    `fieldDefinitionsPath`. Raises VaultError where the folder itself cannot be read, and Cancelled.
     """
     definition_path = definition_path or field_file.DEFAULT_PATH
     listing = _list_root(path)
@@ -84,7 +82,7 @@ class _Walk:
     def add_folder(self, prefix: str, listing: Sequence[_FolderItem], above: frozenset[str], level: int) -> None:
         """Take in one listed folder; `above` holds the real paths of all folders around it, itself included."""
         if self.cancelled():
-            raise ReadingCancelledError
+            raise Cancelled
         for item in listing:
             filename = prefix + item.name
             if item.problem is not None:
@@ -139,7 +137,7 @@ def _list_root(path: Path) -> list[_FolderItem]:
     except NotADirectoryError as error:
         raise VaultError(f"“{path}” is a file. Choose the folder that holds the vault's notes.") from error
     except OSError as error:
-        raise VaultError(f"The folder “{path}” cannot be read: {_reason(error)}. Check its permissions.") from error
+        raise VaultError(f"The folder “{path}” cannot be read: {reason_of(error)}. Check its permissions.") from error
 
 
 def _is_extra_file(root: Path, filename: str) -> bool:
@@ -217,14 +215,9 @@ def _problem(error: OSError) -> NoteProblem:
 
 def _trouble(filename: str, error: OSError) -> str:
     return (
-        f"“{shown_name(filename)}” cannot be read: {_reason(error)}. Check that it still exists and that you have the "
-        "permission to read it."
+        f"“{shown_name(filename)}” cannot be read: {reason_of(error)}. Check that it still exists and that you have "
+        "the permission to read it."
     )
-
-
-def _reason(error: OSError) -> str:
-    """The system's own words for what went wrong."""
-    return error.strerror or str(error) or type(error).__name__
 
 
 def is_text(name: str) -> bool:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import VERSION
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.files import VaultFiles
-from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.folder import list_folder, read_listed
 
 _PARSER: Final = (
     "lorestudio.domain.entry",
@@ -167,7 +168,7 @@ def scan_folder(
     files: list[ScannedFile] = []
     for count, (filename, place) in enumerate(listing.found, 1):
         if cancelled is not None and cancelled():
-            raise ReadingCancelledError
+            raise Cancelled
         before = None if filename == definition_path else known.get(filename)
         found = _scan_file(filename, place, listing.name, before, clock_ns)
         if isinstance(found, LeftOutNote):
@@ -187,11 +188,10 @@ def _scan_file(
     if stamp is not None and known is not None and known.stamp == stamp:
         return ScannedFile(filename, known.digest, None, stamp)
     now = clock_ns()
-    note = read_listed(filename, place, vault)
-    if isinstance(note, LeftOutNote):
-        return note
-    settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS
-    return ScannedFile(filename, text_digest(note.text), note.text, stamp if settled else None)
+    read = _stamped(read_listed(filename, place, vault), stamp, now)
+    return (
+        read if isinstance(read, LeftOutNote) else ScannedFile(filename, text_digest(read.text), read.text, read.stamp)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,11 @@ def read_stamped(
     stamp, now = file_stamp(place), time.time_ns()
     if known is not None and stamp is not None and known.stamp == stamp:
         return known
-    note = read_listed(filename, place, vault, keep_bom=keep_bom)
+    return _stamped(read_listed(filename, place, vault, keep_bom=keep_bom), stamp, now)
+
+
+def _stamped(note: NoteFile | LeftOutNote, stamp: Stamp | None, now: int) -> StampedText | LeftOutNote:
+    """What was read after `stamp` was taken at `now` (ns); a file that has just changed may change again unseen."""
     if isinstance(note, LeftOutNote):
         return note
     settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS

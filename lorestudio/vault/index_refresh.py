@@ -21,28 +21,19 @@ from lorestudio.vault.index import Assembly, FieldDefinitions, assemble, definit
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedEntry:
-    """Names an entry that has changed; of a removed one it is the last that is known."""
-
-    vault: str
-    filename: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class IndexChanges:
     """What differs between two indexes (rules: deeplore 1.13 step 6, 12.4).
 
-    Entries are the same when vault and file name are. `modified` have another text, `keys_changed` other keys and a
-    title that is not among the modified ones. DeepLore reports these four. `other` are entries whose file differs in
-    something else, which DeepLore does not mention.
+    Entries are the same when vault and file name are; a removed one is as it was last known. `modified` have another
+    text, `keys_changed` other keys and a title that is not among the modified ones. DeepLore reports these four.
+    `other` are entries whose file differs in something else, which DeepLore does not mention.
     """
 
-    added: tuple[ChangedEntry, ...] = ()
-    removed: tuple[ChangedEntry, ...] = ()
-    modified: tuple[ChangedEntry, ...] = ()
-    keys_changed: tuple[ChangedEntry, ...] = ()
-    other: tuple[ChangedEntry, ...] = ()
+    added: tuple[Entry, ...] = ()
+    removed: tuple[Entry, ...] = ()
+    modified: tuple[Entry, ...] = ()
+    keys_changed: tuple[Entry, ...] = ()
+    other: tuple[Entry, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.modified or self.keys_changed or self.other)
@@ -162,18 +153,18 @@ def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
     for entry in new.entries:
         earlier = before.get((entry.vault, entry.filename))
         if earlier is None:
-            added.append(_name(entry))
+            added.append(entry)
             continue
         if earlier is entry:
             continue
         if earlier.content != entry.content:
-            modified.append(_name(entry))
+            modified.append(entry)
             modified_titles.add(entry.title)
         if earlier.keys != entry.keys and entry.title not in modified_titles:
-            keys_changed.append(_name(entry))
+            keys_changed.append(entry)
         elif earlier.content == entry.content and earlier.content_hash != entry.content_hash:
-            other.append(_name(entry))
-    removed = [_name(entry) for entry in old.entries if (entry.vault, entry.filename) not in after]
+            other.append(entry)
+    removed = [entry for entry in old.entries if (entry.vault, entry.filename) not in after]
     return IndexChanges(tuple(added), tuple(removed), tuple(modified), tuple(keys_changed), tuple(other))
 
 
@@ -216,10 +207,6 @@ def _known_files(
             parsed += 1
         files.append(KnownFile(file.filename, file.digest, note, file.stamp, kept_text))
     return tuple(files), parsed
-
-
-def _name(entry: Entry) -> ChangedEntry:
-    return ChangedEntry(entry.vault, entry.filename, entry.title)
 
 
 class RefreshReason(StrEnum):

@@ -22,12 +22,12 @@ from lorestudio.systems.facts.records import (
     STRICT,
     Changes,
     Fact,
+    FactError,
     Line,
     Memory,
     MemoryMatch,
     Thread,
     ThreadState,
-    as_match,
     iso,
 )
 from lorestudio.systems.facts.store import FactStore
@@ -302,9 +302,7 @@ class _Bench:
         self._profile(store, given.get("profile_ops", ()))
         config, limit = given.get("config", {}), given.get("limit", 10)
         search = _search(config, self.mode)
-        pinned = [
-            retrieval.as_pinned(memory, strict=self.strict) for memory in store.get_memories(USER) if memory.pinned
-        ]
+        pinned = [MemoryMatch(memory, 1.0) for memory in store.get_memories(USER) if memory.pinned]
         considered = store.search_memories(
             USER, _vector(given["vectors"][given["query"]]), limit * (5 if search.diversity_weight > 0 else 1),
             given.get("filterTags") or (), strict=self.strict,
@@ -313,11 +311,15 @@ class _Bench:
         matches = found[1:] if config.get("onRetrieve") == "drop_first" else found
         updates = []
         for match in matches if search.half_life is not None else ():
-            asked = Changes(last_retrieved_at=self.clock(), retrieval_count=(match.retrieval_count or 0) + 1)
+            lost = self.strict and match.memory.pinned  # the original loses the counters of pinned ones
+            times = 0 if lost else match.memory.retrieval_count or 0
+            asked = Changes(last_retrieved_at=self.clock(), retrieval_count=times + 1)
             store.update_memory(match.memory.id, asked)
             updates.append({"op": "update", "id": match.memory.id, "updates": _changes(asked)})
         return {
-            "matches": [{"id": match.memory.id, "score": match.score, "pinned": match.pinned} for match in matches],
+            "matches": [
+                {"id": match.memory.id, "score": match.score, "pinned": match.memory.pinned} for match in matches
+            ],
             "metadata_updates": updates,
         }
 
@@ -465,7 +467,8 @@ async def _do(memory: Conversations, step: Mapping[str, Any], current: str) -> t
 
 
 def _error(error: Exception) -> str:
-    return f"InvalidTransitionError: {error}" if isinstance(error, InvalidTransitionError) else str(error)
+    message = error.message if isinstance(error, FactError) else str(error)
+    return f"InvalidTransitionError: {message}" if isinstance(error, InvalidTransitionError) else message
 
 
 def _ms(text: str) -> int:
@@ -527,7 +530,7 @@ def _match(raw: Mapping[str, Any]) -> MemoryMatch:
         _when(raw, "createdAt"), raw.get("pinned"), raw.get("tags"), _when(raw, "lastRetrievedAt"),
         raw.get("retrievalCount"),
     )  # fmt: skip
-    return as_match(memory, raw["score"])
+    return MemoryMatch(memory, raw["score"])
 
 
 def _matches(raw: Sequence[Mapping[str, Any]]) -> list[MemoryMatch]:

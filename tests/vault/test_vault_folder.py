@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.entry import NoteProblem
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import folder
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import ReadingCancelledError, read_listed
+from lorestudio.vault.folder import read_listed
 from tests.vault.folders import read_folder
 
 
@@ -191,6 +192,6 @@ def test_progress_and_cancelling(tmp_path: Path) -> None:
     read_folder(tmp_path, on_progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     seen.clear()
-    with pytest.raises(ReadingCancelledError):
+    with pytest.raises(Cancelled):
         read_folder(tmp_path, on_progress=lambda *step: seen.append(step), cancelled=lambda: len(seen) == 2)
     assert seen == [(1, 3), (2, 3)]

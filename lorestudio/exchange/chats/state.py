@@ -15,6 +15,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import STATE_KEYS, StateKey, read_controls, written
 from lorestudio.exchange.chats.records import METADATA
+from lorestudio.exchange.chats.sillytavern import is_header
 from lorestudio.exchange.json_file import FileChange, change_of, read_file
 from lorestudio.exchange.json_spelling import set_members
 from lorestudio.exchange.problems import InputError
@@ -111,7 +112,7 @@ def _header(path: Path, data: bytes) -> tuple[int, int, Mapping[str, Json]]:
         record = parse_json(data[start:end], path)
     except SettingsError:
         record = None
-    if not isinstance(record, Mapping) or "mes" in record or not any(key in record for key in _HEADER_KEYS):
+    if not isinstance(record, Mapping) or not is_header(record):
         raise InputError(
             path,
             "it has no header line, so there is no place for a chat's choices. SillyTavern keeps those of group chats "
@@ -119,9 +120,6 @@ def _header(path: Path, data: bytes) -> tuple[int, int, Mapping[str, Json]]:
             data.count(b"\n", 0, start) + 1,
         )
     return start, end, record
-
-
-_HEADER_KEYS: Final = (METADATA, "user_name", "name")
 
 
 def state_json(controls: ChatControls) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,11 +38,6 @@ class LookedAt:
     problem: str = ""
 
 
-def look_at(files: Iterable[BookFile]) -> tuple[LookedAt, ...]:
-    """Each file read, for a person to see. Waits for the disk."""
-    return tuple(_looked_at(file) for file in files)
-
-
 def added_file(path: Path) -> BookFile:
     """A file with the role that its content suggests. Waits for the disk."""
     try:
@@ -52,7 +46,8 @@ def added_file(path: Path) -> BookFile:
         return BookFile(str(path), BookRole.GLOBAL)  # looking at it says what is wrong
 
 
-def _looked_at(file: BookFile) -> LookedAt:
+def look_at(file: BookFile) -> LookedAt:
+    """The file read, for a person to see. Waits for the disk."""
     try:
         return LookedAt(file, load_lorebook(Path(file.path).expanduser(), file.role))
     except InputError as error:

@@ -232,9 +232,6 @@ def _list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list | tuple) else ()
 
 
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""The largest file that is read as a lorebook."""
-
 ADVICE: Final = "Give a World Info file that SillyTavern exported, or a character card with a lorebook inside."
 
 
@@ -243,13 +240,7 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
 
     Without a role a card's book is the character's and any other one is global.
     """
-    try:
-        large = path.stat().st_size > MAX_BYTES
-    except OSError:
-        large = False  # reading says what is wrong
-    if large:
-        raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no lorebook.")
-    data = read_file(path)
+    data = read_file(path, "lorebook")
     if data.startswith(SIGNATURE):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:

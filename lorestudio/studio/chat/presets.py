@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -286,12 +287,9 @@ class PresetFolder:
             _remove(pair[0])
 
     def _free(self, name: str) -> Path:
-        path = self.folder / file_name(name)
-        number = 2
-        while path.exists():
-            path = self.folder / f"{Path(file_name(name)).stem} {number}{SUFFIX}"
-            number += 1
-        return path
+        first = self.folder / file_name(name)
+        others = (first.with_name(f"{first.stem} {number}{SUFFIX}") for number in count(2))
+        return next(path for path in chain([first], others) if not path.exists())
 
     def _write(self, path: Path, preset: Preset) -> Path:
         try:

@@ -18,7 +18,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Folder
 from lorestudio.domain.state import ChatControls
-from lorestudio.exchange.chats.document import ChatDocument, ChatFormat, ChatLine, LineKind, digest_of
+from lorestudio.exchange.chats.document import ChatDocument, ChatFormat, ChatLine, LineKind
 from lorestudio.exchange.chats.metadata import with_controls
 from lorestudio.exchange.chats.plain_text import lost_as_text
 from lorestudio.exchange.chats.records import new_header
@@ -27,6 +27,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.chat.editing import ChatBranch, file_date
 from lorestudio.vault.data_folder import refused
+from lorestudio.vault.writer import digest_of
 
 NO_HEADER: Final = (
     "The file has no header, as those of group chats: SillyTavern keeps pins, blocks, context and notes of such a chat "

@@ -48,8 +48,7 @@ class TurnComparison:
     @property
     def overlap(self) -> float:
         """Common notes as a part of all that anybody put in, from 0 to 1; 1 where nobody put anything in."""
-        every = frozenset(note for share in self.shares for note in share.notes)
-        return len(self.common) / len(every) if every else 1.0
+        return _overlap([frozenset(share.notes) for share in self.shares])
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +128,13 @@ def _total(label: str, shares: Sequence[PromptShare]) -> Total:
 
 
 def _agreement(turns: Sequence[TurnComparison], one: int, other: int) -> float:
-    overlaps = []
-    for turn in turns:
-        mine, theirs = frozenset(turn.shares[one].notes), frozenset(turn.shares[other].notes)
-        either = mine | theirs
-        overlaps.append(len(mine & theirs) / len(either) if either else 1.0)
+    overlaps = [_overlap([frozenset(turn.shares[place].notes) for place in (one, other)]) for turn in turns]
     return fmean(overlaps) if overlaps else 1.0
+
+
+def _overlap(sets: Sequence[frozenset[Note]]) -> float:
+    every = frozenset.union(*sets)
+    return len(frozenset.intersection(*sets)) / len(every) if every else 1.0
 
 
 MOST_NAMES: Final = 6

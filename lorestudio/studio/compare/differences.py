@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.settings.differences import section_differences
+from lorestudio.settings.differences import differences
 from lorestudio.studio.compare.note_differences import carried_notes, note_changes
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
@@ -50,7 +50,7 @@ def input_differences(before: Rerun, after: Rerun) -> tuple[InputDifference, ...
 
 
 def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    for change in section_differences(before.system.settings, after.system.settings):
+    for change in differences(before.system.settings, after.system.settings):
         declaration = change.declaration
         if declaration.affects:
 

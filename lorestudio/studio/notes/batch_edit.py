@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,12 +179,9 @@ def shown_value(value: Json) -> str:
 def _summary(name: str, values: Sequence[tuple[PropertyKind, Json]], total: int) -> PropertySummary:
     kinds = [kind for kind, _ in values]
     texts = {(kind, shown_value(value)) for kind, value in values}
-    items: dict[str, int] = {}
-    for _, value in values:
-        for item in value if isinstance(value, list | tuple) else ():
-            text = to_string(item)
-            items[text] = items.get(text, 0) + 1
+    lists = (value for _, value in values if isinstance(value, list | tuple))
+    items = Counter(to_string(item) for value in lists for item in value)
     same = len(texts) == 1 and len(values) == total
     kind = max(dict.fromkeys(kinds), key=kinds.count)
-    common = tuple(sorted(items, key=lambda item: -items[item]))
+    common = tuple(item for item, _ in items.most_common())
     return PropertySummary(name, kind, values[0][1] if same else None, same, len(texts), len(values), total, common)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.studio.notes.change_journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
-from lorestudio.studio.notes.change_plan import DiskPlan, DiskStep, Planner, Roots, read_bytes
+from lorestudio.studio.notes.change_plan import DiskPlan, DiskStep, Planner, Roots, read_bytes, text_digest
 from lorestudio.studio.notes.change_set import (
     ChangedMeanwhileError,
     ChangeSet,
@@ -329,9 +329,7 @@ def _contents(change: NoteFileChange) -> Iterator[tuple[str, bytes]]:
 
 
 def _logged(change: NoteFileChange) -> LoggedChange:
-    before, after = (
-        None if text is None else digest_of(encode_note(change.path, text)) for text in (change.before, change.after)
-    )
+    before, after = (text_digest(change.path, text) for text in (change.before, change.after))
     return LoggedChange(change.path, before, after, change.new_path)
 
 

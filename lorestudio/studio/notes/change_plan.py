@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from lorestudio.vault.writer import digest_of, encode_note, move_note, remove_no
 
 
 @dataclass(slots=True)
-class DiskStep:
+class DiskStep(ABC):
     """One step, at a path. `do` and `undo` raise SaveError; `do` has then changed nothing."""
 
     path: Path
@@ -35,13 +36,13 @@ class DiskStep:
         """The files that it touches."""
         return (self.path,)
 
+    @abstractmethod
     def do(self) -> None:
         """Take the step."""
-        raise NotImplementedError
 
+    @abstractmethod
     def undo(self) -> None:
         """Take it back."""
-        raise NotImplementedError
 
 
 def text_digest(path: Path, text: str | None) -> str | None:

@@ -47,10 +47,7 @@ class VaultNotes:
 
     def filename(self, path: Path) -> str | None:
         """The name of a note of this vault, None for any other path."""
-        try:
-            name = path.relative_to(self.folder).as_posix()
-        except ValueError:
-            return None
+        name = _name(self.folder, path)
         return name if name in self.index.notes else None
 
     def changed(self, filename: str, text: str | None) -> VaultNotes:
@@ -142,7 +139,7 @@ class FreshNotes:
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> tuple[VaultNotes, ...]:
-        """All vaults, in order. Raises VaultError and ReadingCancelledError.
+        """All vaults, in order. Raises VaultError and Cancelled.
 
         `on_progress` gets steps done and all steps of the vault that is being read.
         """
@@ -203,10 +200,7 @@ def _changed(known: _KnownNotes, done: ChangeSet) -> _KnownNotes:
 
 
 def _name(folder: Path, path: Path) -> str | None:
-    try:
-        return path.relative_to(folder).as_posix()
-    except ValueError:
-        return None
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else None
 
 
 def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:

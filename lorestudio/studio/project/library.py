@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -25,7 +25,6 @@ from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, pa
 from lorestudio.vault.index import definition_path, field_definitions
 from lorestudio.vault.index_refresh import (
     NO_CHANGES,
-    ChangedEntry,
     IndexChanges,
     Refreshed,
     RefreshReason,
@@ -36,7 +35,7 @@ from lorestudio.vault.index_refresh import (
     update,
 )
 from lorestudio.vault.sources import OnProgress, VaultSource
-from lorestudio.vault.watching import DEFAULT_TIMES, WatchStatus, WatchTimes, watch_folder
+from lorestudio.vault.watching import DEFAULT_TIMES, WatchTimes, watch_folder
 
 logger = logging.getLogger(__name__)
 
@@ -69,10 +68,9 @@ class LibraryNews:
 
 @dataclass(frozen=True, slots=True)
 class LibraryListener:
-    """Whom a library tells: about news, about how a vault's folder is watched, and about what has failed."""
+    """Whom a library tells: about news, and about what has failed."""
 
     news: Callable[[LibraryNews], None] = lambda _: None
-    watching: Callable[[VaultSource, WatchStatus], None] = lambda _source, _status: None
     problem: Callable[[str], None] = lambda _: None
 
 
@@ -297,7 +295,7 @@ class Library:
         folder = source.folder
         if folder is None:
             return
-        async for _ in watch_folder(folder, lambda status: self._listener.watching(source, status), self._times):
+        async for _ in watch_folder(folder, self._times):
             with suppress(Cancelled):
                 await self.refresh(RefreshReason.CHANGED_ON_DISK)
 
@@ -385,7 +383,7 @@ def changes_text(changes: IndexChanges) -> str:
     return "; ".join(f"{len(entries)} {kind} ({_titles(entries)})" for kind, entries in kinds if entries)
 
 
-def _titles(entries: Sequence[ChangedEntry]) -> str:
+def _titles(entries: Sequence[Entry]) -> str:
     shown = ", ".join(entry.title for entry in entries[:NAMES_SHOWN])
     return f"{shown}, …" if len(entries) > NAMES_SHOWN else shown
 

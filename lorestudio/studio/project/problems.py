@@ -18,11 +18,11 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.folder import ReadingCancelledError, list_folder
+from lorestudio.vault.folder import list_folder
 from lorestudio.vault.folder_scan import StampedText, read_stamped
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
-from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, ordered
+from lorestudio.vault.lint.linter import Linter, Scope, ordered
 from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
 from lorestudio.vault.lint.table import all_checks
@@ -40,7 +40,7 @@ class NoteTexts:
     ) -> tuple[dict[NoteKey, str], tuple[str, ...]]:
         """Every note's text by vault and file name, a byte order mark included, and sentences about what failed.
 
-        Raises ReadingCancelledError.
+        Raises Cancelled.
         """
         texts: dict[NoteKey, str] = {}
         failures: list[str] = []
@@ -55,7 +55,7 @@ class NoteTexts:
                 continue
             for filename, path in listing.found:
                 if cancelled is not None and cancelled():
-                    raise ReadingCancelledError
+                    raise Cancelled
                 if not filename.endswith(".md"):
                     continue
                 read = read_stamped(filename, path, vault, self._known.get(path), keep_bom=True)
@@ -121,11 +121,8 @@ class ProblemFinder:
 
         Raises Cancelled.
         """
-        try:
-            scope, unmet, failures = self._look(project, cancelled)
-            report = self._linter.run(scope, on_progress, cancelled)
-        except (LintCancelled, ReadingCancelledError) as stopped:
-            raise Cancelled from stopped
+        scope, unmet, failures = self._look(project, cancelled)
+        report = self._linter.run(scope, on_progress, cancelled)
         self._scope = scope
         found = list(report.findings)
         for path, text in (drafts or {}).items():

@@ -230,7 +230,7 @@ def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, mod
     messages = [chat.messages[number] for number in wanted]
     if not any(message.scannable and trim(message.text) for message in messages):
         raise InputError("messages", "they are all hidden or empty. Choose messages that the story has.")
-    titles = titles_of(project)
+    titles = tuple(dict.fromkeys(entry.title for entry in project.index.entries))
     request = draft_request(messages, titles, focus, project.settings, model)
     passage = DraftPassage(draft_folder(project), wanted, titles, trim(focus))
     return ProposalPlan(ProposalKind.DRAFT, (ProposalTask(ProposalKind.DRAFT, passage, request),))
@@ -247,11 +247,6 @@ def draft_folder(project: Project) -> Path:
         text = f"the folder for suggestions “{project.settings.auto_suggest_folder}” leads out of the vault."
         raise InputError("settings", text, field="autoSuggestFolder")
     return project.roots[0].joinpath(*parts)
-
-
-def titles_of(project: Project) -> tuple[str, ...]:
-    """The titles of all entries, each once."""
-    return tuple(dict.fromkeys(entry.title for entry in project.index.entries))
 
 
 def read_material(project: Project, entry: Entry, guard: Guard) -> Material | Skipped:

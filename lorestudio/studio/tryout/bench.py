@@ -17,7 +17,7 @@ from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
-from lorestudio.trace.found_keys import KeyPlace
+from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, came_in
 from lorestudio.trace.model import Phase, Trace, Turn
 
@@ -53,7 +53,7 @@ class BenchRow:
     how: str = ""
     how_sentence: str = ""
     keys: tuple[str, ...] = ()
-    places: tuple[KeyPlace, ...] = field(default=(), repr=False)
+    places: tuple[FoundKey, ...] = field(default=(), repr=False)
     elsewhere: bool = False
 
     @property
@@ -137,11 +137,11 @@ class Bench:
         return replace(moment, turn=Turn(place + 1, 0, 0), digests={}), state
 
 
-def bench_rows(journeys: Journeys, places: Sequence[KeyPlace], message: int) -> tuple[BenchRow, ...]:
+def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> tuple[BenchRow, ...]:
     """A row for each entry that the run speaks of; `places` are those of keys in all that was searched."""
     trace = journeys.trace
     injected = {injection.entry: injection for injection in trace.injections}
-    by_entry: dict[int, list[KeyPlace]] = {}
+    by_entry: dict[int, list[FoundKey]] = {}
     for place in places:
         by_entry.setdefault(place.entry, []).append(place)
     rows: list[BenchRow] = []

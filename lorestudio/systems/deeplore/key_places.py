@@ -12,10 +12,10 @@ from lorestudio.domain.javascript import length, trim
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KEY_LIMIT, PatternHits
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
-from lorestudio.trace.found_keys import KeyMatch, KeyPlace, WouldMatch
+from lorestudio.trace.found_keys import FoundKey, KeyMatch, WouldMatch
 
 
-def key_places(ctx: Inputs) -> tuple[KeyPlace, ...]:
+def key_places(ctx: Inputs) -> tuple[FoundKey, ...]:
     """All occurrences of keys in the order of the text, those of constants and guides left out: theirs decide nothing.
 
     Refine keys are told where a key of the same entry occurs too. Empty where the settings search no message at all.
@@ -25,7 +25,7 @@ def key_places(ctx: Inputs) -> tuple[KeyPlace, ...]:
     searched = _Searched(ctx)
     entries = (ctx.index.vault.entries[number] for number in searched.matcher.hit_entries(searched.hits))
     places = [place for entry in entries if not entry.constant and not entry.guide for place in searched.places(entry)]
-    return tuple(sorted(places, key=lambda place: (place.message, -1 if place.start is None else place.start)))
+    return tuple(sorted(places, key=lambda place: (place.message or 0, -1 if place.start is None else place.start)))
 
 
 def would_match(ctx: Inputs, entry: Entry) -> WouldMatch:
@@ -65,7 +65,7 @@ class _Searched:
             self.found.setdefault(number, []).append(start)
         self.hits = PatternHits({number: starts[-1] for number, starts in self.found.items()})
 
-    def places(self, entry: Entry) -> Iterator[KeyPlace]:
+    def places(self, entry: Entry) -> Iterator[FoundKey]:
         """The places of one entry, none where its keys stand further back than it looks; equal keys count once."""
         offset, table = self.window.offset(self.ctx.depth_of(entry)), self.matcher.table
         if any(self.hits.within(number, offset) for _, number in table.primary[entry.id]):
@@ -73,7 +73,7 @@ class _Searched:
                 for number, key in {number: key for key, number in reversed(keys)}.items():
                     for start in self.found.get(number, ()):
                         if start >= offset:
-                            yield KeyPlace(entry.id, key, *self._place(number, start), refine)
+                            yield FoundKey(entry.id, key, *self._place(number, start), refine)
 
     def match(self, key: str, patterns: Mapping[str, int], offset: int, *, cut: bool) -> KeyMatch:
         """What one key of an entry finds from `offset` on."""

@@ -158,12 +158,7 @@ def _exempt(ctx: Inputs, state: RunState) -> list[int]:
 def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:
     """The two caps, with what the entries under them use; outlet entries are outside both."""
     capped = [accepted.entry for accepted in state.accepted if not accepted.entry.outlet]
-    return (
-        Limit(
-            "token budget",
-            sum(entry.tokens for entry in capped),
-            None if settings.unlimited_budget else settings.max_tokens_budget,
-            "tokens",
-        ),
-        Limit("entry cap", len(capped), None if settings.unlimited_entries else settings.max_entries, "entries"),
-    )
+    tokens = sum(entry.tokens for entry in capped)
+    budget = None if settings.unlimited_budget else settings.max_tokens_budget
+    most = None if settings.unlimited_entries else settings.max_entries
+    return Limit("token budget", tokens, budget, "tokens"), Limit("entry cap", len(capped), most, "entries")

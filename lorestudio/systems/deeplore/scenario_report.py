@@ -12,6 +12,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.ai import prompts
 from lorestudio.systems.deeplore.ai.breaker import is_open
 from lorestudio.systems.deeplore.state import counters_as_json
+from lorestudio.systems.scenarios import fields_of
 from lorestudio.trace.model import AiCall, Injection, Outcome, RunOutcome, StageRecord, StageStatus, Trace, Verdict
 
 
@@ -56,7 +57,7 @@ def _selection(record: StageRecord) -> dict[str, Any]:
 
 
 def _call(call: AiCall, manifest: StageRecord) -> dict[str, Any]:
-    row: dict[str, Any] = {"kind": call.kind, "max_tokens": call.max_tokens, "json_schema": call.json_schema}
+    row = fields_of(call, "kind", "max_tokens", "json_schema")
     if call.model:
         row["model"] = call.model
     if call.details.get("merged_into_user"):
@@ -254,19 +255,13 @@ def _removed(stage: str, verdict: Verdict, index: VaultIndex) -> dict[str, Any]:
 
 def _accepted(injection: Injection) -> dict[str, Any]:
     row: dict[str, Any] = {"id": injection.entry, "title": injection.title, "tokens": injection.tokens}
-    if injection.truncated:
-        row |= {
-            "truncated": True,
-            "original_tokens": injection.original_tokens,
-            "content_hash": injection.content_hash,
-        }
-    return row
+    return row | (fields_of(injection, "truncated", "original_tokens", "content_hash") if injection.truncated else {})
 
 
 def _groups(number: int, trace: Trace, seen: SeenTexts) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for place, block in enumerate(trace.prompt):
-        place_of = {"tag": block.tag, "position": block.position, "depth": block.depth, "role": block.role}
+        place_of = fields_of(block, "tag", "position", "depth", "role")
         first = seen.blocks.setdefault(block.text, [number, place])
         rows.append(place_of | ({"text": block.text} if first == [number, place] else {"same_text_as": first}))
     return rows
@@ -295,7 +290,7 @@ def _host_order(prompt: Prompt) -> int:
 def _prompt(prompt: Prompt) -> dict[str, Any]:
     row: dict[str, Any] = {"tag": prompt.tag, "via": "prompt_manager" if prompt.managed else "extension_prompt"}
     if not prompt.managed:
-        row |= {"position": prompt.position, "depth": prompt.depth, "role": prompt.role, "scan": prompt.scan}
+        row |= fields_of(prompt, "position", "depth", "role", "scan")
     if prompt.tag == "deeplore_notebook" and not prompt.managed:
         row["text"] = prompt.text
     return row | {"hash": simple_hash(prompt.text)}
@@ -322,10 +317,8 @@ def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
         row["decay"] = decay
     if settings.ai_search_enabled:
         row["ai"] = {
-            "failures": state.ai.failures,
             "circuit_open": is_open(state.ai),
-            "calls": state.ai.calls,
-            "cached_hits": state.ai.cached_hits,
+            **fields_of(state.ai, "failures", "calls", "cached_hits"),
         }
     if state.snapshot is not None:
         row["snapshot"] = [state.snapshot.swipe_key, state.snapshot.counters.generation_count]

@@ -1,5 +1,4 @@
-"""The notes of one chat, and what happens after a reply: the AI notepad takes notes, and the session scribe writes a
-summary when one is due.
+"""The notes of one chat; after a reply the AI notepad takes notes, and the session scribe writes a summary when due.
 
 The notes of the open chat lie on a desk. A tool reads them there, asks its question, and puts its whole result in one
 step onto what lies there by then, or leaves everything alone. So what a person changes while a model is thinking stays,
@@ -287,12 +286,8 @@ class SessionNotes:
         if asked.reply is None:
             return _failure(NOTEPAD, asked)
         if notes.key != begun.key or current is None or (current.swipe, current.text) != (message.swipe, message.text):
-            return _ended(
-                asked,
-                NOTEPAD,
-                NotesOutcome.DROPPED,
-                "The reply has changed meanwhile, so the notes from it were dropped.",
-            )
+            text = "The reply has changed meanwhile, so the notes from it were dropped."
+            return _ended(asked, NOTEPAD, NotesOutcome.DROPPED, text)
         if not trim(asked.reply.text):
             return _ended(asked, NOTEPAD, NotesOutcome.FAILED, _EMPTY)
         taken = extraction.answered_notes(asked.reply.text)
@@ -339,12 +334,8 @@ class SessionNotes:
         if asked.reply is None:
             return _failure(SCRIBE, asked)
         if self._desk.notes.key != begun.key:
-            return _ended(
-                asked,
-                SCRIBE,
-                NotesOutcome.DROPPED,
-                "Another chat was opened meanwhile, so the session note was dropped.",
-            )
+            text = "Another chat was opened meanwhile, so the session note was dropped."
+            return _ended(asked, SCRIBE, NotesOutcome.DROPPED, text)
         text = trim(asked.reply.text)
         if not text:
             return _ended(asked, SCRIBE, NotesOutcome.FAILED, _EMPTY)
@@ -429,11 +420,10 @@ def _ended(asked: ToolAnswer, tool: str, outcome: NotesOutcome, text: str) -> No
 
 def _failure(tool: str, asked: ToolAnswer) -> NotesRecord:
     error = asked.error or LlmError(ErrorKind.UNKNOWN)
-    if error.kind is ErrorKind.ABORTED:
-        return _ended(
-            asked, tool, NotesOutcome.CANCELLED, "It was stopped before the answer came; nothing was changed."
-        )
-    return _ended(asked, tool, NotesOutcome.FAILED, error.text)
+    if error.kind is not ErrorKind.ABORTED:
+        return _ended(asked, tool, NotesOutcome.FAILED, error.text)
+    text = "It was stopped before the answer came; nothing was changed."
+    return _ended(asked, tool, NotesOutcome.CANCELLED, text)
 
 
 def _with_remarks(text: str, reply: ChatReply) -> str:

@@ -134,13 +134,10 @@ class RunState:
 
 def counters_as_json(counters: Counters) -> Mapping[str, Json]:
     """The counters in a trace's terms."""
-    return {
-        "generation_count": counters.generation_count,
-        "cooldown": dict(counters.cooldown),
-        "decay": dict(counters.decay),
-        "consecutive": dict(counters.consecutive),
-        "injection_history": dict(counters.injection_history),
+    tracked = {
+        name: dict(getattr(counters, name)) for name in ("cooldown", "decay", "consecutive", "injection_history")
     }
+    return {"generation_count": counters.generation_count, **tracked}
 
 
 def is_rested(state: RunState, ledger: Ledger, entry: Entry) -> bool:

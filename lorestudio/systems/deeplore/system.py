@@ -53,7 +53,7 @@ from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
-from lorestudio.trace.found_keys import KeyPlace, WouldMatch
+from lorestudio.trace.found_keys import FoundKey, WouldMatch
 from lorestudio.trace.model import Trace
 from lorestudio.trace.scores import Bm25Figures
 
@@ -181,7 +181,7 @@ class DeepLoreSystem(System):
         stands_in = self.answers.name == Unanswered.STAND_IN
         return options(DeepLoreSituation.of(situation, self.inputs_of(moment, state), stand_in=stands_in))
 
-    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002
+    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[FoundKey, ...]:  # noqa: ARG002
         """Every occurrence of a key in the text that the run searched."""
         return key_places(self.inputs_of(moment, state))
 

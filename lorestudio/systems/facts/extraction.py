@@ -27,7 +27,6 @@ from lorestudio.systems.facts.records import (
     PROFILE_FIELDS,
     PROFILE_KEYS,
     Fact,
-    FactError,
     Line,
     Memory,
 )
@@ -147,19 +146,19 @@ def _items(items: Sequence[Json]) -> Iterator[dict[str, Json]]:
 
 
 def normalised(raw: Json, *, strict: bool, tagging: str = KEYWORDS) -> tuple[Fact, ...]:
-    """Facts from whatever an extractor returned (rules: fact-memory 5.6). Raises FactError in strict mode for an odd
+    """Facts from whatever an extractor returned (rules: fact-memory 5.6). Raises ValueError in strict mode for an odd
     item.
     """
     if not isinstance(raw, list | tuple):
         if strict:
-            raise FactError("the extractor returned no list")
+            raise ValueError("the extractor returned no list")
         return ()
     facts: list[Fact] = []
     for item in raw:
         content = item.get("content") if isinstance(item, Mapping) else None
         if not isinstance(item, Mapping) or not isinstance(content, str):
             if strict:
-                raise FactError("an extracted item has no text")
+                raise ValueError("an extracted item has no text")
             continue
         text = trim(content)
         if not text:

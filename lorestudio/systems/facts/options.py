@@ -27,6 +27,7 @@ from lorestudio.systems.facts.profile import (
     MEDICATIONS,
     SET,
     VITALS,
+    Extract,
     Extracted,
     ProfileRule,
     group_rule,
@@ -86,53 +87,39 @@ class FactOptions:
 _STOP: Final = re.compile(r"[.,;]")
 
 
-def _reading(key: str, unit: Callable[[regex.Match[str]], str]) -> Callable[[str, regex.Match[str]], Extracted]:
-    def extract(_health_text: str, found: regex.Match[str]) -> Extracted:
-        record: dict[str, Json] = {"value": leading_number(found[1]), "unit": unit(found)}
-        return {"key": key, "record": record}, SET
-
-    return extract
+def _reading(key: str, unit: Callable[[regex.Match[str]], str]) -> Extract:
+    return lambda found: ({"key": key, "record": {"value": leading_number(found[1]), "unit": unit(found)}}, SET)
 
 
-def _allergy(_health_text: str, found: regex.Match[str]) -> Extracted:
-    return _STOP.split(trim(found[1]))[0], ADD
-
-
-def _medication(_health_text: str, found: regex.Match[str]) -> Extracted:
-    return {"name": found[1], "dosage": trim(found[2])}, ADD
-
-
-def _health_text(_health_text: str, found: regex.Match[str]) -> Extracted:
+def _text(found: regex.Match[str]) -> Extracted:
     return trim(found[1]), ADD
 
 
-def _health_rule(pattern: str, field: str, extract: Callable[[str, regex.Match[str]], Extracted]) -> ProfileRule:
-    return ProfileRule(compile_pattern(pattern, "i"), field, extract)
-
-
 HEALTH_RULES: Final = (
-    _health_rule(r"\ba1c\b.*?(\d+\.?\d*)\s*%?", VITALS, _reading("a1c", lambda _: "%")),
-    _health_rule(
+    ProfileRule.of(r"\ba1c\b.*?(\d+\.?\d*)\s*%?", VITALS, _reading("a1c", lambda _: "%")),
+    ProfileRule.of(
         r"\bblood\s?pressure\b.*?(\d{2,3})\s*\/\s*(\d{2,3})", VITALS,
         _reading("blood_pressure", lambda found: f"{found[1]}/{found[2]} mmHg"),
     ),
-    _health_rule(
+    ProfileRule.of(
         r"\b(?:weighs?|weight)\b.*?(\d+\.?\d*)\s?(lbs?|kgs?|pounds?|kilograms?)", VITALS,
         _reading("weight", lambda found: found[2].removesuffix("s")),
     ),
-    _health_rule(
+    ProfileRule.of(
         r"\b(?:blood\s?sugar|blood\s?glucose|glucose)\b.*?(\d+\.?\d*)\s?(mg\/dl|mmol\/l)?", VITALS,
         _reading("blood_glucose", lambda found: found[2] or "mg/dL"),
     ),
-    _health_rule(r"\b(?:allergy|allergic|allergies)\s+(?:to\s+)?(.+)", "allergies", _allergy),
-    _health_rule(
-        r"\b(?:takes?|taking|prescribed|on)\s+(\w+)\s+(\d+\s?(?:mg|mcg|ml|units?)(?:\s+\w+)?)", MEDICATIONS, _medication
+    ProfileRule.of(r"\b(?:allergy|allergic|allergies)\s+(?:to\s+)?(.+)", "allergies",
+        lambda found: (_STOP.split(trim(found[1]))[0], ADD)),
+    ProfileRule.of(
+        r"\b(?:takes?|taking|prescribed|on)\s+(\w+)\s+(\d+\s?(?:mg|mcg|ml|units?)(?:\s+\w+)?)", MEDICATIONS,
+        lambda found: ({"name": found[1], "dosage": trim(found[2])}, ADD),
     ),
-    _health_rule(
+    ProfileRule.of(
         r"\b(?:diagnosed\s+with|has|manages?|managing|living\s+with)\s+(.+?)(?:\s+for\s+|\s*[.,;]|$)", "conditions",
-        _health_text,
+        _text,
     ),
-    _health_rule(r"\bgoal\b.*?(?:is|to)\s+(.+?)(?:[.,;]|$)", "goals", _health_text),
+    ProfileRule.of(r"\bgoal\b.*?(?:is|to)\s+(.+?)(?:[.,;]|$)", "goals", _text),
 )  # fmt: skip
 """Rules for a patient's profile, in their order (rules: fact-memory 7.5)."""
 

@@ -29,6 +29,9 @@ MEDICATIONS: Final = "medications"
 Extracted: TypeAlias = tuple[Json, str]
 """A value and the action that puts it into the profile."""
 
+Extract: TypeAlias = Callable[[regex.Match[str]], Extracted]
+"""What a find comes to."""
+
 _AIMS: Final = (
     compile_pattern(r"\b(?:goal|target|aim|want|wants|hoping|trying\s+to)\b", "i"),
     compile_pattern(
@@ -45,7 +48,12 @@ class ProfileRule:
 
     pattern: Pattern
     field: str
-    extract: Callable[[str, regex.Match[str]], Extracted]
+    extract: Extract
+
+    @classmethod
+    def of(cls, pattern: str, field: str, extract: Extract) -> ProfileRule:
+        """A rule without regard to case. Raises PatternError."""
+        return cls(compile_pattern(pattern, "i"), field, extract)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +77,10 @@ class Sorted:
 def group_rule(pattern: str, field: str, group: int = 0, action: str = ADD) -> ProfileRule:
     """A rule as a settings file writes it: the value is the trimmed text of a group. Raises PatternError."""
 
-    def extract(text: str, found: regex.Match[str]) -> Extracted:
-        return trim(text if group == 0 else found[group] or ""), action
+    def extract(found: regex.Match[str]) -> Extracted:
+        return trim(found.string if group == 0 else found[group] or ""), action
 
-    return ProfileRule(compile_pattern(pattern, "i"), field, extract)
+    return ProfileRule.of(pattern, field, extract)
 
 
 def sounds_like_an_aim(text: str) -> bool:
@@ -136,7 +144,7 @@ def _from_rules(content: str, rules: Sequence[ProfileRule]) -> Structured | None
     for rule in rules:
         found = rule.pattern.search(content)
         if found is not None:
-            value, action = rule.extract(content, found)
+            value, action = rule.extract(found)
             return Structured(rule.field, value, action, content)
     return None
 

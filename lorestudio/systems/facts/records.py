@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias, TypedDict
 
 from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import Vector
 
 
@@ -58,8 +59,11 @@ Profile: TypeAlias = Mapping[str, Json]
 EMPTY: Final[Mapping[str, Json]] = {}
 
 
-class FactError(Exception):
+class FactError(InputError):
     """Something that fact memory refuses to do; the message says why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("memories", message)
 
 
 class ThreadState(StrEnum):
@@ -204,13 +208,10 @@ class ExtractionRun:
 
 @dataclass(frozen=True, slots=True)
 class MemoryMatch:
-    """A memory that was found, with its score (rules: fact-memory 1.4)."""
+    """A memory that was found, with its score; 1 for a pinned one (rules: fact-memory 1.4)."""
 
     memory: Memory
     score: float
-    pinned: bool | None = None
-    last_retrieved_at: int | None = None
-    retrieval_count: int | None = None
 
 
 def iso(moment: int) -> str:
@@ -222,8 +223,3 @@ def iso(moment: int) -> str:
 def day(moment: int) -> str:
     """The calendar day of a moment in UTC."""
     return iso(moment)[:10]
-
-
-def as_match(memory: Memory, score: float) -> MemoryMatch:
-    """A memory that a search found."""
-    return MemoryMatch(memory, score, memory.pinned, memory.last_retrieved_at, memory.retrieval_count)

@@ -82,13 +82,6 @@ def chosen(
     return RetrievedMemories((*pinned, *kept), tuple(below), tuple(outdated))
 
 
-def as_pinned(memory: Memory, *, strict: bool) -> MemoryMatch:
-    """A pinned memory as a match; strict mode loses its counters (rules: fact-memory 10 step 2, 10.6)."""
-    if strict:
-        return MemoryMatch(memory, 1.0, pinned=True)
-    return MemoryMatch(memory, 1.0, True, memory.last_retrieved_at, memory.retrieval_count)
-
-
 def fading(last: int | None, created: int | None, count: int | None, now: int, half_life: float) -> float:
     """By how much a memory has faded, 1 for not at all (rules: fact-memory 10.2: a straight line with a floor)."""
     reference = last if last is not None else created if created is not None else now
@@ -101,16 +94,12 @@ def fading(last: int | None, created: int | None, count: int | None, now: int, h
 
 def decayed(matches: Sequence[MemoryMatch], now: int, half_life: float = HALF_LIFE) -> list[MemoryMatch]:
     """The matches by how much of their score is left; pinned ones do not fade."""
-    made = [
-        match
-        if match.pinned
-        else replace(
-            match,
-            score=match.score
-            * fading(match.last_retrieved_at, match.memory.created_at, match.retrieval_count, now, half_life),
-        )
-        for match in matches
-    ]
+
+    def left(memory: Memory) -> float:
+        used = memory.last_retrieved_at, memory.created_at, memory.retrieval_count
+        return 1 if memory.pinned else fading(*used, now, half_life)
+
+    made = [replace(match, score=match.score * left(match.memory)) for match in matches]
     return sorted(made, key=lambda match: -match.score)
 
 
@@ -187,8 +176,8 @@ def context_pieces(
     sections: list[list[ContextPiece]] = []
     if not is_blank(profile) and profile is not None:
         sections.append([ContextPiece(profile_text(profile, PROFILE_HEADING))])
-    pinned = [match for match in matches if match.pinned]
-    others = [match for match in matches if not match.pinned]
+    pinned = [match for match in matches if match.memory.pinned]
+    others = [match for match in matches if not match.memory.pinned]
     if pinned:
         lines = [ContextPiece(_line(match, layout, dated=False), match) for match in pinned]
         sections.append(_lines([ContextPiece(PINNED_HEADING), *lines]))
@@ -262,10 +251,10 @@ def _line(match: MemoryMatch, layout: MemoryLayout, *, dated: bool) -> str:
     marker = ""
     if layout.signals:
         confirmed = memory.source == CONFIRMED
-        marker = "[CRITICAL] " if confirmed and match.pinned else "[IMPORTANT] " if confirmed else "[INFO] "
+        marker = "[CRITICAL] " if confirmed and match.memory.pinned else "[IMPORTANT] " if confirmed else "[INFO] "
     date = ""
     if dated and memory.created_at is not None:
         mention = f"(mentioned {day(memory.created_at)})"
         date = "" if mention in memory.content else f" {mention}"
-    label = "(confirmed, pinned)" if match.pinned else f"({memory.source})"
+    label = "(confirmed, pinned)" if match.memory.pinned else f"({memory.source})"
     return f"- {marker}{memory.content}{date} {label}"

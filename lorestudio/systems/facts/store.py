@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -36,7 +36,6 @@ from lorestudio.systems.facts.records import (
     Profile,
     Thread,
     ThreadState,
-    as_match,
     iso,
 )
 from lorestudio.systems.facts.similarity import VectorTable
@@ -97,7 +96,7 @@ class FactStore(Closing):
         self._data.close()
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Write everything inside, or nothing. Raises StoreError where the file does not take it."""
+        """Write everything inside, or nothing. Raises FactError where the file does not take it."""
         return self._data.transaction()
 
     def begin(self) -> PendingUnit:
@@ -116,7 +115,7 @@ class FactStore(Closing):
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
         with self._data.transaction(counts=False):
-            self._data.write(database.KEEP_THREAD, *database.thread_row(thread))
+            self._data.write(database.KEEP_THREAD, *astuple(thread))
 
     def get_thread(self, thread: str) -> Thread | None:
         """A thread by its id."""
@@ -256,7 +255,7 @@ class FactStore(Closing):
             table.vectors.check(vector, rows, table.unasked)
         found = table.vectors.search(vector, limit if limit >= 0 else None, rows)[:limit]
         return [
-            as_match(memory, best.similarity)
+            MemoryMatch(memory, best.similarity)
             for best in found
             for memory in self._memories("WHERE number = ?", table.numbers[best.index])
         ]

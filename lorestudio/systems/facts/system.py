@@ -32,12 +32,11 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.facts.options import layout_of, search_of, store_path
-from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile, as_match
+from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile
 from lorestudio.systems.facts.retrieval import (
     MemoryLayout,
     MemorySearch,
     RetrievedMemories,
-    as_pinned,
     chosen,
     context_pieces,
 )
@@ -56,7 +55,6 @@ from lorestudio.trace.model import (
     Phase,
     PromptBlock,
     PromptPart,
-    RunOutcome,
     StageRecord,
     StageStatus,
     Trace,
@@ -202,9 +200,7 @@ class _FactsRun:
     async def _similar(self, book: Ledger) -> StageRecord:
         settings, search = self.system.settings, self.search
         pinned = [
-            as_pinned(self.known.memories[place], strict=search.strict)
-            for place in self.at_hand
-            if self.known.memories[place].pinned
+            MemoryMatch(self.known.memories[place], 1.0) for place in self.at_hand if self.known.memories[place].pinned
         ]
         vector = await self._question()
         wide = settings.limit * (_WIDER if search.diversity_weight > 0 else 1)
@@ -214,7 +210,7 @@ class _FactsRun:
             if search.strict:
                 self.known.table.check(vector, rows)
             best = self.known.table.search(vector, max(wide, _TOLD), rows)
-            ranked = [as_match(self.known.memories[each.index], each.similarity) for each in best]
+            ranked = [MemoryMatch(self.known.memories[each.index], each.similarity) for each in best]
         self.found = chosen(pinned, ranked[:wide], self.known.profile, search, self._now(), settings.limit)
         self._judge(book, pinned, ranked, wide)
         note = "" if vector is not None else "fm_no_vector_made" if self.problem else "fm_no_question"
@@ -305,29 +301,21 @@ class _FactsRun:
         moment, settings = self.moment, self.system.settings
         named = {verdict.entry for record in records for verdict in record.verdicts}
         tokens = sum(moment.counter.count(block.text) for block in self.told.blocks)
-        taken = sum(not match.pinned for match in self.found.matches)
+        taken = sum(not match.memory.pinned for match in self.found.matches)
         vectors = self.system.vectors
-        return Trace(
-            system=NAME,
-            mode="strict" if settings.strict else "safe",
-            outcome=RunOutcome.INJECTED if self.told.blocks else RunOutcome.NOTHING_INJECTED,
-            turn=moment.turn,
+        trace = self.told.trace(NAME, "strict" if settings.strict else "safe", records)
+        return replace(
+            trace,
             entries={place: entry_ref(place, self.known.memories[place], moment.counter) for place in sorted(named)},
             index_size=len(self.known.memories),
-            stages=records,
-            injections=self.told.injections,
-            prompt=self.told.blocks,
             limits=(Limit("tokens", tokens, None, "tokens"), Limit("memories", taken, settings.limit, "entries")),
             ai_calls=tuple(self.calls),
-            seed=moment.seed,
             digests={**moment.digests, "memories": self.known.digest},
-            clock_ms=moment.clock_ms,
             warnings=(f"No vector: {self.problem}.",) if self.problem else (),
             facts={
+                **trace.facts,
                 "vectors": vectors.label if vectors is not None else "",
                 "threshold": self.search.min_score,
-                "counter": moment.counter.name,
-                "counted_exactly": moment.counter.exact,
             },
             words=VOCABULARY,
         )
@@ -357,7 +345,7 @@ class _FactsRun:
 
     def _injection(self, match: MemoryMatch, tokens: int, where: tuple[int, int, int]) -> Injection:
         memory = match.memory
-        label = "pinned" if match.pinned else f"similarity {match.score:.2f}"
+        label = "pinned" if match.memory.pinned else f"similarity {match.score:.2f}"
         position, depth, role = where
         return Injection(
             self._at(match), short(memory.content), label, tokens, 0, position, depth, role, TAG, memory.id

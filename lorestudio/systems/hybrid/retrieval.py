@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -62,11 +61,11 @@ class PreparedRanking:
     context_text: str = ""
     constants: tuple[WorldEntry, ...] = ()
     candidates: tuple[WorldEntry, ...] = ()
-    hits: Mapping[str, EntryKeyHit] = field(default_factory=lambda: MappingProxyType({}))
+    hits: Mapping[str, EntryKeyHit] = field(default_factory=dict)
     query_text: str = ""
     asks: bool = False
     """Whether a query vector is wanted."""
-    remarks: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    remarks: Mapping[str, str] = field(default_factory=dict)
     held: str = ""
 
     @property
@@ -85,11 +84,11 @@ class Retrieved:
 
     way: Way
     entries: tuple[WorldEntry, ...] = ()
-    scores: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    scores: Mapping[str, float] = field(default_factory=dict)
     ranked: tuple[WorldEntry, ...] = ()
     unembedded: tuple[WorldEntry, ...] = ()
-    duplicates: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    positions: Mapping[str, tuple[WorldEntry, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    duplicates: Mapping[str, str] = field(default_factory=dict)
+    positions: Mapping[str, tuple[WorldEntry, ...]] = field(default_factory=dict)
     unplaced: tuple[WorldEntry, ...] = ()
 
 
@@ -119,10 +118,10 @@ def prepare(
         context,
         constants,
         candidates,
-        MappingProxyType(hits),
+        hits,
         query_text(history, user_input, strict=options.strict),
         options.use_semantic and has_model and embedded,
-        MappingProxyType(remarks),
+        remarks,
         held,
     )
 
@@ -247,17 +246,17 @@ def _without_duplicates(
         seen.setdefault(key, entry.id)
         if entry.id not in dropped or entry.id == prepared.held:
             kept.append(entry)
-    return tuple(kept), MappingProxyType(dropped)
+    return tuple(kept), dropped
 
 
 def _placed(
     way: Way,
     entries: Sequence[WorldEntry],
     options: Options,
-    scores: Mapping[str, float] = MappingProxyType({}),
+    scores: Mapping[str, float] | None = None,
     ranked: tuple[WorldEntry, ...] = (),
     unembedded: tuple[WorldEntry, ...] = (),
-    duplicates: Mapping[str, str] = MappingProxyType({}),
+    duplicates: Mapping[str, str] | None = None,
 ) -> Retrieved:
     order: Callable[[Json], float] = _listing_order if options.strict else _order
     final = tuple(sorted(entries, key=lambda each: order(each.insertion_order)))
@@ -273,11 +272,11 @@ def _placed(
     return Retrieved(
         way,
         final,
-        scores,
+        scores or {},
         ranked,
         unembedded,
-        duplicates,
-        MappingProxyType({position: tuple(group) for position, group in groups.items()}),
+        duplicates or {},
+        {position: tuple(group) for position, group in groups.items()},
         tuple(unplaced),
     )
 

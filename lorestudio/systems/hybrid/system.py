@@ -27,7 +27,6 @@ from lorestudio.systems.base import (
     SystemKind,
     inputs_digest,
 )
-from lorestudio.systems.holding import Holding
 from lorestudio.systems.hybrid.book import (
     FirstStep,
     Options,
@@ -123,8 +122,6 @@ class _HybridRun:
         self.found = Retrieved(Way.EMPTY)
         self.problem = ""
         self.told = Run(moment)
-        if moment.held is not None:
-            self.told.holding = Holding(moment.held, moment.index.entries[moment.held.entry])
         self.calls: list[AiCall] = []
 
     @property
@@ -278,25 +275,20 @@ class _HybridRun:
 
     def trace(self, records: tuple[StageRecord, ...]) -> Trace:
         """Everything that was decided."""
-        moment = self.moment
         tokens = sum(injection.tokens for injection in self.told.injections)
         limits = (
             Limit("tokens", tokens, None, "tokens"),
             Limit("semantic top-K", len(self.found.ranked), self.settings.limit, "entries"),
         )
+        trace = self.told.trace(NAME, str(self.found.way), records)
+        vectors = self.vectors.label if self.vectors is not None else ""
         return replace(
-            self.told.trace(NAME, str(self.found.way), records),
+            trace,
             limits=limits,
             ai_calls=tuple(self.calls),
             words=VOCABULARY,
             warnings=(f"No vectors: {self.problem}.",) if self.problem else (),
-            facts={
-                "vectors": self.vectors.label if self.vectors is not None else "",
-                "threshold": self.options.threshold,
-                "counter": moment.counter.name,
-                "counted_exactly": moment.counter.exact,
-                **({} if self.told.holding is None else {"held": self.told.holding.as_json()}),
-            },
+            facts={**trace.facts, "vectors": vectors, "threshold": self.options.threshold},
         )
 
     async def _with_vectors(self, book: tuple[WorldEntry, ...]) -> tuple[WorldEntry, ...]:

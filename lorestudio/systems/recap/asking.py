@@ -10,6 +10,7 @@ import json
 import math
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -397,16 +398,16 @@ Stored: TypeAlias = tuple[RecapChat, StoredAnswer]
 """A chat after an operation, the same one where nothing changed, and what follows."""
 
 
-class Handler:
+class Handler(ABC):
     """What one kind of operation means."""
 
+    @abstractmethod
     async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """What the model says, as JSON."""
-        raise NotImplementedError
 
+    @abstractmethod
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chat with the answer in it, and what follows. The same chat where it was there already."""
-        raise NotImplementedError
 
     def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chat after the operation failed for good, and what is to be done nevertheless."""

@@ -44,7 +44,7 @@ from lorestudio.systems.recap.scene_breaks import (
     speaks_of_formatting,
 )
 from lorestudio.systems.recap.scene_recaps import scene_request
-from lorestudio.systems.recap.scenes import checked, is_visible_break, toggle, unchecked
+from lorestudio.systems.recap.scenes import unchecked
 
 
 def fitted_end(start: int, end: int, fits: Callable[[int], bool], step: int) -> int:
@@ -227,14 +227,12 @@ class Detect(Handler):
             case "below_minimum":
                 earliest = number_in(made, "earliest")
                 if earliest is None or earliest <= search.start:
-                    return chat.with_messages(checked(chat.messages, search.start, last)), StoredAnswer(
-                        summary="too early"
-                    )
-                chat = chat.with_messages(checked(chat.messages, search.start, earliest - 1))
+                    return chat.checked(search.start, last), StoredAnswer(summary="too early")
+                chat = chat.checked(search.start, earliest - 1)
                 later = detect_operation(earliest, search.end, search.offset)
                 return chat, StoredAnswer((later,), "the choice was too early, so the search goes on behind")
             case "vetoed" if at is not None:
-                chat = chat.with_messages(checked(chat.messages, search.start, at))
+                chat = chat.checked(search.start, at)
                 following = _rest(chat, at + 1, search, ctx)
                 return chat, StoredAnswer(
                     following, f"message {at} was refused: the scene rather goes on ({rationale})"
@@ -242,7 +240,7 @@ class Detect(Handler):
             case "found" if at is not None and chat.at(at) is not None:
                 return _place(chat, search, at, rationale)
             case "none":
-                chat = chat.with_messages(checked(chat.messages, search.start, last))
+                chat = chat.checked(search.start, last)
                 following = _rest(chat, last + 1, search, ctx) if truthy(made.get("shortened")) else ()
                 return chat, StoredAnswer(following, f"no scene ends between {search.start} and {last}")
         return chat, StoredAnswer(summary="there were too few messages to choose from")
@@ -279,9 +277,7 @@ class DetectBackwards(Handler):
         found = list(positions(operation.metadata.get("discovered")))
         if at is None or chat.at(at) is None:
             return chat, StoredAnswer(_end_of_chain(chat, operation, found, ctx), "no earlier break")
-        if not is_visible_break(chat.messages[at]):
-            chat = chat.with_messages(toggle(chat.messages, at))
-        chat = chat.with_messages(checked(chat.messages, at + 1, after - 1))
+        chat = chat.with_break(at).checked(at + 1, after - 1)
         found = [at, *found]
         least = ctx.settings.auto_scene_break_minimum_scene_length
         if at - search.start < 2 * least:
@@ -297,9 +293,7 @@ class DetectBackwards(Handler):
 
 
 def _place(chat: RecapChat, search: BreakSearch, at: int, rationale: str) -> Stored:
-    if not is_visible_break(chat.messages[at]):
-        chat = chat.with_messages(toggle(chat.messages, at))
-    chat = chat.with_messages(checked(chat.messages, search.start, at))
+    chat = chat.with_break(at).checked(search.start, at)
     carried: dict[str, Json] = {
         "discovered": [at], "next_break": at, "original_break": at, "original_end": search.end
     }  # fmt: skip

@@ -129,6 +129,15 @@ class RecapChat:
         """With other messages."""
         return replace(self, messages=messages)
 
+    def checked(self, first: int, last: int) -> RecapChat:
+        """With the messages of a range counting as looked through for breaks."""
+        return self.with_messages(scenes.checked(self.messages, first, last))
+
+    def with_break(self, index: int) -> RecapChat:
+        """With a visible scene break at this position."""
+        shown = scenes.is_visible_break(self.messages[index])
+        return self if shown else self.with_messages(scenes.toggle(self.messages, index))
+
     @property
     def storage(self) -> Storage:
         """The running recap's versions, and how it was decided that they belong here.

@@ -16,7 +16,7 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, LineKind, digest_of
+from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, LineKind
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.records import METADATA, message_record, new_header, read_message
 from lorestudio.exchange.json_spelling import changed_text, spell_record
@@ -25,6 +25,7 @@ from lorestudio.settings.files import write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
 from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, alike, mapping, namespace
 from lorestudio.systems.recap.running import STORE_KEY
+from lorestudio.vault.writer import digest_of
 
 OURS: Final = (STORE_KEY, REFUSED_KEY)
 """What the metadata of a chat keeps for recap memory."""

@@ -24,7 +24,6 @@ from lorestudio.systems.recap.queue import (
     HopelessError,
     NewOperation,
     OperationType,
-    Priority,
     QueuedOperation,
     StoredAnswer,
 )
@@ -269,9 +268,9 @@ _MODES: Final[Mapping[str, tuple[bool, bool]]] = {
 """Whether messages are shown, and whether recaps are."""
 
 
-def recap_operation(index: int, priority: float = Priority.NORMAL) -> NewOperation:
+def recap_operation(index: int) -> NewOperation:
     """The operation for the recap of one message."""
-    return NewOperation(OperationType.RECAP, {"index": index}, priority, metadata={"message_id": index})
+    return NewOperation(OperationType.RECAP, {"index": index}, metadata={"message_id": index})
 
 
 def history_text(messages: Sequence[Record], index: int, around: RecapSurroundings) -> str:

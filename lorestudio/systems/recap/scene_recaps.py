@@ -39,7 +39,6 @@ from lorestudio.systems.recap.scene_breaks import (
 )
 from lorestudio.systems.recap.scenes import (
     Range,
-    checked,
     cleared,
     effective_range,
     extracted_stage,
@@ -274,7 +273,7 @@ class SceneRecap(ChainedHandler):
         where = _range_of(made)
         if truthy(made.get("too_large")):
             return _cut(index, where, chat, ctx)
-        chat = chat.with_messages(checked(chat.messages, *where))
+        chat = chat.checked(*where)
         if "stage1" in made:
             step = _step(operation, OperationType.ORGANISE, {"stage1": made["stage1"]}, list(where))
             return chat, StoredAnswer((step,), "the scene was taken apart", hands_on=True)

@@ -230,7 +230,7 @@ def injecting_stage(done: Refresh, settings: RecapSettings, cast: Cast) -> Stage
 
 
 SYSTEM: Final = "recap"
-_HOST_POSITION: Final = {
+HOST_POSITION: Final = {
     RecapPlace.BEFORE_MAIN: Position.BEFORE,
     RecapPlace.AFTER_MAIN: Position.AFTER,
     RecapPlace.IN_CHAT: Position.IN_CHAT,
@@ -289,7 +289,7 @@ def _placed(
     current, told = done.storage.store.get(), done.injection
     if current is None or not settings.enabled or not told.value or done.place is RecapPlace.NONE:
         return (), ()
-    entry, position, role = cast.versions[current.number], _HOST_POSITION[done.place], told.role or 0
+    entry, position, role = cast.versions[current.number], HOST_POSITION[done.place], told.role or 0
     depth = 0 if done.place is RecapPlace.AFTER_HISTORY else told.depth
     injection = Injection(
         entry.id, entry.title, "running recap", counter.count(told.value), 100, position, depth, role, told.key,

@@ -18,7 +18,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.systems.recap.asking import Handler, WorkContext
+from lorestudio.systems.recap.asking import Handler, Stored, WorkContext
 from lorestudio.systems.recap.break_search import Detect, DetectBackwards
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatBook
@@ -85,27 +85,29 @@ class RecapWork:
 
     async def store(self, operation: QueuedOperation, answer: Json) -> StoredAnswer:
         """Put the answer into the chat and bring its memory up to date."""
-        handler, kept = _handler(operation), [StoredAnswer()]
+        handler, ctx = _handler(operation), self.context
 
-        def put(chat: RecapChat) -> RecapChat:
-            chat, kept[0] = handler.store(operation, answer, chat, self.context)
-            return refreshed(chat, self.context.around, self.context.context_size).chat
+        def stored(chat: RecapChat) -> Stored:
+            chat, kept = handler.store(operation, answer, chat, ctx)
+            return refreshed(chat, ctx.around, ctx.context_size).chat, kept
 
-        await self.book.change(put)
-        return kept[0]
+        return await self._change(stored)
 
     async def failed(self, operation: QueuedOperation, error: str) -> StoredAnswer:
         """Note the failure in the chat."""
-        handler, kept = HANDLERS.get(operation.type), [StoredAnswer()]
-        if handler is None:
-            return kept[0]
+        handler = HANDLERS.get(operation.type, Handler())
+        return await self._change(lambda chat: handler.failed(operation, error, chat, self.context))
+
+    async def _change(self, how: Callable[[RecapChat], Stored]) -> StoredAnswer:
+        kept = StoredAnswer()
 
         def put(chat: RecapChat) -> RecapChat:
-            chat, kept[0] = handler.failed(operation, error, chat, self.context)
+            nonlocal kept
+            chat, kept = how(chat)
             return chat
 
         await self.book.change(put)
-        return kept[0]
+        return kept
 
 
 def _handler(operation: QueuedOperation) -> Handler:

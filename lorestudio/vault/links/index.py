@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from lorestudio.domain.javascript import Json, fold, to_string, trim
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.files import NoteFile
-from lorestudio.vault.folder import ReadingCancelledError
 from lorestudio.vault.links.mentions import Mention, MentionIndex
 from lorestudio.vault.links.references import Excerpt, Reference, aliases, excerpt, references
 from lorestudio.vault.links.targets import FoundBy, IndexedNote, LinkTargets, NoteNames, Target, base_name
@@ -85,7 +85,7 @@ class LinkIndex:
         """The index of these notes (others than `.md` are passed over); `attachments` are the vault's other files.
 
         `on_progress` gets steps done and all steps; a note is one step when it is read and one when it is searched.
-        Raises ReadingCancelledError.
+        Raises Cancelled.
         """
         listed = [file for file in files if file.filename.endswith(".md")]
         notes: dict[str, IndexedNote] = {}
@@ -206,10 +206,10 @@ def _steps(
     on_progress: Callable[[int, int], None] | None,
     cancelled: Callable[[], bool] | None,
 ) -> Iterator[_Item]:
-    """The items one by one, with word of how far it is. Raises ReadingCancelledError."""
+    """The items one by one, with word of how far it is. Raises Cancelled."""
     for count, item in enumerate(items, done + 1):
         if cancelled is not None and cancelled():
-            raise ReadingCancelledError
+            raise Cancelled
         yield item
         if on_progress is not None:
             on_progress(count, total)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -69,12 +69,6 @@ _OWN: Final = attrgetter(
 )  # fmt: skip
 """What the checks by itself look at."""
 
-NO_TEXTS: Final[Mapping[NoteKey, str]] = MappingProxyType({})
-
-
-class LintCancelled(Exception):  # noqa: N818 - it is no error: somebody asked for it
-    """The checks were stopped."""
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -86,7 +80,7 @@ class Scope:
 
     index: VaultIndex
     settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
-    texts: Mapping[NoteKey, str] = field(default_factory=lambda: NO_TEXTS)
+    texts: Mapping[NoteKey, str] = field(default_factory=dict)
     file: SettingsFile | None = None
     age_seconds: float | None = None
     counter: TokenCounter = CHARS_4
@@ -129,7 +123,7 @@ class Linter:
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Report:
-        """All findings of the vault. `on_progress` gets notes done and their total. Raises LintCancelled."""
+        """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
         facts = self._prepare(scope)
         found = list(_settings_findings(scope))
         notes = tuple(_notes(scope))
@@ -137,7 +131,7 @@ class Linter:
         for done, (key, item) in enumerate(notes):
             if done % 64 == 0:
                 if cancelled is not None and cancelled():
-                    raise LintCancelled
+                    raise Cancelled
                 if on_progress is not None:
                     on_progress(done, len(notes))
             known = self._known.get(key)

@@ -79,9 +79,6 @@ class Places:
         return (start, len(lines)) if start is not None else found
 
 
-NO_VALUES: Final[Mapping[str, Json]] = {}
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What the checks go by: DeepLore's settings, and how notes are read under them."""
@@ -145,7 +142,7 @@ class Note:
     @cached_property
     def values(self) -> Mapping[str, Json]:
         """The front matter as DeepLore's line reader has it, names as written."""
-        return front_matter.parse(self.yaml) if self.yaml is not None else NO_VALUES
+        return front_matter.parse(self.yaml) if self.yaml is not None else {}
 
     @cached_property
     def document(self) -> NoteDocument | None:

@@ -14,12 +14,12 @@ from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.files import NoteFile, VaultFiles, index_order
 from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, decoded, is_text, shown_name
-from lorestudio.vault.obsidian.address import ObsidianAddress
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
 from lorestudio.vault.obsidian.requests import (
     FileError,
     KeyReader,
     MissingError,
+    ObsidianAddress,
     ObsidianError,
     ServerSession,
     TooLargeError,
@@ -97,14 +97,10 @@ CONCURRENCY: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was fetched. `failure` is a sentence where a folder could not be listed, so that notes may be missing.
-
-    `unread` are notes that exist and could not be fetched; they are in `files.left_out` as well.
-    """
+    """What was fetched. `failure` is a sentence where a folder could not be listed, so that notes may be missing."""
 
     files: VaultFiles
     failure: str = ""
-    unread: tuple[LeftOutNote, ...] = ()
 
 
 class ObsidianVault:
@@ -171,8 +167,7 @@ class ObsidianVault:
             tuple(note for note in notes if isinstance(note, NoteFile)),
             (*sorted(walk.left_out, key=lambda note: index_order(note.filename)), *broken),
         )
-        unread = tuple(note for note in broken if note.problem is NoteProblem.UNREADABLE)
-        return Fetched(files, walk.failure, unread)
+        return Fetched(files, walk.failure)
 
     async def _fetch_note(self, session: ServerSession, filename: str) -> NoteFile | LeftOutNote | None:
         """One note; None where it was deleted after it was listed."""

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text, read_once
 from lorestudio.vault.cache import VaultCache
-from lorestudio.vault.index_refresh import ChangedEntry, IndexChanges, RefreshReason
+from lorestudio.vault.index_refresh import IndexChanges, RefreshReason
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
 from lorestudio.vault.obsidian.vault import ObsidianVault
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
-from lorestudio.vault.watching import WatchMode, WatchStatus, WatchTimes
+from lorestudio.vault.watching import WatchTimes
 from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
 
 WAIT_S = 20
@@ -43,11 +44,8 @@ class Heard:
 
     def __init__(self) -> None:
         self.news: list[LibraryNews] = []
-        self.statuses: list[WatchStatus] = []
         self.problems: list[str] = []
-        self.listener = LibraryListener(
-            self.news.append, lambda _source, status: self.statuses.append(status), self.problems.append
-        )
+        self.listener = LibraryListener(self.news.append, self.problems.append)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         while not condition():  # noqa: ASYNC110 - what is waited for is not always something that is told
@@ -217,10 +215,10 @@ def test_no_vault() -> None:
 def test_reading_once(folder: Path, cache: VaultCache) -> None:
     first = read_once([FolderSource(folder)], SETTINGS, cache=cache)
     write(folder, a=lore("new"))
-    second = read_once([FolderSource(folder, "Named")], SETTINGS, cache=cache)
+    second = read_once([FolderSource(folder)], SETTINGS, cache=cache)
     assert (first.parsed, second.parsed) == (2, 1)
     assert contents(second.index) == ["new", "two"]
-    assert second.index.vaults == ("Named",)
+    assert second.index.vaults == (folder.name,)
 
 
 # ---- refreshing -----------------------------------------------------------------------------------------------------
@@ -385,8 +383,6 @@ def test_changes_on_disk_are_followed(folder: Path, cache: VaultCache) -> None:
             await opened.open()
             opened.follow()
             opened.follow()
-            await heard.until(lambda: bool(heard.statuses))
-            assert [status.mode for status in heard.statuses] == [WatchMode.WATCHING]
             write(folder, c=lore("three"))
             await heard.until(lambda: titles(opened.index) == ["a", "b", "c"])
             (folder / "a.md").unlink()
@@ -526,7 +522,7 @@ def test_a_folder_and_obsidian_together(folder: Path) -> None:
 
 
 def test_changes_in_words() -> None:
-    many = tuple(ChangedEntry("V", f"{title}.md", title) for title in "abcd")
+    many = tuple(Entry(0, f"{title}.md", "V", title) for title in "abcd")
     changes = IndexChanges(added=many, removed=many[:1], keys_changed=many[:3], other=many[1:2])
     assert changes_text(changes) == (
         "4 added (a, b, c, …); 1 removed (a); 3 keys changed (a, b, c); 1 other fields changed (b)"

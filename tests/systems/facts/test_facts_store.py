@@ -86,7 +86,7 @@ def test_counters_are_those_of_now_though_the_vectors_are_kept():
         store.put_memory(memory("a", [1, 0]))
         store.search_memories("u", EAST, 1)
         store.update_memory("a", {"last_retrieved_at": 5, "retrieval_count": 2})
-        assert store.search_memories("u", EAST, 1)[0].retrieval_count == 2
+        assert store.search_memories("u", EAST, 1)[0].memory.retrieval_count == 2
 
 
 def test_changes_of_a_memory_that_is_gone_are_refused():

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault.files import NoteFile
-from lorestudio.vault.folder import ReadingCancelledError
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.mentions import MentionOf
 from lorestudio.vault.links.targets import FoundBy
@@ -103,5 +103,5 @@ def test_progress_counts_reading_and_searching() -> None:
 
 
 def test_cancelled() -> None:
-    with pytest.raises(ReadingCancelledError):
+    with pytest.raises(Cancelled):
         LinkIndex.build([NoteFile("A.md", "a")], cancelled=lambda: True)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from lorestudio.vault.lint.linter import LintCancelled, Linter, Report, Scope
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.vault.lint.linter import Linter, Report, Scope
 from lorestudio.vault.lint.model import Finding, Severity
 from tests.vault.lint.vaults import findings, lint, note, scope
 
@@ -112,7 +113,7 @@ def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
     told: list[tuple[int, int]] = []
     Linter().run(scope(FILES), lambda done, total: told.append((done, total)))
     assert told == [(0, 3), (3, 3)]
-    with pytest.raises(LintCancelled):
+    with pytest.raises(Cancelled):
         Linter().run(scope(FILES), cancelled=lambda: True)
 
 

@@ -10,9 +10,8 @@ import pytest
 
 from lorestudio.domain.entry import NoteProblem
 from lorestudio.vault.obsidian import requests as obsidian_requests
-from lorestudio.vault.obsidian.address import ObsidianAddress
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
-from lorestudio.vault.obsidian.requests import ObsidianError, PausedError
+from lorestudio.vault.obsidian.requests import ObsidianAddress, ObsidianError, PausedError
 from lorestudio.vault.obsidian.vault import Fetched, ObsidianVault
 from tests.vault.folders import read_folder
 from tests.vault.obsidian.breakers import state
@@ -74,7 +73,6 @@ def test_texts(server: ObsidianServer) -> None:
     (bad,) = fetched.files.left_out
     assert (bad.filename, bad.problem) == ("bad.md", NoteProblem.BAD_ENCODING)
     assert "line 2" in bad.message
-    assert fetched.unread == ()
 
 
 def test_dot_names_and_strange_names_are_passed_over(server: ObsidianServer) -> None:
@@ -194,8 +192,7 @@ def test_one_note_that_cannot_be_fetched(server: ObsidianServer, fault: int | st
     server.faults = {"a.md": fault}
     fetched = fetch(vault(server))
     assert names(fetched) == ["b.md"]
-    assert [note.filename for note in fetched.unread] == ["a.md"]
-    assert fetched.unread == fetched.files.left_out
+    assert [(note.filename, note.problem) for note in fetched.files.left_out] == [("a.md", NoteProblem.UNREADABLE)]
     assert fetched.failure == ""
 
 

@@ -22,7 +22,7 @@ from lorestudio.systems.deeplore.ai.replies import (
     match_titles,
     normalize,
     reply_items,
-    unmatched_items,
+    unreadable,
 )
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
@@ -152,7 +152,7 @@ async def _ask(
     if items is None or (items and not picks):
         state.ai = breaker.failed(state.ai, ctx.moment.clock_ms)
         what = UNREADABLE if items is None else UNUSABLE
-        return SearchResult(error=what, cached=None, why=why, items=unmatched_items(items or ()))
+        return SearchResult(error=what, cached=None, why=why, items=tuple(map(unreadable, items or ())))
     matching = match_titles(picks, state.candidates)
     threshold = ctx.settings.ai_confidence_threshold
     selected = tuple(choice for choice in matching.selected if above(threshold, choice.confidence))

@@ -71,13 +71,8 @@ def run_down(counters: Counters, entries: Iterable[Entry], settings: DeepLoreSet
     consecutive = {key: streak for key, streak in counters.consecutive.items() if key in injected}
     for key in injected:
         consecutive[key] = consecutive.get(key, 0) + 1
-    return replace(
-        counters,
-        generation_count=counters.generation_count + 1,
-        cooldown=cooldown,
-        decay=decay,
-        consecutive=consecutive,
-    )
+    count = counters.generation_count + 1
+    return replace(counters, generation_count=count, cooldown=cooldown, decay=decay, consecutive=consecutive)
 
 
 def _log(state: RunState, ctx: Inputs, entries: list[Entry]) -> tuple[LoggedGeneration, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lorestudio.domain.entry import MAX_DEPTH, Entry, Position
 from lorestudio.domain.javascript import number, number_text, to_number
@@ -31,14 +31,6 @@ class PromptPlace:
     role: int
 
 
-@dataclass(slots=True)
-class TextGroup:
-    """Entries that go to the same place, in order."""
-
-    place: PromptPlace
-    entries: list[Entry] = field(default_factory=list)
-
-
 def clamp_depth(value: float | None) -> float:
     """A depth between 0 and the most the engine knows; anything that is no number is 0."""
     depth = to_number(value)
@@ -57,24 +49,19 @@ def _place(entry: Entry, settings: DeepLoreSettings) -> PromptPlace:
     return PromptPlace("deeplore_constants" if entry.constant else "deeplore_lore", 0, 0, 0)
 
 
-def group(accepted: list[Accepted], settings: DeepLoreSettings) -> list[TextGroup]:
-    """The groups in order of their first entry; outlets after all others."""
-    groups: dict[str, TextGroup] = {}
-    outlets: dict[str, TextGroup] = {}
+def group(accepted: list[Accepted], settings: DeepLoreSettings) -> dict[PromptPlace, list[Entry]]:
+    """Entries that go to the same place, in order of the first one; outlets after all others."""
+    groups: dict[PromptPlace, list[Entry]] = {}
+    outlets: dict[str, list[Entry]] = {}
     for item in accepted:
-        entry = item.entry
-        if entry.outlet:
-            outlet = outlets.setdefault(
-                entry.outlet, TextGroup(PromptPlace(f"customWIOutlet_{entry.outlet}", -1, 0, 0))
-            )
-            outlet.entries.append(entry)
+        if item.entry.outlet:
+            outlets.setdefault(item.entry.outlet, []).append(item.entry)
         else:
-            place = _place(entry, settings)
-            groups.setdefault(place.tag, TextGroup(place)).entries.append(entry)
-    for outlet in outlets.values():
-        role = next((entry.role for entry in outlet.entries if entry.role is not None), 0)
-        outlet.place = PromptPlace(outlet.place.tag, Position.OUTLET, 0, role)
-    return [*groups.values(), *outlets.values()]
+            groups.setdefault(_place(item.entry, settings), []).append(item.entry)
+    for name, entries in outlets.items():
+        role = next((entry.role for entry in entries if entry.role is not None), 0)
+        groups[PromptPlace(f"customWIOutlet_{name}", Position.OUTLET, 0, role)] = entries
+    return groups
 
 
 def entry_text(entry: Entry, settings: DeepLoreSettings, *, literal: bool = False) -> str:
@@ -82,17 +69,18 @@ def entry_text(entry: Entry, settings: DeepLoreSettings, *, literal: bool = Fals
     return render(settings.injection_template, entry.title, entry.content, literal=literal)
 
 
-def block(one: TextGroup, settings: DeepLoreSettings, *, literal: bool = False) -> PromptBlock:
-    """The group's text, with the origin of each part; `literal` is about `$` patterns."""
+def block(
+    place: PromptPlace, entries: list[Entry], settings: DeepLoreSettings, *, literal: bool = False
+) -> PromptBlock:
+    """The text of entries that go to one place, with the origin of each part; `literal` is about `$` patterns."""
     texts: list[str] = []
     parts: list[PromptPart] = []
     start = 0
-    for entry in one.entries:
+    for entry in entries:
         text = entry_text(entry, settings, literal=literal)
         texts.append(text)
         parts.append(PromptPart(start, start + len(text), entry.id))
         start += len(text) + len(SEPARATOR)
-    place = one.place
     return PromptBlock(place.tag, place.position, place.depth, place.role, SEPARATOR.join(texts), tuple(parts))
 
 
@@ -102,8 +90,8 @@ def placement_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord
     settings = ctx.settings
     groups = group(state.accepted, settings)
     literal = ctx.is_fixed("template_patterns")
-    state.blocks = tuple(block(one, settings, literal=literal) for one in groups)
-    if literal and state.blocks != tuple(block(one, settings) for one in groups):
+    state.blocks = tuple(block(*one, settings, literal=literal) for one in groups.items())
+    if literal and state.blocks != tuple(block(*one, settings) for one in groups.items()):
         state.note_switch("template_patterns", ledger.name, "dollar signs stayed as they are written")
     state.prompts = tuple(
         Prompt(
@@ -117,7 +105,7 @@ def placement_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord
         )
         for part in state.blocks
     )
-    places = {entry: one.place for one in groups for entry in one.entries}
+    places = {entry: place for place, entries in groups.items() for entry in entries}
     injections: list[Injection] = []
     for item in state.accepted:
         entry, place = item.entry, places[item.entry]

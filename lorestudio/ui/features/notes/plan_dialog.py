@@ -5,6 +5,7 @@ What a change would do, before it is done: the notes on the left, the difference
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -168,9 +169,9 @@ class PlanDialog(QDialog):
         """Another field below the others; `name` is what a screen reader says where that is not the title."""
         self.form.addRow(title, named(field, name or title))
 
+    @abstractmethod
     def plan(self) -> Plan | None:
         """What to do as the fields are filled in; None while they say nothing yet."""
-        raise NotImplementedError
 
     def nothing_yet(self) -> str:
         """What to say while `plan` is None."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.settings.declaration import Declaration, Section, Value
 from lorestudio.settings.deeplore import same, setting_value
-from lorestudio.settings.differences import SettingChange, section_differences, value_text
+from lorestudio.settings.differences import SettingChange, differences, value_text
 from lorestudio.studio.tryout.preview import Preview
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.diff import EntryChange, TraceDiff, compare
@@ -138,7 +138,7 @@ class Trial(QObject):
         known, tried = self.known, self.tried
         if known is None or tried is None or type(known) is not type(tried):
             return False
-        return preview.settings == section_differences(known, tried)
+        return preview.settings == differences(known, tried)
 
     def _previewed(self, preview: object) -> None:
         if self.tried is None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
 from lorestudio.settings.declaration import Section, Value
-from lorestudio.settings.differences import section_differences, value_text
+from lorestudio.settings.differences import differences, value_text
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
@@ -169,7 +169,7 @@ class SystemsFeature(Feature):
 
         They are kept in their file.
         """
-        changes = section_differences(self._known(system), settings)
+        changes = differences(self._known(system), settings)
         if not changes:
             return
         one = f"{tr(changes[0].declaration.title)}: {value_text(changes[0].declaration, changes[0].after)}"

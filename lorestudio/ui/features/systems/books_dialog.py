@@ -88,7 +88,7 @@ class BooksDialog(QDialog):
         known = {each.file.path for each in self.books}
         new = [path for path in dict.fromkeys(paths) if str(path) not in known]
         if new:
-            self._start(lambda: [look_at([added_file(path)])[0] for path in new], self._added)
+            self._start(lambda: [look_at(added_file(path)) for path in new], self._added)
 
     def remove(self) -> None:
         """Take the chosen book from the list; its file stays."""
@@ -177,7 +177,7 @@ class BooksDialog(QDialog):
 
     def _read(self, files: Sequence[BookFile]) -> None:
         if files:
-            self._start(lambda: list(look_at(files)), self._looked)
+            self._start(lambda: [look_at(file) for file in files], self._looked)
 
     def _start(self, work: Callable[[], list[LookedAt]], done: Callable[[Sequence[LookedAt]], None]) -> None:
         self._reading += 1
