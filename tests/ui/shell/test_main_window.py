@@ -301,6 +301,7 @@ def type_at_end(pane, text: str) -> None:
     pane.source.insertPlainText(text)
 
 
+@pytest.mark.own_window
 def test_a_save_writes_and_says_that_the_traces_are_older(window) -> None:
     pane = open_source(window, SKARN)
     assert not window.commands.actions["entry.save"].isEnabled()
@@ -317,6 +318,7 @@ def test_a_save_writes_and_says_that_the_traces_are_older(window) -> None:
     assert window.trace.model.trace is not None  # the old trace stays
 
 
+@pytest.mark.own_window
 def test_line_ends_and_odd_spaces_survive_a_save(window) -> None:
     path = window.session.note_path(window.session.entry(SKARN))
     path.write_bytes("---\r\ntags: [lorebook]\r\n---\r\nA\u00a0dragon,\u2028big.\r\n".encode())
@@ -335,6 +337,7 @@ def test_undoing_every_change_is_no_change(window) -> None:
     assert not window.drafts.all
 
 
+@pytest.mark.own_window
 def test_looking_elsewhere_keeps_unsaved_text(window) -> None:
     pane = open_source(window, SKARN)
     type_at_end(pane, "kept")
@@ -347,6 +350,7 @@ def test_looking_elsewhere_keeps_unsaved_text(window) -> None:
     assert pane.dirty.isVisible()
 
 
+@pytest.mark.own_window
 @pytest.mark.parametrize("answer", ["mine", "theirs"])
 def test_a_file_that_changed_on_disk_is_not_overwritten_unasked(window, answer: str) -> None:
     pane = open_source(window, SKARN)
@@ -366,6 +370,7 @@ def test_a_file_that_changed_on_disk_is_not_overwritten_unasked(window, answer: 
     assert not window.drafts.all
 
 
+@pytest.mark.own_window
 def test_a_save_that_fails_keeps_the_text_and_can_be_tried_again(window, monkeypatch) -> None:
     from lorestudio.vault.files import SaveError  # noqa: PLC0415 - raised here only
 
@@ -389,6 +394,7 @@ def test_a_save_that_fails_keeps_the_text_and_can_be_tried_again(window, monkeyp
     assert not pane.bar.isVisible()
 
 
+@pytest.mark.own_window
 def test_closing_with_unsaved_text_asks(window, qtbot) -> None:
     pane = open_source(window, SKARN)
     type_at_end(pane, "later")
@@ -407,6 +413,7 @@ def test_closing_with_unsaved_text_asks(window, qtbot) -> None:
     drain()
 
 
+@pytest.mark.own_window
 def test_a_file_that_is_gone_is_reported(window) -> None:
     window.selection.choose_entry(SKARN)
     settle(window)
@@ -421,6 +428,7 @@ def test_a_file_that_is_gone_is_reported(window) -> None:
 # ---- panes, keyboard, accessibility ---------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 def test_f6_goes_round_all_panes(window) -> None:
     window.activateWindow()
     window.show_pane("vault")
@@ -473,6 +481,7 @@ def test_the_budget_bar_is_worked_by_keys(window) -> None:
     assert window.selection.entry == CROWN
 
 
+@pytest.mark.own_window
 def test_everything_that_takes_the_keyboard_has_a_name(window) -> None:
     kinds = (QAbstractButton, QAbstractItemView, QLineEdit, QTextEdit, BudgetBar)
     for widget in window.findChildren(QWidget):
@@ -765,6 +774,7 @@ def test_the_index_may_be_empty(make_window) -> None:
     assert window.selection.entry is None
 
 
+@pytest.mark.own_window
 def test_news_in_the_status_line_never_stand_over_the_counts(window) -> None:
     status = window.status
     window.hide()  # as at the start, when a run ends before the window is shown
