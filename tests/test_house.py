@@ -1,4 +1,7 @@
-"""No module but a retrieval system's own package and the registry names a system; all others ask what a system says."""
+"""No module but a retrieval system's own package and the registry names a system; all others ask what a system says.
+
+Neither does one ask by the class of a system's settings which system it is.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from types import MappingProxyType
 
 import pytest
 
-from lorestudio.systems.registry import KINDS, MAIN
+from lorestudio.systems.registry import BUILT_IN, KINDS, MAIN
 
 ROOT = Path(__file__).resolve().parents[1] / "lorestudio"
 PACKAGES = frozenset(path.parent.name for path in (ROOT / "systems").glob("*/__init__.py"))
@@ -32,6 +35,41 @@ ALLOWED = MappingProxyType(
 """Where the same word means something else. No module is allowed to import a part of a system."""
 
 
+SETTINGS = frozenset({kind.settings.__name__ for kind in BUILT_IN})
+"""The classes of the systems' settings."""
+
+NAMES_SETTINGS = MappingProxyType(
+    {
+        "vault": "how notes are read and checked rests on DeepLore's settings",
+        "exchange/scenario_file.py": "the format of recorded generations holds DeepLore's settings and how they read",
+        "exchange/settings_files.py": "reads and writes the files of DeepLore's settings",
+        "studio/chat/problems.py": "checks the keys of a chat's notes, as the vault is checked",
+        "studio/chat/reply_writing.py": "the connection to a model that writes is one of DeepLore's",
+        "studio/graph/preparing.py": "the links of notes as DeepLore's usual settings read them",
+        "studio/project": "the project's settings are those that say how its notes are read",
+        "studio/proposals": "how much of chat and notes a proposal reads is DeepLore's to say",
+        "studio/tryout/preview.py": "how the notes are read",
+        "cli/facts.py": "the settings of fact memory; a project without notes",
+        "cli/recap.py": "the settings of recap memory; a project without notes",
+        "cli/settings.py": "the settings of a project",
+        "ui/features/controls": "the settings of a project",
+        "ui/features/facts": "the settings of fact memory",
+        "ui/features/notes/editor": "what the fields of a note mean by DeepLore's settings",
+        "ui/features/recap": "the settings of recap memory",
+        "ui/features/settings": "the settings of a project",
+        "ui/state": "the settings of a project",
+    }
+)
+"""Where a settings class may be named, for a type or a default, and what for."""
+
+ASKS = MappingProxyType(
+    {
+        "ui/features/facts/store.py": 1,
+    }
+)
+"""How often modules still ask by settings class which system it is."""
+
+
 def within(module: str, places: frozenset[str]) -> str:
     """The place that the module is, or is in, "" for none."""
     return next((place for place in places if module == place or module.startswith(f"{place}/")), "")
@@ -51,6 +89,38 @@ def mentions(source: str) -> Iterator[str]:
             parts = name.split(".")
             if parts[:2] == ["lorestudio", "systems"] and len(parts) > 2 and parts[2] in PACKAGES:
                 yield f"line {node.lineno}: {name}"
+
+
+def asks(source: str) -> Iterator[str]:
+    """Where a module asks whether settings are those of one system: by class, by type, or by pattern."""
+    for node in ast.walk(ast.parse(source)):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            asked = node.args[1:] if node.func.id in {"isinstance", "issubclass"} else []
+        elif isinstance(node, ast.Compare):
+            asked = [each for each in (node.left, *node.comparators) if not isinstance(each, ast.Call)]
+        elif isinstance(node, ast.MatchClass):
+            asked = [node.cls]
+        if any(named_settings(each) for each in asked):
+            yield f"line {node.lineno}"
+
+
+def named_settings(tree: ast.AST) -> set[str]:
+    """The settings classes that stand in a piece of a module, whether imported by name or with their module."""
+    nodes = list(ast.walk(tree))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return SETTINGS & (names | {node.attr for node in nodes if isinstance(node, ast.Attribute)})
+
+
+@cache
+def outside() -> dict[str, str]:
+    """The source of every module that is neither a system nor one of their settings."""
+    paths = ((path.relative_to(ROOT).as_posix(), path) for path in sorted(ROOT.rglob("*.py")))
+    return {
+        module: path.read_text(encoding="utf-8")
+        for module, path in paths
+        if not within(module, frozenset({"systems", "settings"}))
+    }
 
 
 @cache
@@ -82,6 +152,34 @@ def test_nothing_is_allowed_that_names_no_system() -> None:
 def test_nobody_imports_a_part_of_a_system() -> None:
     imported = {module: lines for module, lines in modules().items() if any("lorestudio.systems" in it for it in lines)}
     assert imported == {}
+
+
+def test_no_module_asks_by_settings_class_which_system_it_is() -> None:
+    asking = {module: len(list(asks(source))) for module, source in outside().items()}
+    assert {module: count for module, count in asking.items() if count} == ASKS, "ask the kind of system instead"
+
+
+def test_settings_classes_are_named_where_they_are_meant() -> None:
+    named = {module for module, source in outside().items() if named_settings(ast.parse(source))}
+    places = {module: within(module, frozenset(NAMES_SETTINGS)) for module in named}
+    assert [module for module, place in places.items() if not place] == []
+    assert NAMES_SETTINGS.keys() - places.values() == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("isinstance(settings, WorldInfoSettings)", 1),
+        ("isinstance(settings, str | worldinfo.WorldInfoSettings)", 1),
+        ("type(settings) is RecapSettings", 1),
+        ("match settings:\n    case FactsSettings():\n        pass", 1),
+        ("settings == DeepLoreSettings()", 0),
+        ("isinstance(settings, Section)", 0),
+        ("def use(settings: DeepLoreSettings) -> None: ...", 0),
+    ],
+)
+def test_what_counts_as_asking(source: str, count: int) -> None:
+    assert len(list(asks(source))) == count
 
 
 @pytest.mark.parametrize(

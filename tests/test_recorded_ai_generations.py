@@ -12,13 +12,13 @@ import pytest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.exchange.chats.metadata import read_controls, read_state
 from lorestudio.exchange.chats.records import read_message
-from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Outcome, StageRecord, Trace, Turn
 from tests.golden.ai_files import GENERATIONS_AI
 from tests.golden.files import read_json
+from tests.scripted_answers import ScriptedAnswers
 from tests.systems.deeplore.answers import ERROR
 from tests.systems.deeplore.recorded import entries_of
 from tests.systems.worlds import Scripted, inputs

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "resources/docs/rules"
 SOURCES = sorted(path for part in ("lorestudio", "tests") for path in (ROOT / part).rglob("*.py"))
+SOURCES.append(ROOT / "resources/lint/checks.toml")
 TEXTS = (ROOT / "README.md", ROOT / "pyproject.toml", *sorted((ROOT / "resources/docs").glob("*.md")))
 
 _NUMBER = r"\d+(?:\.\d+)*"

@@ -136,6 +136,30 @@ def test_a_swipe_rolls_the_trackers_back() -> None:
     assert accepted(first) == accepted(second)
 
 
+def test_a_title_that_came_in_is_not_cut() -> None:
+    """Two notes of a title, one behind the entry cap (rules: scenario-format 2.3)."""
+    files = [["a/Lamp.md", LAMP], ["b/Lamp.md", LAMP], ["Bell.md", BELL]]
+    found = ran(vaults=[{"name": "v", "files": files}], settings={"maxEntries": 1})["generations"]
+    assert [accepted(each) for each in found] == [["Lamp"], ["Lamp"]]
+    bell = 2
+    assert [each["budget"]["cut"] for each in found] == [[], [bell]]
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"), [("", "No connection profile selected."), ("mine", "Connection profile not found.")]
+)
+def test_a_profile_that_is_not_known_makes_no_call(profile: str, words: str) -> None:
+    (found, _next) = ran(
+        settings={"aiSearchEnabled": True, "aiSearchProfileId": profile},
+        generations=[
+            {"now_ms": NOW, "chat": [0], "ai": {"search": {"text": "[]"}}},
+            {"now_ms": NOW + 1, "chat": [0, 1]},
+        ],
+    )["generations"]
+    assert found["ai"]["error_message"] == words
+    assert found["trackers"]["ai"]["failures"] == 1
+
+
 def test_a_scenario_without_notes() -> None:
     (first, _) = ran(vaults=[{"name": "v", "files": []}])["generations"]
     assert (first["outcome"], first["skip_reason"]) == ("skipped", "empty_vault")

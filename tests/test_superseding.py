@@ -21,7 +21,7 @@ from lorestudio.systems.base import Decided
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
 from tests.simulators import answered
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from lorestudio.cli.output import STOPPED, say, say_all
+from lorestudio.cli.output import STOPPED, answer_to, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (
     AnswerKind,
@@ -107,14 +107,7 @@ def agree(asked: Answering, find_cost: Callable[[], CostEstimate], *, yes: bool,
     model = f", model {models}" if models else ""
     typer.echo(f"“{profile.name}” at {profile.host}{model}. {cost.sentence}", err=True)
     typer.echo(f"The requests hold texts of the chat and of notes. Answers are recorded {kept}.", err=True)
-    if yes:
-        return
-    typer.echo("Go on? [y/N] ", nl=False, err=True)
-    try:
-        answer = input()  # not typer's question: that puts a blank into the output
-    except EOFError as nobody:
-        typer.echo(err=True)
-        raise InputError("--yes", "nobody is here to agree, so nothing was sent. With --yes it is.") from nobody
-    if answer.strip().lower() not in {"y", "yes"}:
+    nobody = "nobody is here to agree, so nothing was sent. With --yes it is."
+    if not yes and answer_to("Go on? [y/N] ", "--yes", nobody) not in {"y", "yes"}:
         say("stopped; nothing was sent.")
         raise typer.Exit(STOPPED)

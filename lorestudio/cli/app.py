@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 
 from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.bench import try_text
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, compare
-from lorestudio.cli.controls import (
-    BlockOption,
-    Chosen,
-    ContextOption,
-    FolderOption,
-    PinOption,
-    PresetOption,
-    with_chosen,
-)
+from lorestudio.cli.compare import compare
+from lorestudio.cli.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.diff import diff_runs
 from lorestudio.cli.explain import explain
 from lorestudio.cli.facts import facts
@@ -35,25 +28,24 @@ from lorestudio.cli.options import (
     BookOption,
     CardOption,
     ChatOption,
+    ChatOptions,
     FixedOption,
     JsonOption,
-    ModeOption,
     NeededChat,
-    OfflineAnswersOption,
+    OfflineRun,
+    ProjectOptions,
     ReplyOption,
-    SeedOption,
     SettingsOption,
     SizeOption,
+    SystemOptions,
     VaultArgument,
     YesOption,
     chosen_generation,
-    chosen_system,
-    in_mode,
-    offline_system,
+    command,
     with_card,
     with_fixed,
 )
-from lorestudio.cli.output import FAILED, clear_messages, json_bytes, print_json, say, say_all
+from lorestudio.cli.output import FAILED, json_bytes, print_json, say, say_all
 from lorestudio.cli.preview import edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.prompt import show_prompt
@@ -62,7 +54,7 @@ from lorestudio.cli.recap import recap
 from lorestudio.cli.replay import replay_chat
 from lorestudio.cli.reports import report, scenario
 from lorestudio.cli.runs import runs
-from lorestudio.cli.settings import ProfileOption, settings_app
+from lorestudio.cli.settings import settings_app
 from lorestudio.cli.tables import findings_table, gaps_table, graph_tables, replay_summary, replay_table
 from lorestudio.cli.window import has_display, save_picture, show_window, window_problem, writable_folder
 from lorestudio.domain.chat import Chat
@@ -70,17 +62,17 @@ from lorestudio.domain.resources import VERSION
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.graph.analysis import gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph
-from lorestudio.studio.project.answering import AnswerKind, live_cost, load_recorded, note_cost
+from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.doctor import examine
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import Project, demo_project, open_project
-from lorestudio.studio.project.settings import settings_path
+from lorestudio.studio.replay.costs import live_cost, note_cost
 from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.run_store import default_folder
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.studio.tryout.preview import Previewer
-from lorestudio.systems.registry import MAIN, system_of
+from lorestudio.systems.registry import system_of
 from lorestudio.trace.ai_selection import ai_totals
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
@@ -97,21 +89,16 @@ app = typer.Typer(
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
-app.command()(explain)
 app.add_typer(recap)
 app.add_typer(facts)
-app.command()(history)
-app.command()(lint)
-app.command()(compare)
-app.command("search")(search_notes)
-app.command("rename")(rename_note)
-app.command("links")(list_links)
-app.command()(report)
-app.command()(scenario)
-app.command()(runs)
-app.command("diff")(diff_runs)
-app.command("test")(try_text)
-app.command("prompt")(show_prompt)
+
+_COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
+    "explain": explain, "history": history, "lint": lint, "compare": compare, "search": search_notes,
+    "rename": rename_note, "links": list_links, "report": report, "scenario": scenario, "runs": runs,
+    "diff": diff_runs, "test": try_text, "prompt": show_prompt,
+}  # fmt: skip
+for _name, _function in _COMMANDS.items():
+    command(app, _name)(_function)
 
 ScreenshotOption = Annotated[
     Path | None, typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end.")
@@ -128,58 +115,45 @@ def version(
         raise typer.Exit
 
 
-@app.command()
+@command(app)
 def demo(screenshot: ScreenshotOption = None) -> None:
     """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window."""
-    with clear_messages():
-        project = demo_project()
-        if screenshot is not None:
-            save_picture(project, screenshot)
-        elif has_display():
-            raise typer.Exit(show_window(project))
-        else:
-            typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
-            _show(replay_chat(Simulator(project)).traces, project)
-            save_picture(project, writable_folder() / "lorestudio-demo.png")
+    project = demo_project()
+    if screenshot is not None:
+        save_picture(project, screenshot)
+    elif has_display():
+        raise typer.Exit(show_window(project))
+    else:
+        typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
+        _show(replay_chat(Simulator(project)).traces, project)
+        save_picture(project, writable_folder() / "lorestudio-demo.png")
 
 
-@app.command("open")
+@command(app, "open")
 def open_window(
-    vault: VaultArgument,
+    given: ProjectOptions,
     chat: ChatOption = None,
-    settings: SettingsOption = None,
-    profile: ProfileOption = None,
-    seed: SeedOption = 0,
     context_size: SizeOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
-    with clear_messages():
-        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
-        if screenshot is not None:
-            save_picture(project, screenshot)
-        elif has_display():
-            raise typer.Exit(show_window(project))
-        else:
-            say("there is no display to open a window on. Use “replay”, or --screenshot.")
-            raise typer.Exit(FAILED)
+    project = replace(given.opened(chat), context_size=context_size)
+    if screenshot is not None:
+        save_picture(project, screenshot)
+    elif has_display():
+        raise typer.Exit(show_window(project))
+    else:
+        say("there is no display to open a window on. Use “replay”, or --screenshot.")
+        raise typer.Exit(FAILED)
 
 
-@app.command()
+@command(app)
 def replay(
-    vault: VaultArgument,
+    given: ChatOptions,
+    chosen: ChoiceOptions,
+    by: SystemOptions,
     *,
-    chat: NeededChat,
-    settings: SettingsOption = None,
-    profile: ProfileOption = None,
-    seed: SeedOption = 0,
     context_size: SizeOption = 0,
-    preset: PresetOption = None,
-    context: ContextOption = None,
-    pin: PinOption = None,
-    block: BlockOption = None,
-    folder: FolderOption = None,
-    mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
     yes: YesOption = False,
@@ -187,64 +161,48 @@ def replay(
         str | None,
         typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
     ] = None,
-    system: SystemOption = MAIN.name,
-    system_settings: SystemSettingsOption = None,
-    assignments: SetOption = None,
     book: BookOption = None,
     card: CardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
-    with clear_messages():
-        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
-        project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
-        project = with_fixed(in_mode(project, mode), fixed_switches)
-        asked = answering(answers, project)
-        decides = chosen_system(with_card(project, card), system, system_settings, assignments, book, asked)
-        if decides.asks_model:
-            agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
-        wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
-        simulator = Simulator(project, decides)
-        replayed = replay_chat(simulator, wanted, default_folder() / "stopped", quiet=as_json)
-        _say_traces(replayed.traces, project, as_json=as_json)
-        replayed.end()
+    project = with_chosen(replace(given.project(), context_size=context_size), chosen)
+    project = with_fixed(project, fixed_switches)
+    asked = answering(answers, project)
+    decides = by.made(with_card(project, card), asked, book)
+    if decides.asks_model:
+        agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
+    wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
+    simulator = Simulator(project, decides)
+    replayed = replay_chat(simulator, wanted, default_folder() / "stopped", quiet=as_json)
+    _say_traces(replayed.traces, project, as_json=as_json)
+    replayed.end()
 
 
-@app.command()
+@command(app)
 def preview(
-    vault: VaultArgument,
+    given: ChatOptions,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="The note: its file name in the vault, or its title.")],
+    by: OfflineRun,
     *,
-    chat: NeededChat,
     message: ReplyOption = None,
     text: Annotated[
         Path | None,
         typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
     ] = None,
-    settings: SettingsOption = None,
-    profile: ProfileOption = None,
-    seed: SeedOption = 0,
-    mode: ModeOption = None,
-    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
-    system: SystemOption = MAIN.name,
-    system_settings: SystemSettingsOption = None,
-    assignments: SetOption = None,
 ) -> None:
     """Say what an edited note would change in a generation, without saving it. No provider is asked."""
-    with clear_messages():
-        project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
-        edited = edited_note(project, note, text)
-        decides = offline_system(project, answers, system, system_settings, assignments)
-        simulator = Simulator(project, decides)
-        generation = chosen_generation(simulator, message)
-        asyncio.run(simulator.generate(generation))
-        recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None
-        made = Previewer(simulator, generation, recorded).preview([edited])
-        say_all(project.problems)
-        typer.echo("\n".join(preview_lines(made)))
+    project = given.project()
+    edited = edited_note(project, note, text)
+    simulator = Simulator(project, by.offline(project, by.answers))
+    generation = chosen_generation(simulator, message)
+    asyncio.run(simulator.generate(generation))
+    made = Previewer(simulator, generation, by.recorded(project)).preview([edited])
+    say_all(project.problems)
+    typer.echo("\n".join(preview_lines(made)))
 
 
-@app.command()
+@command(app)
 def run(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario: JSON, or JSON lines.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result to this file.")] = None,
@@ -253,16 +211,15 @@ def run(
     ] = None,
 ) -> None:
     """Run scenarios and print, one a line, what every generation decided."""
-    with clear_messages():
-        results = run_scenarios(scenario, vault_root)
-        lines = b"".join(json_bytes(result) for result in results)
-        if output is None:
-            typer.echo(lines, nl=False)
-        else:
-            write_bytes(output, lines)
+    results = run_scenarios(scenario, vault_root)
+    lines = b"".join(json_bytes(result) for result in results)
+    if output is None:
+        typer.echo(lines, nl=False)
+    else:
+        write_bytes(output, lines)
 
 
-@app.command()
+@command(app)
 def scribe(
     vault: VaultArgument,
     *,
@@ -274,25 +231,24 @@ def scribe(
     yes: YesOption = False,
 ) -> None:
     """Have a session note written about the end of a chat. The chat file is left as it is."""
-    with clear_messages():
-        if answers == AnswerKind.STAND_IN.value:
-            raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
-        project = open_project(vault, chat, settings)
-        folder = _note_folder(project) if save else None
-        asked = answering(answers, project)
-        agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)
-        system = system_of(project.scene(asked.source))
-        note = asyncio.run(system.write_note(project.chat or Chat(), project.controls, focus, folder))
-        if note is None:
-            raise InputError("--answers", f"{system.title} writes no notes about chats.")
-        if note.text:
-            typer.echo(note.text)
-        say(note.said)
-        if not note.fine:
-            raise typer.Exit(FAILED)
+    if answers == AnswerKind.STAND_IN.value:
+        raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
+    project = open_project(vault, chat, settings)
+    folder = _note_folder(project) if save else None
+    asked = answering(answers, project)
+    agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)
+    system = system_of(project.scene(asked.source))
+    note = asyncio.run(system.write_note(project.chat or Chat(), project.controls, focus, folder))
+    if note is None:
+        raise InputError("--answers", f"{system.title} writes no notes about chats.")
+    if note.text:
+        typer.echo(note.text)
+    say(note.said)
+    if not note.fine:
+        raise typer.Exit(FAILED)
 
 
-@app.command()
+@command(app)
 def graph(
     vault: VaultArgument,
     *,
@@ -301,17 +257,16 @@ def graph(
     as_json: JsonOption = False,
 ) -> None:
     """Say how the entries of a vault are connected: communities, typed edges, and gaps."""
-    with clear_messages():
-        project = open_project(vault, None, settings)
-        say_all(project.problems)
-        index = project.index
-        found = study(build_graph(index), index.entries, alpha=project.settings.graph_edge_filter_alpha)
-        if as_json:
-            print_json(gaps_json(found.gaps) if only_gaps else graph_json(found))
-            return
-        console = Console()
-        for table in [gaps_table(found)] if only_gaps else graph_tables(found):
-            console.print(table)
+    project = open_project(vault, None, settings)
+    say_all(project.problems)
+    index = project.index
+    found = study(build_graph(index), index.entries, alpha=project.settings.graph_edge_filter_alpha)
+    if as_json:
+        print_json(gaps_json(found.gaps) if only_gaps else graph_json(found))
+        return
+    console = Console()
+    for table in [gaps_table(found)] if only_gaps else graph_tables(found):
+        console.print(table)
 
 
 @app.command()
@@ -325,10 +280,9 @@ def doctor() -> None:
 
 def _note_folder(project: Project) -> Path:
     """The folder of the first vault that has one. Raises InputError where none has."""
-    folder = next((folder for folder in project.vault_folders if folder is not None), None)
-    if folder is None:
+    if not project.roots:
         raise InputError("--save", "a note is saved into a vault's folder, and this vault has none. Name its folder.")
-    return folder
+    return project.roots[0]
 
 
 def _show(traces: tuple[Trace, ...], project: Project) -> None:

@@ -12,22 +12,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
-from lorestudio.cli.controls import (
-    BlockOption,
-    Chosen,
-    ContextOption,
-    FolderOption,
-    PinOption,
-    PresetOption,
-    with_chosen,
+from lorestudio.cli.controls import ChoiceOptions, with_chosen
+from lorestudio.cli.options import (
+    BookOption,
+    JsonOption,
+    ModeOption,
+    SeedOption,
+    SettingsOption,
+    SystemOptions,
+    in_mode,
 )
-from lorestudio.cli.options import BookOption, SeedOption, SettingsOption, offline_system
 from lorestudio.cli.output import (
     STANDARD_INPUT,
-    clear_messages,
     figure,
+    filled,
     fold,
+    picked,
     print_json,
     read_text,
     say,
@@ -36,11 +36,9 @@ from lorestudio.cli.output import (
 )
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult, BenchRow
-from lorestudio.systems.registry import MAIN
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 
@@ -53,6 +51,8 @@ def try_text(
             help="Folders of Markdown notes, or Obsidian's REST plugin; a lone - reads the text from standard input.",
         ),
     ],
+    chosen: ChoiceOptions,
+    by: SystemOptions,
     *,
     text: Annotated[str | None, typer.Option("--text", help="The text.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="A file with the text, - for standard input.")] = None,
@@ -61,39 +61,25 @@ def try_text(
     ] = None,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
-    mode: Annotated[
-        Mode | None, typer.Option("--mode", help="How entries are selected. Default: the settings'.")
-    ] = None,
-    preset: PresetOption = None,
-    context: ContextOption = None,
-    pin: PinOption = None,
-    block: BlockOption = None,
-    folder: FolderOption = None,
-    system: SystemOption = MAIN.name,
-    system_settings: SystemSettingsOption = None,
-    assignments: SetOption = None,
+    mode: ModeOption = None,
     book: BookOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result with its trace as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what a text would trigger: who goes in, who is matched but stopped, and why. No provider is asked."""
-    with clear_messages():
-        vaults = [each for each in vault if each != STANDARD_INPUT]
-        if not vaults:
-            raise InputError("VAULT", "name the folder with your notes, too.")
-        said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-        project = open_project(vaults, chat, settings, seed)
-        project = project if mode is None else with_mode(project, mode)
-        project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
-        decides = offline_system(project, name=system, file=system_settings, assignments=assignments, books=book)
-        simulator = Simulator(project, decides)
-        if chat is not None:
-            asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))
-        result = Bench(simulator).test(said, append=chat is not None)
-        say_all(project.problems)
-        if as_json:
-            print_json(_as_json(result))
-            return
-        _show(result)
+    vaults = [each for each in vault if each != STANDARD_INPUT]
+    if not vaults:
+        raise InputError("VAULT", "name the folder with your notes, too.")
+    said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
+    project = with_chosen(in_mode(open_project(vaults, chat, settings, seed), mode), chosen)
+    simulator = Simulator(project, by.offline(project, books=book))
+    if chat is not None:
+        asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))
+    result = Bench(simulator).test(said, append=chat is not None)
+    say_all(project.problems)
+    if as_json:
+        print_json(_as_json(result))
+        return
+    _show(result)
 
 
 def _text(text: str | None, file: Path | None) -> str:
@@ -126,11 +112,11 @@ def _marked(result: BenchResult) -> Text:
 
 
 def _table(rows: Sequence[BenchRow]) -> Table:
-    shown = table("", "entry", figure("tokens"), "key", fold("why"), caption="+ goes in  - is matched and does not")
-    for row in rows:
-        sign = Text("+", "green") if row.injected else Text("-", "red")
-        shown.add_row(sign, Text(row.title), f"{row.tokens:,}", Text(", ".join(row.keys)), Text(" ".join(_why(row))))
-    return shown
+    signs = {True: Text("+", "green"), False: Text("-", "red")}
+    return filled(
+        table("", "entry", figure("tokens"), "key", fold("why"), caption="+ goes in  - is matched and does not"),
+        ((signs[row.injected], row.title, f"{row.tokens:,}", ", ".join(row.keys), " ".join(_why(row))) for row in rows),
+    )
 
 
 def _why(row: BenchRow) -> Iterator[str]:
@@ -153,12 +139,9 @@ def _as_json(result: BenchResult) -> dict[str, Json]:
 
 def _row_json(row: BenchRow) -> dict[str, Json]:
     return {
-        "title": row.title,
-        "injected": row.injected,
-        "tokens": row.tokens,
+        **picked(row, "title", "injected", "tokens", "keys"),
         "how": row.how_sentence,
         "why": row.sentence,
         "reason": row.fate.reason,
-        "keys": list(row.keys),
-        "places": [{"key": place.key, "start": place.start, "end": place.end} for place in row.places],
+        "places": [picked(place, "key", "start", "end") for place in row.places],
     }

@@ -14,26 +14,15 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.options import BookOption, NeededChat, SeedOption, with_books
-from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, say_all, table
+from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, with_books
+from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
-from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.compare.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
+from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
+from lorestudio.studio.compare.comparison import Comparison, TurnComparison, total_rows
 from lorestudio.studio.project.project import open_project
-from lorestudio.systems.registry import KINDS
+from lorestudio.systems.registry import kind_of
 
-SYSTEMS: Final = ", ".join(KINDS)
 _SHOWN: Final = 3
-
-SystemOption = Annotated[str, typer.Option("--system", help=f"The system that decides: {SYSTEMS}.")]
-SystemSettingsOption = Annotated[
-    Path | None,
-    typer.Option("--system-settings", metavar="FILE", help="Settings of a system other than deeplore: a JSON object."),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of a system other than deeplore. May be repeated."),
-]
 
 
 def compare(
@@ -51,22 +40,21 @@ def compare(
     settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
     seed: SeedOption = 0,
     book: BookOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
-    with clear_messages():
-        project = open_project(vault, chat, settings, seed)
-        chosen = [candidate(text) for text in run or ()]
-        if book:
-            chosen = [_with_books(each, book) for each in chosen]
-        found = asyncio.run(compare_candidates(project, chosen))
-        say_all(project.problems)
-        if as_json:
-            print_json(comparison_json(found))
-            return
-        console = Console()
-        console.print(turns_table(found))
-        console.print(totals_table(found))
+    project = open_project(vault, chat, settings, seed)
+    chosen = [candidate(text) for text in run or ()]
+    if book:
+        chosen = [_with_books(each, book) for each in chosen]
+    found = asyncio.run(compare_candidates(project, chosen))
+    say_all(project.problems)
+    if as_json:
+        print_json(comparison_json(found))
+        return
+    console = Console()
+    console.print(turns_table(found))
+    console.print(totals_table(found))
 
 
 def turns_table(found: Comparison) -> Table:
@@ -87,18 +75,10 @@ def totals_table(found: Comparison) -> Table:
     headings = ["entries\na turn", "tokens\na turn", "most\ntokens", "different\nnotes", "silent\nturns"]
     headings += [f"like\nrun {place + 1}" for place in range(len(found.labels))]
     right = [Column(heading, justify="right") for heading in headings]
-    shown = table(fixed("run"), *right, title="over the whole chat")
-    for place, total in enumerate(found.totals):
-        shown.add_row(
-            Text(f"{place + 1} {total.label}"),
-            f"{total.entries:.1f}",
-            f"{total.tokens:,.0f}",
-            f"{total.most_tokens:,}",
-            str(total.different),
-            str(total.silent),
-            *("" if other == place else f"{found.agreement[place][other]:.0%}" for other in range(len(found.labels))),
-        )
-    return shown
+    rows = [[f"{place} {cells[0]}", *cells[1:]] for place, cells in enumerate(total_rows(found)[1:], 1)]
+    for place, cells in enumerate(rows):
+        cells[len(cells) - len(rows) + place] = ""  # how far a run agrees with itself
+    return filled(table(fixed("run"), *right, title="over the whole chat"), rows)
 
 
 def comparison_json(found: Comparison) -> Mapping[str, Json]:
@@ -106,10 +86,9 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
     return {
         "runs": [
             {
-                "label": total.label,
+                **picked(total, "label", "most_tokens"),
                 "entries_per_turn": total.entries,
                 "tokens_per_turn": total.tokens,
-                "most_tokens": total.most_tokens,
                 "different_notes": total.different,
                 "silent_turns": total.silent,
                 "agreement": dict(zip(found.labels, found.agreement[place], strict=True)),
@@ -118,8 +97,7 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
         ],
         "turns": [
             {
-                "message": turn.turn.message,
-                "swipe": turn.turn.swipe,
+                **picked(turn.turn, "message", "swipe"),
                 "overlap": turn.overlap,
                 "runs": [
                     {
@@ -140,9 +118,10 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
 
 
 def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
-    if not isinstance(chosen.settings, WorldInfoSettings):
+    kind = kind_of(chosen.system)
+    if kind.books is None or chosen.settings is None:
         return chosen
-    return replace(chosen, settings=with_books(chosen.settings, books))
+    return replace(chosen, settings=with_books(kind, chosen.settings, books))
 
 
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> Text:

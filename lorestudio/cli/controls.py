@@ -25,51 +25,36 @@ from lorestudio.studio.chat.controls import (
 from lorestudio.studio.chat.presets import Preset, PresetFolder, apply_preset, read_preset
 from lorestudio.studio.project.project import Project
 
-ContextOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--context",
-        metavar="KEY=VALUE",
-        help="Set a field of the chat's context, as in era=winter; KEY= clears it. May be repeated.",
-    ),
-]
-PinOption = Annotated[list[str] | None, typer.Option("--pin", metavar="TITLE", help="Pin an entry. May be repeated.")]
-BlockOption = Annotated[
-    list[str] | None, typer.Option("--block", metavar="TITLE", help="Block an entry. May be repeated.")
-]
-FolderOption = Annotated[
-    list[str] | None,
-    typer.Option("--folder", metavar="FOLDER", help="Use only entries of this folder. May be repeated."),
-]
-PresetOption = Annotated[
-    str | None, typer.Option("--preset", metavar="NAME", help="Apply a scenario preset: its name, or a preset's file.")
-]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceOptions:
+    """What is chosen for the chat, as it was typed."""
+
+    preset: Annotated[
+        str | None,
+        typer.Option("--preset", metavar="NAME", help="Apply a scenario preset: its name, or a preset's file."),
+    ] = None
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context",
+            metavar="KEY=VALUE",
+            help="Set a field of the chat's context, as in era=winter; KEY= clears it. May be repeated.",
+        ),
+    ] = None
+    pin: Annotated[list[str] | None, typer.Option("--pin", metavar="TITLE", help="Pin an entry. May be repeated.")] = (
+        None
+    )
+    block: Annotated[
+        list[str] | None, typer.Option("--block", metavar="TITLE", help="Block an entry. May be repeated.")
+    ] = None
+    folder: Annotated[
+        list[str] | None,
+        typer.Option("--folder", metavar="FOLDER", help="Use only entries of this folder. May be repeated."),
+    ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What the options say, as they were typed."""
-
-    preset: str | None = None
-    context: Sequence[str] = ()
-    pins: Sequence[str] = ()
-    blocks: Sequence[str] = ()
-    folders: Sequence[str] = ()
-
-    @classmethod
-    def of(
-        cls,
-        preset: str | None = None,
-        context: list[str] | None = None,
-        pins: list[str] | None = None,
-        blocks: list[str] | None = None,
-        folders: list[str] | None = None,
-    ) -> Chosen:
-        """From the values of typer's options."""
-        return cls(preset, context or (), pins or (), blocks or (), folders or ())
-
-
-def with_chosen(project: Project, chosen: Chosen) -> Project:
+def with_chosen(project: Project, chosen: ChoiceOptions) -> Project:
     """The project with what the options say; the preset first, then the others upon it.
 
     Pins and blocks come to those of the chat; `--context` takes the place of the chat's values of that field, and
@@ -79,18 +64,17 @@ def with_chosen(project: Project, chosen: Chosen) -> Project:
     controls, problems = project.controls, project.problems
     if chosen.preset is not None:
         preset = _preset(chosen.preset)
-        applied = apply_preset(preset, controls, project.index)
-        controls = applied.controls
-        problems += tuple(f"preset “{preset.name}”: {sentence}" for sentence in applied.missing)
-    controls = _context(project, controls, chosen.context)
+        controls, missing = apply_preset(preset, controls, project.index)
+        problems += tuple(f"preset “{preset.name}”: {sentence}" for sentence in missing)
+    controls = _context(project, controls, chosen.context or ())
     for option, part, titles in (
-        ("--pin", ControlsPart.PINS, chosen.pins),
-        ("--block", ControlsPart.BLOCKS, chosen.blocks),
+        ("--pin", ControlsPart.PINS, chosen.pin or ()),
+        ("--block", ControlsPart.BLOCKS, chosen.block or ()),
     ):
         for title in titles:
             controls = _with_rule(project, controls, part, title, option)
-    if chosen.folders:
-        controls = replace(controls, folders=tuple(dict.fromkeys(_folder(project, each) for each in chosen.folders)))
+    if chosen.folder:
+        controls = replace(controls, folders=tuple(dict.fromkeys(_folder(project, each) for each in chosen.folder)))
     return replace(project, controls=controls, problems=problems)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -15,24 +16,18 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.answering import Answering
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
 from lorestudio.cli.options import (
+    ChatOptions,
     JsonOption,
-    ModeOption,
-    NeededChat,
-    OfflineAnswersOption,
-    SeedOption,
-    SettingsOption,
+    OfflineRun,
     SwipeOption,
-    VaultArgument,
     answering_offline,
     chosen_generation,
-    chosen_system,
     in_mode,
 )
-from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, progress_bar, say_all, table
+from lorestudio.cli.output import figure, fixed, fold, print_json, progress_bar, say_all, table
 from lorestudio.cli.runs import with_kept
+from lorestudio.cli.tables import reply_words
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
@@ -55,13 +50,12 @@ from lorestudio.studio.compare.text import (
     refated_lines,
     tokens_words,
 )
-from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN, kind_of
 from lorestudio.trace.diff import Key, TraceDiff, compare
 from lorestudio.trace.summary import summary
-from lorestudio.trace.wording import signed_words
+from lorestudio.trace.wording import first_few, signed_words
 
 _STYLES: Final = {
     What.ENTERED: "green",
@@ -76,9 +70,9 @@ _LEGEND: Final = "+ only in the second  - only in the first  ~ shortened or long
 
 
 def diff_runs(
-    vault: VaultArgument,
+    given: ChatOptions,
+    by: OfflineRun,
     *,
-    chat: NeededChat,
     message: Annotated[
         int | None,
         typer.Option(
@@ -98,13 +92,6 @@ def diff_runs(
         typer.Option("--vault2", help="Compare with another state of the vault. Repeat it where there are several."),
     ] = None,
     chat2: Annotated[Path | None, typer.Option("--chat2", help="Compare with another state of the chat.")] = None,
-    settings: SettingsOption = None,
-    seed: SeedOption = 0,
-    mode: ModeOption = None,
-    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
-    system: SystemOption = MAIN.name,
-    system_settings: SystemSettingsOption = None,
-    assignments: SetOption = None,
     system2: Annotated[
         str | None, typer.Option("--system2", metavar="SYSTEM[:FILE]", help="Compare with another system, or its file.")
     ] = None,
@@ -119,48 +106,38 @@ def diff_runs(
     messages (--chat2), or by another system (--system2). No provider is asked for an answer. Which difference did it
     can be found out where one system made both runs.
     """
-    with clear_messages():
-        _check(against, settings2, vault2, chat2, system2)
-        if system != MAIN.name and settings2 is not None:
-            raise InputError("--settings2", f"these are those of {MAIN.title}. Use --system2 {system}:FILE instead.")
-        first = in_mode(open_project(vault, chat, settings, seed), mode)
-        second = first
-        titles = "first", "second"
-        if settings2 is not None:
-            second = in_mode(with_settings_of(first, settings2), mode)
-            titles = settings.name if settings is not None else "DeepLore's own settings", settings2.name
-        elif vault2 is not None:
-            second, titles = with_vaults_of(first, vault2), (", ".join(vault), ", ".join(vault2))
-        elif chat2 is not None:
-            second, titles = first.with_chat(chat2), (chat.name, chat2.name)
-        say_all((*first.problems, *second.problems))
-        if system2 is not None:
-            titles = system, system2
-        asked = answering_offline(answers, first)
-
-        def made(project: Project, *, other: bool = False) -> Simulator:
-            if other and system2 is not None:
-                name, _, file = system2.partition(":")
-                if file and kind_of(name) is MAIN:
-                    raise InputError("--system2", f"compare with other settings of {MAIN.title} by --settings2.")
-                return _runs(project, name, Path(file).expanduser() if file else None, None, asked)
-            return _runs(project, system, system_settings, assignments, asked)
-
-        if message is None:
-            if against is not None or swipe is not None:
-                name = "--against" if against is not None else "--swipe"
-                raise InputError(name, "say which reply is meant with --message.")
-            _whole_chat(made(first), made(second, other=True), titles, as_json=as_json)
-            return
-        one = made(first)
-        other = one if against is not None else made(second, other=True)
-        wanted = chosen_generation(one, message, swipe)
-        if against is not None:
-            place, which = _place(against)
-            sides = _sides(one, wanted, other, chosen_generation(other, place, which, "--against"), ("", ""))
-        else:
-            sides = _sides(one, wanted, other, chosen_generation(other, message, swipe), titles)
-        _one_reply(*sides, find=causes and can_find(*sides), as_json=as_json)
+    _check(against, settings2, vault2, chat2, system2)
+    if by.system != MAIN.name and settings2 is not None:
+        raise InputError("--settings2", f"these are those of {MAIN.title}. Use --system2 {by.system}:FILE instead.")
+    second = first = given.project()
+    titles, other = ("first", "second"), by
+    if settings2 is not None:
+        second = in_mode(with_settings_of(first, settings2), given.mode)
+        own = first.settings_path
+        titles = own.name if own is not None else "DeepLore's own settings", settings2.name
+    elif vault2 is not None:
+        second, titles = with_vaults_of(first, vault2), (", ".join(given.vault), ", ".join(vault2))
+    elif chat2 is not None:
+        second, titles = first.with_chat(chat2), (given.chat.name, chat2.name)
+    elif system2 is not None:
+        other, titles = _other_system(by, system2), (by.system, system2)
+    say_all((*first.problems, *second.problems))
+    asked = answering_offline(by.answers, first)
+    if message is None and (against is not None or swipe is not None):
+        name = "--against" if against is not None else "--swipe"
+        raise InputError(name, "say which reply is meant with --message.")
+    one = with_kept(Simulator(first, by.made(first, asked)))
+    two = one if against is not None else with_kept(Simulator(second, other.made(second, asked)))
+    if message is None:
+        _whole_chat(one, two, titles, as_json=as_json)
+        return
+    wanted = chosen_generation(one, message, swipe)
+    if against is not None:
+        place, which = _place(against)
+        sides = _sides(one, wanted, two, chosen_generation(two, place, which, "--against"), ("", ""))
+    else:
+        sides = _sides(one, wanted, two, chosen_generation(two, message, swipe), titles)
+    _one_reply(*sides, find=causes and can_find(*sides), as_json=as_json)
 
 
 def _check(*others: object) -> None:
@@ -171,11 +148,12 @@ def _check(*others: object) -> None:
         raise InputError("diff", f"{why}: give one of {names}.")
 
 
-def _runs(
-    project: Project, system: str, file: Path | None, assignments: list[str] | None, asked: Answering
-) -> Simulator:
-    """Who runs the chat with a system; what the window has kept of the same inputs is not run again."""
-    return with_kept(Simulator(project, chosen_system(project, system, file, assignments, asked=asked)))
+def _other_system(by: OfflineRun, text: str) -> OfflineRun:
+    """The same with the system of `SYSTEM[:FILE]`. Raises InputError."""
+    name, _, file = text.partition(":")
+    if file and kind_of(name) is MAIN:
+        raise InputError("--system2", f"compare with other settings of {MAIN.title} by --settings2.")
+    return replace(by, system=name, system_settings=Path(file).expanduser() if file else None, assignments=None)
 
 
 def _place(against: str) -> tuple[int, int | None]:
@@ -189,11 +167,8 @@ def _place(against: str) -> tuple[int, int | None]:
 def _sides(
     first: Simulator, one: Generation, second: Simulator, other: Generation, titles: tuple[str, str]
 ) -> tuple[RunSide, RunSide]:
-    async def both() -> None:
-        await first.generate(one)
-        await second.generate(other)
-
-    asyncio.run(both())
+    asyncio.run(first.generate(one))
+    asyncio.run(second.generate(other))
     return side_of(first, one, titles[0]), side_of(second, other, titles[1])
 
 
@@ -251,9 +226,8 @@ def _changes_table(diff: TraceDiff, causes: Causes | None) -> Table:
 def _causes_table(causes: Causes) -> Table:
     shown = table(fold("difference"), fixed("kind"), fold("tried alone"), title="What was different")
     for cause in causes.causes:
-        style = "" if cause.does_something else "dim"
         row = cause.difference.sentence, cause.difference.kind.value, cause_words(cause)
-        shown.add_row(*(Text(cell, style=style) for cell in row))
+        shown.add_row(*map(Text, row), style="" if cause.does_something else "dim")
     return shown
 
 
@@ -261,11 +235,8 @@ def _causes_table(causes: Causes) -> Table:
 
 
 def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *, as_json: bool) -> None:
-    async def both() -> None:
-        await first.replay()
-        await second.replay()
-
-    asyncio.run(both())
+    for each in (first, second):
+        asyncio.run(each.replay())
     turns = tuple(turn_diffs(first, second))
     differences = replay_differences(first, second)
     if as_json:
@@ -290,11 +261,8 @@ def _chat_table(turns: Sequence[TurnDiff], project: Project, titles: tuple[str, 
         *map(figure, ("reply", "tokens", "")), fold("what differs"),
         title=f"{project.name}: {titles[0]} → {titles[1]}", caption=_LEGEND,
     )  # fmt: skip
-    messages = project.chat.messages if project.chat is not None else ()
     for turn in turns:
-        place = turn.generation.message
-        swipes = len(messages[place].swipes) if place < len(messages) else 0
-        reply = f"#{place} ‹{turn.generation.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
+        reply = reply_words(project, turn.generation) or f"#{turn.generation.message}"
         if turn.diff is None:
             shown.add_row(reply, "", "", Text("only in the first" if turn.before is not None else "only in the second"))
             continue
@@ -309,13 +277,10 @@ def _happened(diff: TraceDiff) -> Text:
     for line in change_lines(diff):
         found.setdefault(line.what, []).append(line.title)
         signs[line.what] = line.sign
-    lines = [Text.assemble((f"{signs[what]} ", _STYLES[what]), _listed(names)) for what, names in found.items()]
+    lines = [
+        Text.assemble((f"{signs[what]} ", _STYLES[what]), first_few(names, _LISTED)) for what, names in found.items()
+    ]
     return Text("\n").join(lines)
-
-
-def _listed(titles: Sequence[str]) -> str:
-    more = len(titles) - _LISTED
-    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _turn_json(turn: TurnDiff) -> Json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,30 +12,20 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.table import Column, Table
 
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
 from lorestudio.cli.options import (
+    ChatOptions,
     JsonOption,
-    ModeOption,
-    NeededChat,
-    OfflineAnswersOption,
-    SeedOption,
-    SettingsOption,
+    OfflineRun,
     SwipeOption,
-    VaultArgument,
-    answering_offline,
     chosen_generation,
-    chosen_system,
-    in_mode,
+    note_called,
 )
-from lorestudio.cli.output import clear_messages, fold, print_json, progress_bar, say, say_all, table
+from lorestudio.cli.output import filled, fold, picked, print_json, progress_bar, say, say_all, table
 from lorestudio.cli.runs import with_kept
-from lorestudio.cli.settings import ProfileOption
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.answering import AnswerKind, load_recorded
-from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.project.settings import settings_path
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.why_not import WENT_IN, WhyNotFinder
@@ -50,9 +39,8 @@ from lorestudio.studio.tryout.why_not_answers import (
     moves,
     standing,
 )
-from lorestudio.systems.registry import MAIN
-from lorestudio.trace.held_run import WouldAlso, WouldState
-from lorestudio.trace.journey import FateState, Journeys, explain_cell
+from lorestudio.trace.held_run import WouldAlso, WouldCell, WouldState
+from lorestudio.trace.journey import FateState, JourneyCell, Journeys, explain_cell
 from lorestudio.trace.model import EntryRef, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import CELL_WORDS, turn_words
@@ -134,13 +122,12 @@ def _found_lines(found: WhyNot) -> Iterator[str]:
 
 def fates_table(trace: Trace) -> Table:
     """One row for each entry that came into question."""
-    why = Column("why", overflow="fold", ratio=1)
-    shown = table(*map(fold, ("entry", "result", "stage")), why)
     journeys = Journeys(trace)
-    for entry in journeys.rows:
-        end = journeys.fate(entry)
-        shown.add_row(trace.entries[entry].title, _RESULTS[end.state], end.stage, end.explain(trace).sentence)
-    return shown
+    ends = [(trace.entries[entry].title, journeys.fate(entry)) for entry in journeys.rows]
+    return filled(
+        table(*map(fold, ("entry", "result", "stage")), Column("why", overflow="fold", ratio=1)),
+        ((title, _RESULTS[end.state], end.stage, end.explain(trace).sentence) for title, end in ends),
+    )
 
 
 _RESULTS = {
@@ -157,33 +144,22 @@ def turn_json(trace: Trace) -> dict[str, Any]:
     """The same of a whole turn."""
     journeys = Journeys(trace)
     fates = [{"title": trace.entries[entry].title, **_fate_json(trace, journeys, entry)} for entry in journeys.rows]
-    return {"message": trace.turn.message, "swipe": trace.turn.swipe, "summary": summary(trace), "entries": fates}
+    return {**picked(trace.turn, "message", "swipe"), "summary": summary(trace), "entries": fates}
 
 
 def entry_json(explained: EntryExplained) -> dict[str, Any]:
     """The explanation of one note."""
     note, trace = explained.note, explained.named
-    result: dict[str, Any] = {
-        "message": trace.turn.message,
-        "swipe": trace.turn.swipe,
-        "vault": note.vault,
-        "filename": note.filename,
-    }
+    result = picked(trace.turn, "message", "swipe") | picked(note, "vault", "filename")
     if isinstance(note, LeftOutNote):
         result |= {"title": None, "state": "no_entry", "problem": str(note.problem), "sentence": note.message}
     else:
         journeys = Journeys(trace)
         result |= {"title": note.title, **_fate_json(trace, journeys, note.id)}
-        result["stages"] = [
-            {
-                "stage": cell.stage,
-                "state": str(cell.state),
-                "reason": cell.verdict.reason if cell.verdict is not None else None,
-                "sentence": words.sentence if (words := explain_cell(trace, note.id, cell)) is not None else None,
-            }
-            for cell in journeys.cells(note.id)
-        ]
-        result["would_also"] = _would_json(explained.would)
+        told = [(cell, explain_cell(trace, note.id, cell)) for cell in journeys.cells(note.id)]
+        result["stages"] = [_cell_json(cell, words.sentence if words is not None else None) for cell, words in told]
+        would = explained.would.cells if explained.would is not None else ()
+        result["would_also"] = [_cell_json(cell, cell.sentence or None) for cell in would]
         result["not_held"] = explained.not_held or None
     if explained.found is not None:
         found = explained.found
@@ -209,17 +185,9 @@ def _fate_json(trace: Trace, journeys: Journeys, entry: int) -> dict[str, Any]:
     }
 
 
-def _would_json(would: WouldAlso | None) -> list[dict[str, Any]]:
-    cells = would.cells if would is not None else ()
-    return [
-        {
-            "stage": cell.stage,
-            "state": str(cell.state),
-            "reason": cell.verdict.reason if cell.verdict is not None else None,
-            "sentence": cell.sentence or None,
-        }
-        for cell in cells
-    ]
+def _cell_json(cell: JourneyCell | WouldCell, sentence: str | None) -> dict[str, Any]:
+    reason = cell.verdict.reason if cell.verdict is not None else None
+    return {"stage": cell.stage, "state": str(cell.state), "reason": reason, "sentence": sentence}
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:
@@ -232,14 +200,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "settings": dict(change.settings) or None,
         "note": None
         if edit is None
-        else {
-            "filename": edit.filename,
-            "property": edit.name,
-            "removed": edit.removed,
-            "value": edit.value,
-            "add": list(edit.add),
-            "drop": list(edit.drop),
-        },
+        else {"property": edit.name, **picked(edit, "filename", "removed", "value", "add", "drop")},
         "holds": str(answer.holds),
         "then": answer.stopped or None,
         "entered": [each.title for each in diff.entered if each.key != answer.target],
@@ -252,13 +213,10 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-Note = Entry | LeftOutNote
-
-
 def explain(
-    vault: VaultArgument,
+    given: ChatOptions,
+    by: OfflineRun,
     *,
-    chat: NeededChat,
     entry: Annotated[
         str | None, typer.Option("--entry", help="The entry: its title, or its file name in the vault. Default: all.")
     ] = None,
@@ -270,36 +228,29 @@ def explain(
     why_not: Annotated[
         bool, typer.Option("--why-not", help="Find the single changes that would bring the entry in.")
     ] = False,
-    settings: SettingsOption = None,
-    profile: ProfileOption = None,
-    seed: SeedOption = 0,
-    mode: ModeOption = None,
-    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
-    system: SystemOption = MAIN.name,
-    system_settings: SystemSettingsOption = None,
-    assignments: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say stage by stage what a reply did with an entry, and what would bring it in. No provider is asked."""
-    with clear_messages():
-        if why_not and entry is None:
-            raise InputError("--why-not", "name the entry that it is about with --entry.")
-        project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
-        asked = answering_offline(answers, project)
-        decides = chosen_system(project, system, system_settings, assignments, asked=asked)
-        simulator = with_kept(Simulator(project, decides))
-        generation = chosen(simulator, message, swipe)
-        trace = asyncio.run(simulator.generate(generation))
-        say_all(project.problems)
-        if entry is None:
-            _say_turn(trace, as_json=as_json)
-            return
-        note = find_in(project, trace, entry)
-        recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None
-        found = _search(WhyNotFinder(simulator, generation, recorded), note, quiet=as_json) if why_not else None
-        held = HeldRuns(simulator, generation)
-        would = held.of(note.id) if isinstance(note, Entry) else None
-        _say_entry(EntryExplained(trace, note, would, found, held.not_held), as_json=as_json)
+    if why_not and entry is None:
+        raise InputError("--why-not", "name the entry that it is about with --entry.")
+    project = given.project()
+    simulator = with_kept(by.simulator(project))
+    generation = chosen(simulator, message, swipe)
+    trace = asyncio.run(simulator.generate(generation))
+    say_all(project.problems)
+    if entry is None:
+        _say_turn(trace, as_json=as_json)
+        return
+    note = find_in(project, trace, entry)
+    finder = WhyNotFinder(simulator, generation, by.recorded(project))
+    found = _search(finder, note, quiet=as_json) if why_not else None
+    held = HeldRuns(simulator, generation)
+    would = held.of(note.id) if isinstance(note, Entry) else None
+    explained = EntryExplained(trace, note, would, found, held.not_held)
+    if as_json:
+        print_json(entry_json(explained), 2)
+    else:
+        typer.echo("\n".join(entry_lines(explained)))
 
 
 def _say_turn(trace: Trace, *, as_json: bool) -> None:
@@ -310,14 +261,7 @@ def _say_turn(trace: Trace, *, as_json: bool) -> None:
     Console().print(fates_table(trace))
 
 
-def _say_entry(explained: EntryExplained, *, as_json: bool) -> None:
-    if as_json:
-        print_json(entry_json(explained), 2)
-    else:
-        typer.echo("\n".join(entry_lines(explained)))
-
-
-def find_in(project: Project, trace: Trace, name: str) -> Note | EntryRef:
+def find_in(project: Project, trace: Trace, name: str) -> Entry | LeftOutNote | EntryRef:
     """What has that title or file name in a run, which may know others than the vault's notes; else the note.
 
     Raises InputError.
@@ -328,26 +272,7 @@ def find_in(project: Project, trace: Trace, name: str) -> Note | EntryRef:
     if len(found) > 1:
         names = ", ".join(ref.filename for ref in found)
         raise InputError("--entry", f"several entries have the title “{name}”. Name one of: {names}.")
-    return found[0] if found else find_note(project, name)
-
-
-def find_note(project: Project, name: str) -> Note:
-    """The entry of that title or file name, or the note that is none. Raises InputError."""
-    notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
-    by_file = [note for note in notes if note.filename == name]
-    if by_file:
-        return by_file[0]
-    titled = [each for each in project.index.entries if each.title.lower() == name.lower()]
-    if len(titled) > 1:
-        names = ", ".join(each.filename for each in titled)
-        raise InputError("--entry", f"several notes have the title “{name}”. Name the file: {names}.")
-    left_out = [note for note in project.index.left_out if Path(note.filename).stem.lower() == name.lower()]
-    found: list[Note] = [*titled, *left_out]
-    if not found:
-        near = [each.title for each in project.index.entries if name.lower() in each.title.lower()]
-        hint = f" Did you mean {' or '.join(f'“{title}”' for title in near[:3])}?" if near else ""
-        raise InputError("--entry", f"no note has the title or the file name “{name}”.{hint}")
-    return found[0]
+    return found[0] if found else note_called(project, name, "--entry")
 
 
 def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Generation:
@@ -364,7 +289,7 @@ def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Gene
     return chosen_generation(simulator, place, swipe)
 
 
-def _search(finder: WhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
+def _search(finder: WhyNotFinder, note: Entry | LeftOutNote | EntryRef, *, quiet: bool) -> WhyNot:
     """Search with a progress bar on the error stream."""
     with progress_bar(TextColumn("Trying"), BarColumn(), TextColumn("{task.description}"), quiet=quiet) as bar:
         task = bar.add_task("", total=None)

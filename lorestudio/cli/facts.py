@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Column, Table
-from rich.text import Text
 
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.output import FAILED, clear_messages, figure, fixed, print_json, say, say_all, table, waited
+from lorestudio.cli.options import JsonOption, command
+from lorestudio.cli.output import FAILED, figure, filled, fixed, print_json, say, say_all, table, waited
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
@@ -36,16 +37,17 @@ def memories_table(rows: Sequence[tuple[Memory, float | None]]) -> Table:
     similarity = [figure("similarity")] if any(score is not None for _, score in rows) else []
     text, about_it = Column("memory", overflow="fold", ratio=3), Column("source and tags", overflow="fold", ratio=1)
     shown = table(fixed("id"), *similarity, text, about_it, fixed("messages"), fixed("day"), expand=True)
-    for memory, score in rows:
-        cells = [Text(memory.id[:_ID])]
-        if score is not None:
-            cells.append(Text(f"{score:.3f}"))
-        pin = "pinned " if memory.pinned else ""
-        date = "" if memory.created_at is None else day_of(memory.created_at)
-        about = ", ".join((f"{pin}{memory.source}", *memory.tag_names))
-        cells += [Text(memory.content), Text(about), Text(_messages(memory)), Text(date)]
-        shown.add_row(*cells)
-    return shown
+    return filled(shown, (_memory_cells(memory, score) for memory, score in rows))
+
+
+def _memory_cells(memory: Memory, score: float | None) -> Iterator[str]:
+    yield memory.id[:_ID]
+    if score is not None:
+        yield f"{score:.3f}"
+    yield memory.content
+    yield ", ".join((f"{'pinned ' if memory.pinned else ''}{memory.source}", *memory.tag_names))
+    yield _messages(memory, "-")
+    yield "" if memory.created_at is None else day_of(memory.created_at)
 
 
 def memory_lines(memory: Memory, run: ExtractionRun | None) -> list[str]:
@@ -57,7 +59,8 @@ def memory_lines(memory: Memory, run: ExtractionRun | None) -> list[str]:
     if memory.created_at is not None:
         lines.append(f"of        {day_of(memory.created_at)}")
     lines.append(f"owner     {memory.user_id}")
-    lines.append(f"from      {_where(memory) or 'no chat'}{f' of {memory.origin.chat}' if memory.origin.chat else ''}")
+    whose = f" of {memory.origin.chat}" if memory.origin.chat else ""
+    lines.append(f"from      {_messages(memory, ' to #') or 'no chat'}{whose}")
     if run is not None:
         lines.append(f"run       {run.id}, {run.model}: {_counters(run.counters)}")
     size = "none" if memory.embedding is None else f"{len(memory.embedding)} numbers"
@@ -105,7 +108,6 @@ def _decision(decision: FactDecision) -> str:
 
 def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Table:
     """A row a passage: kept ones with their state, and those that wait."""
-    shown = table("messages", "state", "ended")
     due = {passage.id: passage for passage in waiting}
     rows: list[tuple[int, str, str, str]] = []
     for thread in threads:
@@ -120,9 +122,7 @@ def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Tabl
     for passage in due.values():
         ended = "" if passage.ended is None else day_of(passage.ended)
         rows.append((passage.first, f"{passage.first}-{passage.last}", "waiting", ended))
-    for _, numbers, state, ended in sorted(rows):
-        shown.add_row(numbers, state, ended)
-    return shown
+    return filled(table("messages", "state", "ended"), (cells for _, *cells in sorted(rows)))
 
 
 def profile_lines(profile: Profile | None) -> list[str]:
@@ -141,14 +141,9 @@ def _shown(value: Json) -> str:
     return str(value)
 
 
-def _messages(memory: Memory) -> str:
+def _messages(memory: Memory, between: str) -> str:
     origin = memory.origin
-    return "" if origin.first is None or origin.last is None else f"#{origin.first}-{origin.last}"
-
-
-def _where(memory: Memory) -> str:
-    origin = memory.origin
-    return "" if origin.first is None or origin.last is None else f"#{origin.first} to #{origin.last}"
+    return "" if origin.first is None or origin.last is None else f"#{origin.first}{between}{origin.last}"
 
 
 def _counters(data: Mapping[str, Json]) -> str:
@@ -170,61 +165,69 @@ ChatArgument = Annotated[Path, typer.Argument(metavar="CHAT", help="A SillyTaver
 ChatOption = Annotated[Path | None, typer.Option("--chat", help="Only the memories that this chat would see.")]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or how it begins.")]
 IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of memories, or how they begin.")]
-SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", metavar="FILE", help="Settings of fact memory: a JSON object.")
-]
-SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of fact memory. May be repeated.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 
-@facts.command()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsOptions:
+    """The settings of fact memory."""
+
+    settings: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="Settings of fact memory: a JSON object.")
+    ] = None
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of fact memory. May be repeated.")
+    ] = None
+
+    def session(self, asked: Answering | None = None) -> FactsSession:
+        """The memories, with whoever draws facts out. Raises SettingsError."""
+        base = FactsSettings() if self.settings is None else read_section(self.settings, FactsSettings)
+        chosen = assigned(self.assignments or (), FactsSettings, base)
+        return FactsSession(chosen) if asked is None else FactsSession(chosen, answers=asked.source, model=asked.model)
+
+
+@command(facts)
 def extract(
     chat: ChatArgument,
+    given: FactsOptions,
     *,
     answers: Annotated[
         str,
         typer.Option("--answers", help="Who draws facts out: stand-in (plain rules, offline), recorded, or a profile."),
     ] = AnswerKind.STAND_IN.value,
-    settings: SettingsOption = None,
-    assignments: SetOption = None,
     due: Annotated[bool, typer.Option("--due", help="Only passages that a long enough silence has ended.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Also passages whose facts are kept already.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw the facts out of a chat, passage by passage. What is kept already is passed over; Ctrl+C stops."""
-    with clear_messages():
-        told = _chat(chat)
-        asked: Answering | None = None
-        if answers != AnswerKind.STAND_IN:
-            asked = answering(answers, Project((), VaultIndex(()), DeepLoreSettings(), told, chat), fresh=again)
-        with _session(settings, assignments, asked) as session:
-            passages = session.waiting(told, chat, again=again, due=due)
-            drawn = waited(session.extract(told, chat, passages, None if as_json else _progress))
-        if as_json:
-            print_json([_drawn_json(each) for each in drawn])
-        elif not passages:
-            typer.echo("Nothing is waiting: the facts of this chat are kept.")
-        else:
-            typer.echo("\n".join(drawn_lines(drawn)))
-        failed = [each for each in drawn if each.problem]
-        if failed:
-            say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")
-            raise typer.Exit(FAILED)
+    told = _chat(chat)
+    asked: Answering | None = None
+    if answers != AnswerKind.STAND_IN:
+        asked = answering(answers, Project((), VaultIndex(()), DeepLoreSettings(), told, chat), fresh=again)
+    with given.session(asked) as session:
+        passages = session.waiting(told, chat, again=again, due=due)
+        drawn = waited(session.extract(told, chat, passages, None if as_json else _progress))
+    if as_json:
+        print_json([_drawn_json(each) for each in drawn])
+    elif not passages:
+        typer.echo("Nothing is waiting: the facts of this chat are kept.")
+    else:
+        typer.echo("\n".join(drawn_lines(drawn)))
+    failed = [each for each in drawn if each.problem]
+    if failed:
+        say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")
+        raise typer.Exit(FAILED)
 
 
-@facts.command(name="list")
+@command(facts, "list")
 def list_memories(
+    given: FactsOptions,
     chat: ChatOption = None,
     tag: Annotated[str, typer.Option("--tag", help="Only memories with this tag.")] = "",
     pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned memories.")] = False,
-    settings: SettingsOption = None,
-    assignments: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the memories, newest last."""
-    with clear_messages(), _session(settings, assignments) as session:
+    with given.session() as session:
         found = [each for each in session.memories(_owner(session, chat), tag) if each.pinned or not pinned]
         if as_json:
             print_json([memory_json(memory) for memory in found])
@@ -234,19 +237,18 @@ def list_memories(
             typer.echo("There are no such memories. `lorestudio facts extract CHAT` draws them out of a chat.")
 
 
-@facts.command()
+@command(facts)
 def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What the memories should be about.")],
+    given: FactsOptions,
     *,
     chat: Annotated[Path, typer.Option("--chat", help="The chat whose memories are searched.")],
     limit: Annotated[int, typer.Option("--limit", min=1, help="So many memories at most.")] = 10,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag. May be repeated.")] = None,
-    settings: SettingsOption = None,
-    assignments: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the memories most similar to a text."""
-    with clear_messages(), _session(settings, assignments) as session:
+    with given.session() as session:
         found = waited(session.search(text, _owner(session, chat), limit, tag or ()))
         if as_json:
             print_json([memory_json(match.memory, match.score) for match in found])
@@ -259,12 +261,10 @@ def search(
             say(f"{stale} of another model took no part. `lorestudio facts refresh` makes new ones.")
 
 
-@facts.command()
-def show(
-    memory: IdArgument, settings: SettingsOption = None, assignments: SetOption = None, as_json: JsonOption = False
-) -> None:
+@command(facts)
+def show(memory: IdArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
     """Show a memory, and where it came from."""
-    with clear_messages(), _session(settings, assignments) as session:
+    with given.session() as session:
         found = session.find(memory)
         if as_json:
             print_json(memory_json(found))
@@ -272,40 +272,38 @@ def show(
             typer.echo("\n".join(memory_lines(found, session.run_of(found))))
 
 
-@facts.command()
+@command(facts)
 def edit(
     memory: IdArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")],
+    given: FactsOptions,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="The new tags. May be repeated.")] = None,
-    settings: SettingsOption = None,
-    assignments: SetOption = None,
 ) -> None:
     """Give a memory another text; its vector is made anew."""
-    with clear_messages(), _session(settings, assignments) as session:
+    with given.session() as session:
         waited(session.edit(session.find(memory), text, tag))
 
 
-@facts.command()
-def pin(memories: IdsArgument, settings: SettingsOption = None, assignments: SetOption = None) -> None:
+@command(facts)
+def pin(memories: IdsArgument, given: FactsOptions) -> None:
     """Pin memories: they go into every prompt."""
-    _pin(memories, settings, assignments, pinned=True)
+    _pin(given, memories, pinned=True)
 
 
-@facts.command()
-def unpin(memories: IdsArgument, settings: SettingsOption = None, assignments: SetOption = None) -> None:
+@command(facts)
+def unpin(memories: IdsArgument, given: FactsOptions) -> None:
     """Take the pins of memories away."""
-    _pin(memories, settings, assignments, pinned=False)
+    _pin(given, memories, pinned=False)
 
 
-@facts.command()
+@command(facts)
 def delete(
     memories: IdsArgument,
+    given: FactsOptions,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")] = False,
-    settings: SettingsOption = None,
-    assignments: SetOption = None,
 ) -> None:
     """Delete memories. Threads and the profile stay, and a passage is not read again by itself."""
-    with clear_messages(), _session(settings, assignments) as session:
+    with given.session() as session:
         found = [session.find(memory) for memory in memories]
         for each in found:
             typer.echo(f"{each.id[:8]}  {each.content}")
@@ -314,21 +312,19 @@ def delete(
         session.delete(list({each.id: each for each in found}.values()))
 
 
-@facts.command()
-def threads(chat: ChatArgument, settings: SettingsOption = None, assignments: SetOption = None) -> None:
+@command(facts)
+def threads(chat: ChatArgument, given: FactsOptions) -> None:
     """List the passages of a chat: which are kept, and which wait."""
-    with clear_messages(), _session(settings, assignments) as session:
+    with given.session() as session:
         told = _chat(chat)
         waiting = session.waiting(told, chat)
         Console().print(threads_table(session.threads(chat_name(told, chat)), waiting))
 
 
-@facts.command()
-def profile(
-    chat: ChatArgument, settings: SettingsOption = None, assignments: SetOption = None, as_json: JsonOption = False
-) -> None:
+@command(facts)
+def profile(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
     """Show the profile that the rules have filled."""
-    with clear_messages(), _session(settings, assignments) as session:
+    with given.session() as session:
         found = session.profile(_owner(session, chat))
         if as_json:
             print_json(found)
@@ -336,21 +332,13 @@ def profile(
             typer.echo("\n".join(profile_lines(found)))
 
 
-@facts.command()
-def refresh(settings: SettingsOption = None, assignments: SetOption = None) -> None:
+@command(facts)
+def refresh(given: FactsOptions) -> None:
     """Make the vectors of memories anew that another model has made, or none."""
-    with clear_messages(), _session(settings, assignments) as session:
+    with given.session() as session:
         stale = session.stale()
         waited(session.refresh(stale))
         typer.echo(f"{plural(len(stale), '# vector|# vectors')} made.")
-
-
-def _session(settings: Path | None, assignments: list[str] | None, asked: Answering | None = None) -> FactsSession:
-    base = FactsSettings() if settings is None else read_section(settings, FactsSettings)
-    chosen = assigned(assignments or (), FactsSettings, base)
-    if asked is None:
-        return FactsSession(chosen)
-    return FactsSession(chosen, answers=asked.source, model=asked.model)
 
 
 def _chat(path: Path) -> Chat:
@@ -363,8 +351,8 @@ def _owner(session: FactsSession, chat: Path | None) -> str:
     return "" if chat is None else owner_of(session.settings, _chat(chat), chat)
 
 
-def _pin(memories: list[str], settings: Path | None, assignments: list[str] | None, *, pinned: bool) -> None:
-    with clear_messages(), _session(settings, assignments) as session:
+def _pin(given: FactsOptions, memories: list[str], *, pinned: bool) -> None:
+    with given.session() as session:
         for found in [session.find(memory) for memory in memories]:
             session.pin(found, pinned=pinned)
 

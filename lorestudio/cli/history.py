@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from lorestudio.cli.output import clear_messages, figure, fixed, fold, listing, say, say_all
+from lorestudio.cli.output import figure, filled, fixed, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.snapshots import NoteSnapshot
@@ -25,21 +24,20 @@ RestoreOption = Annotated[
 
 def history(note: NoteArgument, show: ShowOption = None, restore: RestoreOption = None) -> None:
     """List the earlier versions of a note, the newest first; print one, or put one back."""
-    with clear_messages():
-        if show is not None and restore is not None:
-            raise InputError("--restore", "it cannot go together with --show. Give one of them.")
-        path = note.expanduser().absolute()
-        log = ChangeLog(default_folder(), [path.parent])
-        found = log.snapshots.list(path)
-        if show is not None:
-            typer.echo(log.snapshots.read(_numbered(path, found, show, "--show")).encode(), nl=False)
-        elif restore is not None:
-            _restore(log, path, _numbered(path, found, restore, "--restore"))
-        elif found:
-            Console().print(_table(found))
-        else:
-            typer.echo(_no_versions(log, path))
-        say_all(log.problems)
+    if show is not None and restore is not None:
+        raise InputError("--restore", "it cannot go together with --show. Give one of them.")
+    path = note.expanduser().absolute()
+    log = ChangeLog(default_folder(), [path.parent])
+    found = log.snapshots.list(path)
+    if show is not None:
+        typer.echo(log.snapshots.read(_numbered(path, found, show, "--show")).encode(), nl=False)
+    elif restore is not None:
+        _restore(log, path, _numbered(path, found, restore, "--restore"))
+    elif found:
+        Console().print(_table(found))
+    else:
+        typer.echo(_no_versions(log, path))
+    say_all(log.problems)
 
 
 def _numbered(path: Path, found: tuple[NoteSnapshot, ...], number: int, option: str) -> NoteSnapshot:
@@ -64,9 +62,7 @@ def _restore(log: ChangeLog, path: Path, snapshot: NoteSnapshot) -> None:
 
 def _table(found: tuple[NoteSnapshot, ...]) -> Table:
     shown = listing(figure("version"), fixed("kept"), figure("bytes"), fold("why"))
-    for number, snapshot in enumerate(found, 1):
-        shown.add_row(str(number), _when(snapshot), f"{snapshot.size:,}", Text(snapshot.reason))
-    return shown
+    return filled(shown, ((str(n), _when(each), f"{each.size:,}", each.reason) for n, each in enumerate(found, 1)))
 
 
 def _when(snapshot: NoteSnapshot) -> str:

@@ -11,18 +11,21 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lorestudio.cli.options import SettingsOption, VaultArgument
-from lorestudio.cli.output import FAILED, clear_messages, print_json, say, say_all
+from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument
+from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.problems import Finding, ProblemFinder, Problems, Repair, Severity, check_of
+from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.model import Finding, Severity
+from lorestudio.vault.lint.table import check_of
 from lorestudio.vault.writer import read_note, save_note
 
 _STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-_MANY: Final = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "remarks"}
-_ONE: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
+_WORDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
 
 
 def lint(
@@ -33,7 +36,7 @@ def lint(
         Path | None,
         typer.Option("--chat", help="Also replay this chat, offline, and say what never comes in or hits too often."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    as_json: JsonOption = False,
     fix: Annotated[bool, typer.Option("--fix", help="Make all safe fixes, and print what was changed.")] = False,
     severity: Annotated[
         Severity, typer.Option("--severity", help="Show findings of this severity and worse.")
@@ -41,39 +44,34 @@ def lint(
     strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
 ) -> None:
     """Check a vault's notes and settings. Ends with 1 where there are errors, with 0 otherwise."""
-    with clear_messages():
-        project = open_project(vault, chat, settings)
-        finder = ProblemFinder()
-        repairs: tuple[Repair, ...] = ()
-        if fix:
-            repairs = finder.repairs(project)
-            for repair in repairs:
-                _save(project, repair)
-            if repairs:
-                project = project.reloaded()
-        traces = asyncio.run(Simulator(project).replay()) if project.chat is not None else ()
-        problems = finder.find(project, traces)
-        shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
-        if as_json:
-            print_json(_document(problems, shown, repairs), 1)
-        else:
-            _print(problems, shown, repairs, severity)
-        say_all((*project.problems, *problems.failures))
-        if problems.unread:
-            say(
-                f"{problems.unread} notes lie behind Obsidian's plugin: their front matter was not looked at as a text."
-            )
-        if problems.count(Severity.ERROR) or (strict and problems.count(Severity.WARNING)):
-            raise typer.Exit(FAILED)
+    project = open_project(vault, chat, settings)
+    finder = ProblemFinder()
+    repairs: tuple[Repair, ...] = ()
+    if fix:
+        repairs = finder.repairs(project)
+        for repair in repairs:
+            _save(project, repair)
+        if repairs:
+            project = project.reloaded()
+    traces = asyncio.run(Simulator(project).replay()) if project.chat is not None else ()
+    problems = finder.find(project, traces)
+    shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
+    if as_json:
+        print_json(_document(problems, shown, repairs), 1)
+    else:
+        _print(problems, shown, repairs, severity)
+    say_all((*project.problems, *problems.failures))
+    if problems.unread:
+        say(f"{problems.unread} notes lie behind Obsidian's plugin: their front matter was not looked at as a text.")
+    if problems.count(Severity.ERROR) or (strict and problems.count(Severity.WARNING)):
+        raise typer.Exit(FAILED)
 
 
 def _save(project: Project, repair: Repair) -> None:
     """Write one note. Raises VaultError where it is not what was fixed any more, or cannot be written."""
-    folders = dict(zip(project.index.vaults, project.vault_folders, strict=False))
-    folder = folders.get(repair.vault)
-    if folder is None:
+    path = project.note_path(repair.vault, repair.filename)
+    if path is None:
         raise InputError("--fix", f"the vault “{repair.vault}” has no folder here, so its notes cannot be changed.")
-    path = folder / repair.filename
     text, digest = read_note(path)
     if text != repair.before:
         raise VaultError(f"“{repair.filename}” has changed while it was checked. Run the command again.")
@@ -103,7 +101,7 @@ def _print(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repai
 def _print_finding(console: Console, finding: Finding) -> None:
     place = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
     head = Text.assemble(
-        "  ", (_ONE[finding.severity], _STYLES[finding.severity]), f" {finding.code}  ", finding.message,
+        "  ", (_WORDS[finding.severity], _STYLES[finding.severity]), f" {finding.code}  ", finding.message,
     )  # fmt: skip
     if place:
         head.append(f"  {place}", style="dim")
@@ -116,15 +114,14 @@ def _print_finding(console: Console, finding: Finding) -> None:
 
 
 def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) -> str:
-    counts = [(problems.count(one), one) for one in Severity]
-    parts = [f"{amount:,} {(_ONE if amount == 1 else _MANY)[one]}" for amount, one in counts]
+    parts = [plural(problems.count(one), f"# {_WORDS[one]}|# {_WORDS[one]}s") for one in Severity]
     lines = [f"{', '.join(parts[:-1])} and {parts[-1]}. {problems.checked}"]
     hidden = sum(problems.count(one) for one in Severity if one.rank > severity.rank)
     if hidden:
         lines.append(f"{hidden:,} not shown; --severity info shows all.")
     if repairs:
         changes = sum(len(repair.titles) for repair in repairs)
-        lines.insert(0, f"Fixed: {changes:,} in {len(repairs):,} note{'' if len(repairs) == 1 else 's'}.")
+        lines.insert(0, f"Fixed: {changes:,} in {plural(len(repairs), '# note|# notes')}.")
     else:
         fixes = sum(finding.fix is not None and finding.fix.safe for finding in problems.findings)
         if fixes:
@@ -137,9 +134,7 @@ def _document(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Re
     return {
         "findings": [_finding_json(finding) for finding in shown],
         "counts": {severity.value: problems.count(severity) for severity in Severity},
-        "notes": problems.notes,
-        "entries": problems.entries,
-        "runs": problems.runs,
+        **picked(problems, "notes", "entries", "runs"),
         "fixed": [
             {"vault": repair.vault, "filename": repair.filename, "fixes": list(repair.titles), "diff": repair.diff()}
             for repair in repairs
@@ -150,22 +145,9 @@ def _document(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Re
 def _finding_json(finding: Finding) -> dict[str, object]:
     fix = finding.fix
     edits = () if fix is None else fix.edits.get(finding.filename, ())
+    places = [picked(edit, "start", "end", "text") for edit in edits]
     return {
-        "code": finding.code,
-        "severity": finding.severity.value,
+        **picked(finding, "code", "severity", "vault", "filename", "entry", "field", "line", "message", "advice"),
         "title": check_of(finding.code).title,
-        "vault": finding.vault,
-        "filename": finding.filename,
-        "entry": finding.entry,
-        "field": finding.field,
-        "line": finding.line,
-        "message": finding.message,
-        "advice": finding.advice,
-        "fix": None
-        if fix is None
-        else {
-            "title": fix.title,
-            "safe": fix.safe,
-            "edits": [{"start": edit.start, "end": edit.end, "text": edit.text} for edit in edits],
-        },
+        "fix": None if fix is None else {**picked(fix, "title", "safe"), "edits": places},
     }

@@ -9,13 +9,14 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, clear_messages, git_diff, print_json, say, say_all
+from lorestudio.cli.output import FAILED, git_diff, print_json, say, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import NewName, plan_rename
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.links.references import Excerpt
 
@@ -43,16 +44,15 @@ def search_notes(
     as_json: JsonOption = False,
 ) -> None:
     """Search titles, properties and bodies of all notes. Ends with 1 where nothing is found."""
-    with clear_messages():
-        options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
-        parsed = parse_query(query, options)
-        found = search(read_vault_notes(vault), parsed)
-        if as_json:
-            notes = [_as_json(note) for note in found]
-            print_json(notes, 1)
-            count = len(notes)
-        else:
-            count = _print_found(found)
+    options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
+    parsed = parse_query(query, options)
+    found = search(read_vault_notes(vault), parsed)
+    if as_json:
+        notes = [_as_json(note) for note in found]
+        print_json(notes, 1)
+        count = len(notes)
+    else:
+        count = _print_found(found)
     if not count:
         say("nothing was found.")
         raise typer.Exit(FAILED)
@@ -66,30 +66,28 @@ def rename_note(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
 ) -> None:
     """Give a note another title, in its heading and its file's name, and change every reference to it."""
-    with clear_messages():
-        log = ChangeLog(default_folder(), [vault.expanduser().resolve()])
-        if not dry_run:
-            say_all(log.mend_interrupted())
-        notes = read_vault_notes(vault)
-        planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new))
-        for change in planned.changes.changes:
-            typer.echo("".join(difference(notes.folder, change)), nl=False)
-        say_all(planned.remarks)
-        if not dry_run:
-            log.apply(planned.changes)
-        say_all(log.problems)
-        say(_done(planned.changes, dry_run=dry_run))
+    log = ChangeLog(default_folder(), [vault.expanduser().resolve()])
+    if not dry_run:
+        say_all(log.mend_interrupted())
+    notes = read_vault_notes(vault)
+    planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new))
+    for change in planned.changes.changes:
+        typer.echo("".join(difference(notes.folder, change)), nl=False)
+    say_all(planned.remarks)
+    if not dry_run:
+        log.apply(planned.changes)
+    say_all(log.problems)
+    say(_done(planned.changes, dry_run=dry_run))
 
 
 def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption = False) -> None:
     """List a note's links, the references to it, and where it is named without a link."""
-    with clear_messages():
-        notes = read_vault_notes(vault)
-        filename = find_note(notes, note)
-        if as_json:
-            print_json(_links_json(notes, filename), 1)
-        else:
-            typer.echo("\n".join(_links_text(notes, filename)))
+    notes = read_vault_notes(vault)
+    filename = find_note(notes, note)
+    if as_json:
+        print_json(_links_json(notes, filename), 1)
+    else:
+        typer.echo("\n".join(_links_text(notes, filename)))
 
 
 def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
@@ -101,8 +99,7 @@ def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
 
 
 def _done(changes: ChangeSet, *, dry_run: bool) -> str:
-    count = len(changes.changes)
-    files = "1 file" if count == 1 else f"{count} files"
+    files = plural(len(changes.changes), "# file|# files")
     return f"{changes.title}: {files} {'would change' if dry_run else 'changed'}."
 
 

@@ -1,33 +1,74 @@
 """Arguments and options that several commands have, each declared once, and what they choose.
 
-Each raises InputError with its option's name.
+Those that go together are one dataclass, which a command takes as one parameter (see `command`). What is chosen raises
+InputError with its option's name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, get_type_hints
 
 import typer
 
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.output import say_all
+from lorestudio.cli.output import clear_messages, say_all
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.character_card import load_card
-from lorestudio.exchange.lorebooks.files import book_file, book_files, with_book_files
+from lorestudio.exchange.lorebooks.files import book_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.project.answering import AnswerKind, load_recorded
+from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
 from lorestudio.studio.project.modes import Mode, with_mode
-from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.project.settings import settings_path
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.base import Given, System
+from lorestudio.systems.base import Given, System, SystemKind
 from lorestudio.systems.offline import Unanswered
-from lorestudio.systems.registry import MAIN, kind_of, system_of
+from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
+
+
+def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as a command, by default under its own name.
+
+    What goes wrong in it becomes a message, and a parameter that is a dataclass stands for options, its fields.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        of.command(name)(_flat(function))
+        return function
+
+    return register
+
+
+def _flat(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with the fields of its dataclasses as parameters, all given by name; so typer takes it."""
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        of = groups.get(name)
+        types = hints if of is None else get_type_hints(of, include_extras=True)
+        found = [parameter] if of is None else inspect.signature(of).parameters.values()
+        named = inspect.Parameter.KEYWORD_ONLY
+        parameters += (each.replace(annotation=types[each.name], kind=named) for each in found)
+
+    @wraps(function)
+    def run(**values: object) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
+        with clear_messages():
+            function(**values)
+
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads, unknown to mypy
+    return run
 
 
 def in_mode(project: Project, mode: str | None) -> Project:
@@ -78,72 +119,38 @@ def chosen_generation(
     return chosen
 
 
-BookOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--book",
-        metavar="[ROLE:]FILE",
-        help="A lorebook for world-info: World Info JSON, or a card with a book inside. ROLE is global, character, "
-        "chat or persona. May be repeated.",
-    ),
-]
-CardOption = Annotated[
-    Path | None,
-    typer.Option("--card", help="The character's card (PNG or JSON), for what world-info looks up in it."),
-]
+def notes_called(project: Project, name: str) -> list[Entry | LeftOutNote]:
+    """The note of that file name; else those of that title, or of that name without its ending where they are none."""
+    notes: list[Entry | LeftOutNote] = [*project.index.entries, *project.index.left_out]
+    by_file = [note for note in notes if note.filename == name]
+    if by_file:
+        return by_file[:1]
+    titles = [note.title if isinstance(note, Entry) else Path(note.filename).stem for note in notes]
+    return [note for note, title in zip(notes, titles, strict=True) if title.lower() == name.lower()]
 
 
-def with_books(settings: Section, books: Sequence[str]) -> Section:
-    """The settings of World Info with these lorebooks besides those they name. Raises InputError for another system."""
+def note_called(project: Project, name: str, option: str, advice: str = "") -> Entry | LeftOutNote:
+    """The note that a person means by a title or a file name. Raises InputError where there is none, or several."""
+    found = notes_called(project, name)
+    titled = [note for note in found if isinstance(note, Entry)]
+    if len(titled) > 1:
+        names = ", ".join(note.filename for note in titled)
+        raise InputError(option, f"several notes have the title “{name}”. Name the file: {names}.")
+    if not found:
+        near = [f"“{each.title}”" for each in project.index.entries if name.lower() in each.title.lower()]
+        hint = f" Did you mean {' or '.join(near[:3])}?" if near else advice
+        raise InputError(option, f"no note has the title or the file name “{name}”.{hint}")
+    return found[0]
+
+
+def with_books(kind: SystemKind, settings: Section, books: Sequence[str]) -> Section:
+    """The settings with these lorebooks besides those they name. Raises InputError for a system that scans none."""
     if not books:
         return settings
-    if not isinstance(settings, WorldInfoSettings):
-        raise InputError("--book", "lorebooks are scanned by --system world-info.")
-    return with_book_files(settings, (*book_files(settings), *(book_file(text) for text in books)))
-
-
-def chosen_system(
-    project: Project,
-    name: str = MAIN.name,
-    file: Path | None = None,
-    assignments: Sequence[str] | None = None,
-    books: Sequence[str] | None = None,
-    asked: Answering | None = None,
-) -> System:
-    """The system that decides, with its settings; without `asked` the offline stand-in answers.
-
-    Says what there is to say of what it was made of. Raises InputError and SettingsError.
-    """
-    kind = kind_of(name)
-    settings: Section = project.settings
-    if kind is not MAIN:
-        settings = kind.read(file, assignments or ())
-    elif file is not None or assignments:
-        option = "--set" if file is None else "--system-settings"
-        raise InputError(option, "these are settings of another system. Name it with --system, or use --settings.")
-    scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
-    system = system_of(scene, kind, with_books(settings, books or ()))
-    say_all(system.remarks)
-    return system
-
-
-def offline_system(
-    project: Project,
-    answers: str = AnswerKind.STAND_IN.value,
-    name: str = MAIN.name,
-    file: Path | None = None,
-    assignments: Sequence[str] | None = None,
-    books: Sequence[str] | None = None,
-) -> System:
-    """As `chosen_system`, for a command that asks no provider: neither for an answer nor for a vector."""
-    asked = answering_offline(answers, project)
-    chosen = chosen_system(project, name, file, assignments, books, asked)
-    stands_in = answers == AnswerKind.STAND_IN
-    given = Given(
-        recorded=None if stands_in else load_recorded(project.chat_path),
-        unanswered=Unanswered.STAND_IN if stands_in else Unanswered.FAIL,
-    )
-    return chosen.offline(given).system
+    if kind.books is None:
+        scanning = " or ".join(name for name, each in KINDS.items() if each.books is not None)
+        raise InputError("--book", f"lorebooks are scanned by --system {scanning}.")
+    return kind.books.naming(settings, (*kind.books.files(settings), *map(book_file, books)))
 
 
 def with_card(project: Project, card: Path | None) -> Project:
@@ -152,6 +159,8 @@ def with_card(project: Project, card: Path | None) -> Project:
         return project
     return replace(project, setup=replace(project.setup, card=load_card(card), card_path=card))
 
+
+SYSTEMS: Final = ", ".join(KINDS)
 
 VaultArgument = Annotated[
     list[str],
@@ -204,3 +213,105 @@ OfflineAnswersOption = Annotated[
 
 YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+ProfileOption = Annotated[
+    str | None, typer.Option("--profile", metavar="NAME", help="A settings profile, in place of a file.")
+]
+BookOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--book",
+        metavar="[ROLE:]FILE",
+        help="A lorebook for world-info: World Info JSON, or a card with a book inside. ROLE is global, character, "
+        "chat or persona. May be repeated.",
+    ),
+]
+CardOption = Annotated[
+    Path | None,
+    typer.Option("--card", help="The character's card (PNG or JSON), for what world-info looks up in it."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectOptions:
+    """The vaults and settings of a project."""
+
+    vault: VaultArgument
+    settings: SettingsOption = None
+    profile: ProfileOption = None
+    seed: SeedOption = 0
+
+    def opened(self, chat: Path | None = None) -> Project:
+        """The project with this chat. Raises InputError, SettingsError and VaultError."""
+        return open_project(self.vault, chat, settings_path(self.settings, self.profile), self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions(ProjectOptions):
+    """A project of which a chat is run."""
+
+    chat: NeededChat
+    mode: ModeOption = None
+
+    def project(self) -> Project:
+        """The project in its mode. Raises InputError, SettingsError and VaultError."""
+        return in_mode(self.opened(self.chat), self.mode)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemOptions:
+    """The system that decides, and its settings."""
+
+    system: Annotated[str, typer.Option("--system", help=f"The system that decides: {SYSTEMS}.")] = MAIN.name
+    system_settings: Annotated[
+        Path | None,
+        typer.Option(
+            "--system-settings", metavar="FILE", help="Settings of a system other than deeplore: a JSON object."
+        ),
+    ] = None
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of a system other than deeplore. May be repeated."),
+    ] = None
+
+    def made(self, project: Project, asked: Answering | None = None, books: Sequence[str] | None = None) -> System:
+        """The system for a project; without `asked` the offline stand-in answers.
+
+        Says what there is to say of what it was made of. Raises InputError and SettingsError.
+        """
+        kind = kind_of(self.system)
+        settings: Section = project.settings
+        if kind is not MAIN:
+            settings = kind.read(self.system_settings, self.assignments or ())
+        elif self.system_settings is not None or self.assignments:
+            option = "--set" if self.system_settings is None else "--system-settings"
+            raise InputError(option, "these are settings of another system. Name it with --system, or use --settings.")
+        scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
+        system = system_of(scene, kind, with_books(kind, settings, books or ()))
+        say_all(system.remarks)
+        return system
+
+    def offline(
+        self, project: Project, answers: str = AnswerKind.STAND_IN, books: Sequence[str] | None = None
+    ) -> System:
+        """As `made`, for a command that asks no provider: neither for an answer nor for a vector."""
+        chosen = self.made(project, answering_offline(answers, project), books)
+        if answers == AnswerKind.STAND_IN:
+            given = Given(unanswered=Unanswered.STAND_IN)
+        else:
+            given = Given(recorded=load_recorded(project.chat_path), unanswered=Unanswered.FAIL)
+        return chosen.offline(given).system
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfflineRun(SystemOptions):
+    """Who decides and answers in a command that asks no provider."""
+
+    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value
+
+    def simulator(self, project: Project) -> Simulator:
+        """Who runs the project's chat. Raises InputError and SettingsError."""
+        return Simulator(project, self.made(project, answering_offline(self.answers, project)))
+
+    def recorded(self, project: Project) -> RecordedAnswers | None:
+        """The recorded answers where these are chosen."""
+        return load_recorded(project.chat_path) if self.answers == AnswerKind.RECORDED else None

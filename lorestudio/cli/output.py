@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import typer
 from rich import box
@@ -69,6 +69,16 @@ def clear_messages() -> Iterator[None]:
         raise typer.Exit(STOPPED) from stop
 
 
+def answer_to(question: str, option: str, nobody: str) -> str:
+    """What a person answers, in small letters. Raises InputError about the option where nobody is here."""
+    typer.echo(question, nl=False, err=True)
+    try:
+        return input().strip().lower()  # not typer's question: that puts a blank into the output
+    except EOFError as error:
+        typer.echo(err=True)
+        raise InputError(option, nobody) from error
+
+
 def waited(work: Awaitable[_Result]) -> _Result:
     """What the work comes to; a provider's failure as a message."""
 
@@ -90,6 +100,11 @@ def as_bytes(text: str) -> bytes:
 def json_bytes(value: object, indent: int | None = None) -> bytes:
     """JSON as a line, or indented."""
     return as_bytes(json.dumps(value, ensure_ascii=False, indent=indent)) + b"\n"
+
+
+def picked(record: object, *names: str) -> dict[str, Any]:
+    """These parts of a record by their names, for JSON."""
+    return {name: getattr(record, name) for name in names}
 
 
 def print_json(value: object, indent: int | None = None) -> None:
@@ -120,6 +135,13 @@ def table(*columns: Column | str, title: str = "", caption: str = "", expand: bo
     )  # fmt: skip
 
 
+def filled(shown: Table, rows: Iterable[Iterable[str | Text]]) -> Table:
+    """The table with these rows; texts are taken as they are."""
+    for row in rows:
+        shown.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return shown
+
+
 def listing(*columns: Column | str) -> Table:
     """A table without any line."""
     return Table(*columns, box=None, padding=(0, 2, 0, 0), show_header=bool(columns))
@@ -138,12 +160,12 @@ def git_diff(before: str | None, after: str | None, old: str, new: str) -> Itera
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """A text from a file, or from standard input for `-`. Raises InputError."""
+def read_text(path: Path, encoding: str = "utf-8", what: str = "the text") -> str:
+    """A text, called `what`, from a file, or from standard input for `-`. Raises InputError."""
     try:
         data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else path.read_bytes()
         return data.decode(encoding)
     except OSError as error:
-        raise InputError(path, f"the text cannot be read: {error.strerror or error}.") from error
+        raise InputError(path, f"{what} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(path, "the text is not UTF-8. Save it as UTF-8.") from error
+        raise InputError(path, f"{what} is not UTF-8. Save it as UTF-8.") from error

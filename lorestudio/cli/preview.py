@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from lorestudio.cli.options import note_called, notes_called
 from lorestudio.cli.output import read_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
@@ -13,6 +14,7 @@ from lorestudio.studio.tryout.preview import EditedNote, Preview
 from lorestudio.trace.diff import EntryChange, compare, sizes
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.trace.summary import summary
+from lorestudio.trace.wording import lowered, plural
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.writer import read_note
 
@@ -25,31 +27,21 @@ _UNUSED: Final = {
 
 
 def edited_note(project: Project, name: str, text: Path | None) -> NoteText:
-    """The note called `name` with the text of a file, or as it is saved. Raises InputError or VaultError."""
-    vault, filename = _found(project, name)
+    """The note called `name` with the text of a file, or as it is saved. Raises InputError or VaultError.
+
+    A name that no note has and that ends in .md is a new note of the first vault.
+    """
+    if name.endswith(".md") and project.index.vaults and not notes_called(project, name):
+        vault, filename = project.index.vaults[0], name
+    else:
+        note = note_called(project, name, "NOTE", " A new note's name ends in .md.")
+        vault, filename = note.vault, note.filename
     if text is None:
-        folder = project.vault_folders[project.index.vaults.index(vault)]
-        if folder is None:
+        path = project.note_path(vault, filename)
+        if path is None:
             raise InputError("--text", "the vault is not a folder here. Give the note's text in a file.")
-        return NoteText(vault, filename, read_note(folder / filename)[0])
+        return NoteText(vault, filename, read_note(path)[0])
     return NoteText(vault, filename, read_text(text))
-
-
-def _found(project: Project, name: str) -> tuple[str, str]:
-    """Vault and file name of a note; a new name that ends in .md is a new note of the first vault."""
-    notes = [(entry.vault, entry.filename) for entry in project.index.entries]
-    notes += [(left.vault, left.filename) for left in project.index.left_out]
-    found = [note for note in notes if note[1] == name]
-    found += [(entry.vault, entry.filename) for entry in project.index.entries if entry.title.lower() == name.lower()]
-    different = list(dict.fromkeys(found))
-    if len(different) > 1 and different[0][1] != name:
-        names = ", ".join(filename for _, filename in different)
-        raise InputError("NOTE", f"several notes have the title “{name}”. Name the file: {names}.")
-    if different:
-        return different[0]
-    if name.endswith(".md") and project.index.vaults:
-        return project.index.vaults[0], name
-    raise InputError("NOTE", f"no note has the title or the file name “{name}”. A new note's name ends in .md.")
 
 
 def preview_lines(preview: Preview) -> list[str]:
@@ -68,8 +60,7 @@ def preview_lines(preview: Preview) -> list[str]:
 
 
 def _why(preview: Preview, change: EntryChange) -> str:
-    label = change.after_fate.explain(preview.trace).label
-    return label[:1].lower() + label[1:]
+    return lowered(change.after_fate.explain(preview.trace).label)
 
 
 def _note_lines(note: EditedNote) -> Iterator[str]:
@@ -97,7 +88,7 @@ def _match_lines(match: WouldMatch) -> Iterator[str]:
     if not match.keys:
         yield "  It has no keys."
         return
-    count = f"{match.messages} message{'' if match.messages == 1 else 's'}"
+    count = plural(match.messages, "# message|# messages")
     if match.key:
         deciding = f" and the refine key “{match.refine_key}”" if match.refine_key else ""
         yield f"  would match in the last {count} by “{match.key}”{deciding}"
@@ -115,7 +106,7 @@ def _where(key: KeyMatch) -> str:
     cut = " (only its beginning is searched)" if key.cut else ""
     if not key.found:
         return f"not found{cut}"
-    times = "once" if key.count == 1 else f"{key.count} times"
+    times = plural(key.count, "once|# times")
     name = " in the speaker's name" if key.in_name else ""
     span = "" if key.start is None else f" at {key.start} to {key.end}"
     return f"found {times}, last in #{key.message}{name}{span}{cut}"

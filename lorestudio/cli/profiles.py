@@ -10,10 +10,10 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from lorestudio.cli.answering import connections
-from lorestudio.cli.output import FAILED, clear_messages, fold, listing, say, say_all
+from lorestudio.cli.options import command
+from lorestudio.cli.output import FAILED, filled, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (
     PRESETS,
@@ -38,20 +38,16 @@ _SHOWN: Final = 80
 """Characters of an answer that the test shows."""
 
 
-@profiles.command("list")
+@command(profiles, "list")
 def list_profiles() -> None:
     """Show all profiles."""
-    with clear_messages():
-        file = connections().load()
-        if not file.profiles:
-            typer.echo("There is no profile yet. To add one: lorestudio profiles add --help")
-        else:
-            table = listing(*map(fold, ("name", "API", "URL", "model", "key")))
-            for profile in file.profiles:
-                cells = (profile.name, profile.api.value, profile.url, profile.model, _key_words(profile))
-                table.add_row(*(Text(cell) for cell in cells))
-            Console().print(table)
-        say_all(file.problems)
+    file = connections().load()
+    if not file.profiles:
+        typer.echo("There is no profile yet. To add one: lorestudio profiles add --help")
+    else:
+        rows = ((each.name, each.api.value, each.url, each.model, _key_words(each)) for each in file.profiles)
+        Console().print(filled(listing(*map(fold, ("name", "API", "URL", "model", "key"))), rows))
+    say_all(file.problems)
 
 
 def _key_words(profile: Profile) -> str:
@@ -61,7 +57,7 @@ def _key_words(profile: Profile) -> str:
     return "in the keyring" if profile.key_source is KeySource.KEYRING else "none"
 
 
-@profiles.command()
+@command(profiles)
 def add(
     name: Name,
     *,
@@ -87,36 +83,36 @@ def add(
     replace: Annotated[bool, typer.Option("--replace", help="Put it in place of the profile of this name.")] = False,
 ) -> None:
     """Add a profile."""
-    with clear_messages():
-        known = connections()
-        file = known.load()
-        earlier = file.find(name)
-        _check_new(name, earlier, replace=replace, ask_key=ask_key, key_variable=key_variable)
-        preset = next((preset for preset in PRESETS if preset.name.lower() == name.lower()), None)
-        if not url and preset is None:
-            names = ", ".join(preset.name for preset in PRESETS)
-            raise InputError("--url", f"the server's address is missing. Only these are known by name: {names}.")
-        source = KeySource.ENVIRONMENT if key_variable else KeySource.KEYRING if ask_key else KeySource.NONE
-        profile = Profile(
-            name,
-            api or (preset.api if preset is not None and not url else Api.OPENAI),
-            url or (preset.url if preset is not None else ""),
-            model,
-            source,
-            key_variable,
-            timeout_ms,
-            max_tokens,
-        )
-        if ask_key:
-            _ask_key(known, name)
-        elif earlier is not None and earlier.key_source is KeySource.KEYRING:
-            _forget_key(known, name)
-        _save(known, file, [other for other in file.profiles if other.name != name], profile)
-        typer.echo(f"The profile “{name}” is kept in {known.path}; {_KEPT[source].format(variable=key_variable)}.")
-        if not model:
-            say("it names no model, and most servers want one: add --model and --replace.")
-        if preset is not None and preset.key_source is not KeySource.NONE and source is KeySource.NONE:
-            say(f"{preset.name} asks for a key: add --ask-key or --key-variable, and --replace.")
+    known = connections()
+    file = known.load()
+    earlier = file.find(name)
+    _check_new(name, earlier, replace=replace, ask_key=ask_key, key_variable=key_variable)
+    preset = next((preset for preset in PRESETS if preset.name.lower() == name.lower()), None)
+    if not url and preset is None:
+        names = ", ".join(preset.name for preset in PRESETS)
+        raise InputError("--url", f"the server's address is missing. Only these are known by name: {names}.")
+    source = KeySource.ENVIRONMENT if key_variable else KeySource.KEYRING if ask_key else KeySource.NONE
+    profile = Profile(
+        name,
+        api or (preset.api if preset is not None and not url else Api.OPENAI),
+        url or (preset.url if preset is not None else ""),
+        model,
+        source,
+        key_variable,
+        timeout_ms,
+        max_tokens,
+    )
+    if ask_key:
+        _ask_key(known, name)
+    elif earlier is not None and earlier.key_source is KeySource.KEYRING:
+        with _keyring("keyring"):
+            known.keys.delete(name)
+    _save(known, file, [other for other in file.profiles if other.name != name], profile)
+    typer.echo(f"The profile “{name}” is kept in {known.path}; {_KEPT[source].format(variable=key_variable)}.")
+    if not model:
+        say("it names no model, and most servers want one: add --model and --replace.")
+    if preset is not None and preset.key_source is not KeySource.NONE and source is KeySource.NONE:
+        say(f"{preset.name} asks for a key: add --ask-key or --key-variable, and --replace.")
 
 
 _KEPT: Final = {
@@ -143,11 +139,6 @@ def _ask_key(known: Connections, name: str) -> None:
         known.keys.store(name, typer.prompt(f"Key for “{name}” (not shown)", hide_input=True, err=True))
 
 
-def _forget_key(known: Connections, name: str) -> None:
-    with _keyring("keyring"):
-        known.keys.delete(name)
-
-
 @contextmanager
 def _keyring(subject: str) -> Iterator[None]:
     """Raise InputError for what the keyring refuses."""
@@ -171,33 +162,31 @@ def _found(known: Connections, name: str) -> tuple[ProfileFile, Profile]:
     return file, profile
 
 
-@profiles.command()
+@command(profiles)
 def remove(name: Name) -> None:
     """Remove a profile and its key."""
-    with clear_messages():
-        known = connections()
-        file, profile = _found(known, name)
-        _save(known, file, [other for other in file.profiles if other.name != name])
-        typer.echo(f"The profile “{name}” is removed.")
-        if profile.key_source is KeySource.KEYRING:
-            try:
-                known.keys.delete(name)
-            except LlmError as error:
-                say(f"its key may still be in the keyring. {error.advice}")
-                raise typer.Exit(FAILED) from error
+    known = connections()
+    file, profile = _found(known, name)
+    _save(known, file, [other for other in file.profiles if other.name != name])
+    typer.echo(f"The profile “{name}” is removed.")
+    if profile.key_source is KeySource.KEYRING:
+        try:
+            known.keys.delete(name)
+        except LlmError as error:
+            say(f"its key may still be in the keyring. {error.advice}")
+            raise typer.Exit(FAILED) from error
 
 
-@profiles.command()
+@command(profiles)
 def test(name: Name) -> None:
     """Ask the provider for one word and say how long it took."""
-    with clear_messages():
-        known = connections()
-        _, profile = _found(known, name)
-        try:
-            reply = asyncio.run(try_profile(profile, known))
-        except LlmError as error:
-            say(str(error))
-            raise typer.Exit(FAILED) from error
-        said = " ".join(reply.text.split())[:_SHOWN] or "(nothing)"
-        typer.echo(f"“{profile.name}” answered in {reply.duration_ms:,.0f} ms: {said}")
-        say_all(reply.notes)
+    known = connections()
+    _, profile = _found(known, name)
+    try:
+        reply = asyncio.run(try_profile(profile, known))
+    except LlmError as error:
+        say(str(error))
+        raise typer.Exit(FAILED) from error
+    said = " ".join(reply.text.split())[:_SHOWN] or "(nothing)"
+    typer.echo(f"“{profile.name}” answered in {reply.duration_ms:,.0f} ms: {said}")
+    say_all(reply.notes)

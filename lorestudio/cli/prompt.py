@@ -13,27 +13,21 @@ from rich.rule import Rule
 from rich.text import Text
 
 from lorestudio.cli.options import (
+    ChatOptions,
     JsonOption,
-    ModeOption,
-    NeededChat,
     OfflineAnswersOption,
     ReplyOption,
-    SeedOption,
-    SettingsOption,
-    VaultArgument,
+    SystemOptions,
     answering_offline,
     chosen_generation,
-    chosen_system,
-    in_mode,
 )
-from lorestudio.cli.output import clear_messages, print_json, say, say_all
+from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.studio.project.project import open_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup, read_persona, remarks_of, with_group, with_preset
 from lorestudio.studio.replay.simulator import Simulator
@@ -42,9 +36,8 @@ from lorestudio.trace.serialize import record_to_json
 
 
 def show_prompt(
-    vault: VaultArgument,
+    given: ChatOptions,
     *,
-    chat: NeededChat,
     message: ReplyOption = None,
     card: Annotated[Path | None, typer.Option("--card", help="The character's card: PNG or JSON, V1 to V3.")] = None,
     persona: Annotated[
@@ -78,8 +71,6 @@ def show_prompt(
     main: Annotated[
         Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
     ] = None,
-    settings: SettingsOption = None,
-    seed: SeedOption = 0,
     context: Annotated[
         int | None,
         typer.Option(
@@ -95,7 +86,6 @@ def show_prompt(
             "--reply", metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
         ),
     ] = None,
-    mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
     as_json: JsonOption = False,
 ) -> None:
@@ -103,51 +93,41 @@ def show_prompt(
 
     Nobody is asked.
     """
-    with clear_messages():
-        setup = PromptSetup(card=load_card(card) if card is not None else None, persona=read_persona(persona))
-        if preset is not None:
-            setup = with_preset(setup, load_preset(preset), preset)
-        if group is not None:
-            setup = with_group(replace(setup, speaker=speaker), load_group(group, cards), group, chat)
-            if speaker and not setup.speaker:
-                names = ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
-                raise InputError(group, f"there is no “{speaker}” in this group. Its members are {names}.")
-        elif speaker or cards is not None:
-            raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
-        paths = tuple(regex or ())
-        setup = replace(setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=embedded_regex)
-        if main is not None:
-            setup = replace(setup, main=_text(main))
-        setup = replace(
-            setup,
-            context_size=setup.context_size if context is None else context,
-            reply_tokens=reply or setup.reply_tokens,
-        )
-        opened = replace(open_project(vault, chat, settings, seed), context_size=setup.context_size)
-        project = in_mode(opened, mode)
-        asked = answering_offline(answers, project)
-        simulator = Simulator(project, chosen_system(project, asked=asked))
-        generation = chosen_generation(simulator, message)
-        trace = asyncio.run(simulator.generate(generation))
-        say_all(project.problems)
-        if project.chat is None:
-            raise InputError(chat, "there is no chat in it.")
-        prompt = assemble(trace, project.chat, setup, project.counter)
-        say_all(remarks_of(setup))
-        say_all(prompt.remarks)
-        for macro in prompt.unknown_macros:
-            say(f"{macro} is a macro that only SillyTavern can fill in; it stays as it is.")
-        if as_json:
-            print_json(record_to_json(prompt))
-        else:
-            _print(prompt)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, f"the main prompt cannot be read as UTF-8 text: {error}.") from error
+    setup = PromptSetup(card=load_card(card) if card is not None else None, persona=read_persona(persona))
+    if preset is not None:
+        setup = with_preset(setup, load_preset(preset), preset)
+    if group is not None:
+        setup = with_group(replace(setup, speaker=speaker), load_group(group, cards), group, given.chat)
+        if speaker and not setup.speaker:
+            names = ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
+            raise InputError(group, f"there is no “{speaker}” in this group. Its members are {names}.")
+    elif speaker or cards is not None:
+        raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
+    paths = tuple(regex or ())
+    setup = replace(setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=embedded_regex)
+    if main is not None:
+        setup = replace(setup, main=read_text(main, "utf-8-sig", "the main prompt"))
+    setup = replace(
+        setup,
+        context_size=setup.context_size if context is None else context,
+        reply_tokens=reply or setup.reply_tokens,
+    )
+    project = replace(given.project(), context_size=setup.context_size)
+    simulator = Simulator(project, SystemOptions().made(project, answering_offline(answers, project)))
+    generation = chosen_generation(simulator, message)
+    trace = asyncio.run(simulator.generate(generation))
+    say_all(project.problems)
+    if project.chat is None:
+        raise InputError(given.chat, "there is no chat in it.")
+    prompt = assemble(trace, project.chat, setup, project.counter)
+    say_all(remarks_of(setup))
+    say_all(prompt.remarks)
+    for macro in prompt.unknown_macros:
+        say(f"{macro} is a macro that only SillyTavern can fill in; it stays as it is.")
+    if as_json:
+        print_json(record_to_json(prompt))
+    else:
+        _print(prompt)
 
 
 def _print(prompt: AssembledPrompt) -> None:

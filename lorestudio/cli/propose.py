@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -13,8 +14,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption
-from lorestudio.cli.output import FAILED, clear_messages, git_diff, print_json, progress_bar, say, say_all
+from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption, command
+from lorestudio.cli.output import FAILED, answer_to, git_diff, picked, print_json, progress_bar, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
@@ -28,6 +29,7 @@ from lorestudio.studio.proposals.making import Maker, ProposalsEnded, default_re
 from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
 from lorestudio.systems.asking import Asking
+from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import default_folder
 
 
@@ -66,19 +68,11 @@ def print_document(
         "kind": plan.kind.value,
         "proposals": [
             {
+                **picked(item, "title", "before", "after", "reasoning", "answered_by", "reply"),
                 "file": _file(project, item.path),
-                "title": item.title,
-                "before": list(item.before) if isinstance(item.before, tuple) else item.before,
-                "after": list(item.after) if isinstance(item.after, tuple) else item.after,
-                "reasoning": item.reasoning,
                 "problem": item.problem or reasons.get(item.path, ""),
-                "remarks": [{"text": remark.text, "serious": remark.serious} for remark in item.remarks],
-                "keys": [
-                    {"key": one.key, "now": one.now, "proposed": one.proposed, "messages": list(one.messages)}
-                    for one in item.counts
-                ],
-                "answered_by": item.answered_by,
-                "reply": item.reply,
+                "remarks": [picked(remark, "text", "serious") for remark in item.remarks],
+                "keys": [picked(one, "key", "now", "proposed", "messages") for one in item.counts],
                 "difference": "".join(difference(project, item)),
                 "written": item.path in written,
             }
@@ -101,10 +95,8 @@ def difference(project: Project, proposal: Proposal) -> list[str]:
 
 
 def _file(project: Project, path: Path) -> str:
-    for folder in project.vault_folders:
-        if folder is not None and path.is_relative_to(folder):
-            return path.relative_to(folder).as_posix()
-    return path.name
+    note = project.note_place(path)
+    return path.name if note is None else note[1]
 
 
 def serious_remarks(proposal: Proposal) -> str:
@@ -118,117 +110,89 @@ propose = typer.Typer(
     rich_markup_mode=None,
 )
 
-VaultArgument = Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes.")]
 OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
-ChatOption = Annotated[
-    Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find.")
-]
-AnswersOption = Annotated[
-    str,
-    typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name."),
-]
 NoteOption = Annotated[
     list[str] | None, typer.Option("--note", metavar="NOTE", help="A note by title or file. May be repeated.")
-]
-ApplyOption = Annotated[bool, typer.Option("--apply", help="Ask about each proposal, and write those you accept.")]
-AcceptAllOption = Annotated[
-    bool, typer.Option("--accept-all", help="Write every proposal that nothing speaks against, without asking.")
 ]
 
 _RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class _WantedProposals:
-    """What the options say is to become of the proposals."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalOptions:
+    """The notes, who writes, and what is to become of the proposals."""
 
-    apply: bool
-    accept_all: bool
-    yes: bool
-    as_json: bool
+    vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes.")]
+    chat: Annotated[
+        Path | None,
+        typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find."),
+    ] = None
+    settings: SettingsOption = None
+    answers: Annotated[
+        str,
+        typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name."),
+    ] = AnswerKind.STAND_IN.value
+    apply: Annotated[bool, typer.Option("--apply", help="Ask about each proposal, and write those you accept.")] = False
+    accept_all: Annotated[
+        bool, typer.Option("--accept-all", help="Write every proposal that nothing speaks against, without asking.")
+    ] = False
+    yes: YesOption = False
+    as_json: JsonOption = False
+
+    def project(self) -> Project:
+        """The project of the notes. Raises InputError, SettingsError and VaultError."""
+        return open_project(self.vault, self.chat, self.settings)
 
 
-@propose.command()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftOptions(ProposalOptions):
+    """The same for what is written from a chat."""
+
+    chat: NeededChat
+
+
+@command(propose)
 def summaries(
-    vault: VaultArgument,
+    given: ProposalOptions,
     *,
     note: NoteOption = None,
     again: Annotated[bool, typer.Option("--again", help="Also for notes that have a summary.")] = False,
-    chat: ChatOption = None,
-    settings: SettingsOption = None,
-    answers: AnswersOption = AnswerKind.STAND_IN.value,
-    apply: ApplyOption = False,
-    accept_all: AcceptAllOption = False,
-    yes: YesOption = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Summaries, by which AI selection chooses, for the notes that have none."""
-    with clear_messages():
-        project = open_project(vault, chat, settings)
-        chosen = _named(project, note) if note else None
-        _run(
-            project,
-            answers,
-            lambda guard, model: plan_summaries(project, chosen, guard, model=model, again=again),
-            _WantedProposals(apply, accept_all, yes, as_json),
-        )
+    project = given.project()
+    chosen = _named(project, note) if note else None
+    _run(project, lambda guard, model: plan_summaries(project, chosen, guard, model=model, again=again), given)
 
 
-@propose.command()
+@command(propose)
 def keys(
-    vault: VaultArgument,
+    given: ProposalOptions,
     *,
     note: Annotated[list[str], typer.Option("--note", metavar="NOTE", help="A note by title or file. Repeatable.")],
     mode: Annotated[
         str, typer.Option("--mode", help="What the keys are for: keyword or two-stage. Default: as the settings say.")
     ] = "",
-    chat: ChatOption = None,
-    settings: SettingsOption = None,
-    answers: AnswersOption = AnswerKind.STAND_IN.value,
-    apply: ApplyOption = False,
-    accept_all: AcceptAllOption = False,
-    yes: YesOption = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Better keys for a note, each with the number of messages of the chat that it is found in."""
-    with clear_messages():
-        project = open_project(vault, chat, settings)
-        chosen = _named(project, note)
-        _run(
-            project,
-            answers,
-            lambda guard, model: plan_keys(project, chosen, guard, mode=mode, model=model),
-            _WantedProposals(apply, accept_all, yes, as_json),
-        )
+    project = given.project()
+    chosen = _named(project, note)
+    _run(project, lambda guard, model: plan_keys(project, chosen, guard, mode=mode, model=model), given)
 
 
-@propose.command()
+@command(propose)
 def draft(
-    vault: VaultArgument,
+    given: DraftOptions,
     *,
-    chat: NeededChat,
     messages: Annotated[str, typer.Option("--messages", metavar="RANGE", help="Messages, as in 4-9 or 4,6,8-9.")],
     focus: Annotated[str, typer.Option("--focus", help="What the note should be about.")] = "",
-    settings: SettingsOption = None,
-    answers: AnswersOption = AnswerKind.STAND_IN.value,
-    apply: ApplyOption = False,
-    accept_all: AcceptAllOption = False,
-    yes: YesOption = False,
-    as_json: JsonOption = False,
 ) -> None:
     """A new note about something in these messages that has no note yet."""
-    with clear_messages():
-        project = open_project(vault, chat, settings)
-        numbers = _numbers(messages)
-        _run(
-            project,
-            answers,
-            lambda _guard, model: plan_draft(project, numbers, focus, model=model),
-            _WantedProposals(apply, accept_all, yes, as_json),
-        )
+    project = given.project()
+    numbers = _numbers(messages)
+    _run(project, lambda _guard, model: plan_draft(project, numbers, focus, model=model), given)
 
 
-@propose.command()
+@command(propose)
 def locks(
     vault: OneVault,
     *,
@@ -243,36 +207,29 @@ def locks(
 
     FILE is relative to the vault. A note can also lock itself, with “locked: true” in its front matter.
     """
-    with clear_messages():
-        folder = vault.expanduser().resolve()
-        known = NoteLocks(default_locks())
-        for files, locked_now in ((lock, True), (unlock, False)):
-            paths = [folder / file for file in files or ()]
-            missing = next((path for path in paths if locked_now and not path.is_file()), None)
-            if missing is not None:
-                raise InputError(missing, "there is no such note. Give its file as it is named in the vault.")
-            if paths:
-                known.set(paths, locked_now=locked_now)
-        found = known.list(folder)
-        typer.echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
+    folder = vault.expanduser().resolve()
+    known = NoteLocks(default_locks())
+    for files, locked_now in ((lock, True), (unlock, False)):
+        paths = [folder / file for file in files or ()]
+        missing = next((path for path in paths if locked_now and not path.is_file()), None)
+        if missing is not None:
+            raise InputError(missing, "there is no such note. Give its file as it is named in the vault.")
+        if paths:
+            known.set(paths, locked_now=locked_now)
+    found = known.list(folder)
+    typer.echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
 
 
-def _run(
-    project: Project, answers: str, make_plan: Callable[[Guard, str], ProposalPlan], wanted: _WantedProposals
-) -> None:
+def _run(project: Project, make_plan: Callable[[Guard, str], ProposalPlan], wanted: ProposalOptions) -> None:
     """Plan for a model, tell the cost, ask, show, and write what is accepted."""
     guard, records = Guard(NoteLocks(default_locks()).load()), default_records()
-    asked = answering(answers, project, record_of(project, records))
+    asked = answering(wanted.answers, project, record_of(project, records))
     plan = make_plan(guard, asked.model)
     say_all(project.problems)
     if plan.tasks and asked.profile is not None:
-        source = Source.named(answers)
-        agree(
-            asked,
-            lambda: proposals_cost(plan.tasks, source, project, records),
-            yes=wanted.yes,
-            kept=f"in {records}",
-        )
+        source = Source.named(wanted.answers)
+        cost = partial(proposals_cost, plan.tasks, source, project, records)
+        agree(asked, cost, yes=wanted.yes, kept=f"in {records}")
     made, ended = _ask(project, asked, plan, quiet=wanted.as_json)
     accepted: list[Proposal] = []
     if not wanted.as_json:
@@ -283,7 +240,7 @@ def _run(
     if wanted.as_json:
         print_document(project, made, plan, written, refused)
     if ended.left:
-        say(f"{_count(ended.left, 'note was', 'notes were')} not asked about: {ended.why}")
+        say(f"{plural(ended.left, '# note was|# notes were')} not asked about: {ended.why}")
         say("what was answered is recorded; the same command goes on with the rest.")
     if not made:
         say("there was nothing to ask about." + ("" if plan.kind is not ProposalKind.SUMMARY else _HAVE_ALL))
@@ -312,7 +269,7 @@ def _ask(
         return made, asyncio.run(maker.run(plan.tasks, take))
 
 
-def _accepted(project: Project, made: Sequence[Proposal], wanted: _WantedProposals) -> list[Proposal]:
+def _accepted(project: Project, made: Sequence[Proposal], wanted: ProposalOptions) -> list[Proposal]:
     """The proposals that the person accepts: each is asked about, or all that nothing speaks against."""
     good = [proposal for proposal in made if proposal.acceptable]
     if wanted.accept_all:
@@ -324,7 +281,9 @@ def _accepted(project: Project, made: Sequence[Proposal], wanted: _WantedProposa
     for place, proposal in enumerate(good):
         if wanted.as_json:
             typer.echo("".join(difference(project, proposal)), nl=False, err=True)
-        answer = _question(f"Accept {proposal.title}? [y]es, [N]o, [a]ll that follow, [q]uit: ")
+        question = f"Accept {proposal.title}? [y]es, [N]o, [a]ll that follow, [q]uit: "
+        nobody = "nobody is here to accept, so nothing was written. See --accept-all."
+        answer = answer_to(question, "--apply", nobody)
         if answer in {"a", "all"}:
             return [*accepted, *good[place:]]
         if answer in {"q", "quit"}:
@@ -334,28 +293,18 @@ def _accepted(project: Project, made: Sequence[Proposal], wanted: _WantedProposa
     return accepted
 
 
-def _question(text: str) -> str:
-    typer.echo(text, nl=False, err=True)
-    try:
-        return input().strip().lower()  # not typer's question: that puts a blank into the output
-    except EOFError as nobody:
-        typer.echo(err=True)
-        raise InputError("--apply", "nobody is here to accept, so nothing was written. See --accept-all.") from nobody
-
-
 def _write(
     project: Project, accepted: Sequence[Proposal], guard: Guard
 ) -> tuple[tuple[Path, ...], tuple[tuple[Path, str], ...]]:
     if not accepted:
         return (), ()
-    roots = [folder for folder in project.vault_folders if folder is not None]
-    log = ChangeLog(default_folder(), roots)
+    log = ChangeLog(default_folder(), project.roots)
     done = write_accepted(log, accepted, guard.locked)
     say_all(log.problems)
     for path, reason in done.refused:
         say(f"{path.name} was not written: {reason}")
     if done.changes is not None:
-        say(f"{done.changes.title}: {_count(len(done.written), 'file', 'files')} written.")
+        say(f"{done.changes.title}: {plural(len(done.written), '# file|# files')} written.")
         say("to undo this: lorestudio history NOTE --restore 1, or undo it in the window.")
     return done.written, done.refused
 
@@ -388,7 +337,3 @@ def _numbers(text: str) -> list[int]:
             raise InputError("--messages", f"“{part.strip()}” is no range. Write the smaller number first.")
         numbers += range(first, last + 1)
     return numbers
-
-
-def _count(amount: int, one: str, many: str) -> str:
-    return f"{amount} {one if amount == 1 else many}"

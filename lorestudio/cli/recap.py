@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +17,24 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.output import FAILED, STOPPED, clear_messages, print_json, say, say_all, waited
+from lorestudio.cli.options import JsonOption, command
+from lorestudio.cli.output import (
+    FAILED,
+    STOPPED,
+    figure,
+    filled,
+    fold,
+    listing,
+    print_json,
+    read_text,
+    say,
+    say_all,
+    waited,
+)
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.recap import RecapSettings
-from lorestudio.studio.project.answering import AnswerKind, AnswerSource
+from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
 from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
@@ -63,30 +76,36 @@ def status_lines(session: RecapSession) -> list[str]:
 
 def scenes_table(session: RecapSession) -> Table:
     """One row a scene."""
-    table = _table(("messages", "right"), ("name", "left"), ("version", "right"), ("", "left"), ("recap", "left"))
-    for row in scene_rows(session.chat, session.settings.scene_recap_history_count):
-        state = "no recap yet" if row.is_bookmark else "locked" if row.lock.locked else ""
-        table.add_row(f"{row.where[0]}-{row.where[1]}", Text(row.name), row.versions, state, Text(_short(row.recap)))
-    return table
+    rows = scene_rows(session.chat, session.settings.scene_recap_history_count)
+    states = ["no recap yet" if row.is_bookmark else "locked" if row.lock.locked else "" for row in rows]
+    return filled(
+        listing(figure("messages"), fold("name"), figure("version"), "", fold("recap")),
+        (
+            (f"{row.where[0]}-{row.where[1]}", row.name, row.versions, state, _short(row.recap))
+            for row, state in zip(rows, states, strict=True)
+        ),
+    )
 
 
 def running_table(session: RecapSession) -> Table:
     """One row a version of the running recap; a star marks the current one."""
-    table = _table(("", "left"), ("version", "right"), ("made", "left"), ("scenes", "right"), ("reaches", "right"),
-                   ("text", "left"))  # fmt: skip
     store = session.chat.running
-    for version in store.versions:
-        made = _when(version.timestamp) if version.timestamp else ""
-        table.add_row(
-            "*" if version.number == store.current else "", str(version.number), made, str(version.scene_count),
-            str(version.reaches), Text(_short(version.content)),
-        )  # fmt: skip
-    return table
+    return filled(
+        listing("", figure("version"), fold("made"), figure("scenes"), figure("reaches"), fold("text")),
+        (
+            (
+                "*" if each.number == store.current else "", str(each.number),
+                _when(each.timestamp) if each.timestamp else "", str(each.scene_count), str(each.reaches),
+                _short(each.content),
+            )
+            for each in store.versions
+        ),
+    )  # fmt: skip
 
 
 def queue_table(session: RecapSession) -> Table:
     """What waits, in the order it is queued, and below it what was finished last."""
-    table = _table(("id", "left"), ("status", "left"), ("what", "left"), ("priority", "right"), ("", "left"))
+    table = listing(*map(fold, ("id", "status", "what")), figure("priority"), fold(""))
     for operation in session.queue.operations:
         table.add_row(
             operation.id, str(operation.status), operation.words, f"{operation.priority:g}", Text(operation.error or "")
@@ -133,13 +152,6 @@ def prompt_text(session: RecapSession) -> str:
     return f"({where[0] if where else ''})\n{trace.prompt[0].text}"
 
 
-def _table(*columns: tuple[str, str]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading, side in columns:
-        table.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
-    return table
-
-
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
@@ -156,35 +168,47 @@ recap = typer.Typer(
     rich_markup_mode=None,
 )
 
-ChatOption = Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl).")]
-SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", help="Settings of recap memory, or SillyTavern's settings.json.")
-]
-ContextOption = Annotated[
-    int, typer.Option("--context", metavar="TOKENS", min=0, help="Room of the story's model for prompts.")
-]
-AnswersOption = Annotated[
-    str, typer.Option("--answers", help="Who writes the recaps: stand-in (offline), recorded, or a profile's name.")
-]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the trace as JSON.")]
 
 
-@recap.command()
-def status(chat: ChatOption, settings: SettingsOption = None, context: ContextOption = 0) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecapOptions:
+    """The chat whose recaps are meant, and the settings of recap memory."""
+
+    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl).")]
+    settings: Annotated[
+        Path | None, typer.Option("--settings", help="Settings of recap memory, or SillyTavern's settings.json.")
+    ] = None
+    context: Annotated[
+        int, typer.Option("--context", metavar="TOKENS", min=0, help="Room of the story's model for prompts.")
+    ] = 0
+
+    def session(self, asked: Answering | None = None) -> RecapSession:
+        """The chat's recaps, with whoever writes them. Raises InputError and SettingsError."""
+        loaded = recap_settings(self.settings)
+        say_all(loaded.problems)
+        answers, model = (None, "") if asked is None else (asked.source, asked.model)
+        path = self.chat.expanduser().resolve()
+        session = RecapSession.open(path, loaded.settings, answers, context_size=self.context, model=model)
+        say_all(session.problems)
+        return session
+
+
+@command(recap)
+def status(given: RecapOptions) -> None:
     """Say which messages have recaps, which of them fit, what is hidden, what goes in, and what is queued."""
-    with clear_messages():
-        session = _opened(chat, _settings(settings), context)
-        typer.echo("\n".join(status_lines(session)))
+    session = given.session()
+    typer.echo("\n".join(status_lines(session)))
 
 
-@recap.command()
+@command(recap)
 def run(
-    chat: ChatOption,
+    given: RecapOptions,
     *,
-    settings: SettingsOption = None,
-    context: ContextOption = 0,
-    answers: AnswersOption = AnswerKind.STAND_IN.value,
+    answers: Annotated[
+        str,
+        typer.Option("--answers", help="Who writes the recaps: stand-in (offline), recorded, or a profile's name."),
+    ] = AnswerKind.STAND_IN.value,
     message: Annotated[
         list[int] | None, typer.Option("--message", min=0, help="Only the recap of this message. May be repeated.")
     ] = None,
@@ -198,33 +222,31 @@ def run(
     yes: YesOption = False,
 ) -> None:
     """Make what is due: recaps of messages and scenes, scene breaks, the running recap. Ctrl+C stops; run goes on."""
-    with clear_messages():
-        own = _settings(settings)
-        asked = answering(answers, _project(chat), fresh=True)
-        session = _opened(chat, own, context, asked.source, asked.model)
-        session.hold()
+    empty = Project((), VaultIndex(), DeepLoreSettings())
+    asked = answering(answers, empty, given.chat.expanduser().resolve(), fresh=True)
+    session = given.session(asked)
+    session.hold()
+    try:
+        before = session.queue
+        asyncio.run(_queued(session, message or [], scene or [], search=search, running=running, resume=resume))
+        if session.queue.is_idle:
+            typer.echo("Nothing is due.")
+            return
         try:
-            before = session.queue
-            asyncio.run(_queued(session, message or [], scene or [], search=search, running=running, resume=resume))
-            if session.queue.is_idle:
-                typer.echo("Nothing is due.")
-                return
-            try:
-                agree(asked, lambda: asyncio.run(recap_cost(session)), yes=yes)
-            except (typer.Exit, InputError):
-                asyncio.run(session.restore(before))
-                raise
-            _work(session, asked)
-        finally:
-            session.release()
-        typer.echo("\n".join(status_lines(session)))
+            agree(asked, lambda: asyncio.run(recap_cost(session)), yes=yes)
+        except (typer.Exit, InputError):
+            asyncio.run(session.restore(before))
+            raise
+        _work(session, asked)
+    finally:
+        session.release()
+    typer.echo("\n".join(status_lines(session)))
 
 
-@recap.command()
+@command(recap)
 def scenes(
-    chat: ChatOption,
+    given: RecapOptions,
     *,
-    settings: SettingsOption = None,
     toggle: Annotated[
         int | None, typer.Option("--toggle", min=0, help="Set, hide or show a scene break after this message.")
     ] = None,
@@ -244,47 +266,41 @@ def scenes(
     ] = None,
 ) -> None:
     """List the scenes: their messages, names, versions, and what locks them; set breaks and choose versions."""
-    with clear_messages():
-        session = _opened(chat, _settings(settings))
-        if toggle is not None:
-            waited(session.edits.toggle_break(toggle))
-        if delete is not None:
-            waited(session.edits.delete_scene(delete))
-        if hide is not None:
-            waited(session.edits.keep_hidden(hide, wanted=True))
-        if unhide is not None:
-            waited(session.edits.keep_hidden(unhide, wanted=False))
-        if turn is not None:
-            waited(session.edits.turn_scene(turn, 1))
-        if back is not None:
-            waited(session.edits.turn_scene(back, -1))
-        Console().print(scenes_table(session))
+    session = given.session()
+    edits = session.edits
+    for message, change in (
+        (toggle, edits.toggle_break),
+        (delete, edits.delete_scene),
+        (hide, partial(edits.keep_hidden, wanted=True)),
+        (unhide, partial(edits.keep_hidden, wanted=False)),
+        (turn, lambda scene: edits.turn_scene(scene, 1)),
+        (back, lambda scene: edits.turn_scene(scene, -1)),
+    ):
+        if message is not None:
+            waited(change(message))
+    Console().print(scenes_table(session))
 
 
-@recap.command()
+@command(recap)
 def running(
-    chat: ChatOption,
+    given: RecapOptions,
     *,
-    settings: SettingsOption = None,
     use: Annotated[int | None, typer.Option("--use", min=0, help="Let this version go into the prompt.")] = None,
     delete: Annotated[int | None, typer.Option("--delete", min=0, help="Delete this version.")] = None,
 ) -> None:
     """List the versions of the running recap; choose or delete one."""
-    with clear_messages():
-        session = _opened(chat, _settings(settings))
-        if use is not None:
-            waited(session.edits.use_running(use))
-        if delete is not None:
-            waited(session.edits.delete_running(delete))
-        Console().print(running_table(session))
+    session = given.session()
+    if use is not None:
+        waited(session.edits.use_running(use))
+    if delete is not None:
+        waited(session.edits.delete_running(delete))
+    Console().print(running_table(session))
 
 
-@recap.command()
+@command(recap)
 def show(
-    chat: ChatOption,
+    given: RecapOptions,
     *,
-    settings: SettingsOption = None,
-    context: ContextOption = 0,
     message: Annotated[int | None, typer.Option("--message", min=0, help="The recap of this message.")] = None,
     scene: Annotated[int | None, typer.Option("--scene", min=0, help="The recap of the scene ending here.")] = None,
     version: Annotated[int | None, typer.Option("--version", min=0, help="This version of the running recap.")] = None,
@@ -292,93 +308,87 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Print what goes into the prompt; or a recap, a version, or the whole trace."""
-    with clear_messages():
-        session = _opened(chat, _settings(settings), context)
-        if as_json:
-            print_json(to_json(session.trace()))
-        elif trace:
-            typer.echo(as_text(session.trace()))
-        elif message is not None:
-            typer.echo(message_text(session, message))
-        elif scene is not None:
-            typer.echo(scene_text(session, scene))
-        else:
-            typer.echo(prompt_text(session) if version is None else version_text(session, version))
+    session = given.session()
+    if as_json:
+        print_json(to_json(session.trace()))
+    elif trace:
+        typer.echo(as_text(session.trace()))
+    elif message is not None:
+        typer.echo(message_text(session, message))
+    elif scene is not None:
+        typer.echo(scene_text(session, scene))
+    else:
+        typer.echo(prompt_text(session) if version is None else version_text(session, version))
 
 
-@recap.command()
+@command(recap)
 def edit(
-    chat: ChatOption,
+    given: RecapOptions,
     text: Annotated[Path, typer.Option("--text", help="A file with the new text, - for standard input.")],
     *,
-    settings: SettingsOption = None,
     message: Annotated[int | None, typer.Option("--message", min=0, help="The recap of this message.")] = None,
     scene: Annotated[int | None, typer.Option("--scene", min=0, help="The recap of the scene ending here.")] = None,
     exclude: Annotated[bool, typer.Option("--exclude", help="Exclude the message's recap afterwards.")] = False,
 ) -> None:
     """Write the recap of a message or a scene; without either, a new version of the running recap."""
-    with clear_messages():
-        session = _opened(chat, _settings(settings))
-        written = _read(text)
-        if message is not None:
-            waited(session.edits.edit_message(message, written))
-            if exclude:
-                waited(session.edits.exclude(message, wanted=True))
-        elif scene is not None:
-            waited(session.edits.edit_scene(scene, written))
-        else:
-            waited(session.edits.edit_running(written))
-        typer.echo("Written.")
+    session = given.session()
+    written = read_text(text).rstrip("\n")
+    if message is not None:
+        waited(session.edits.edit_message(message, written))
+        if exclude:
+            waited(session.edits.exclude(message, wanted=True))
+    elif scene is not None:
+        waited(session.edits.edit_scene(scene, written))
+    else:
+        waited(session.edits.edit_running(written))
+    typer.echo("Written.")
 
 
-@recap.command()
+@command(recap)
 def queue(
-    chat: ChatOption,
+    given: RecapOptions,
     *,
-    settings: SettingsOption = None,
     pause: Annotated[bool, typer.Option("--pause", help="Begin nothing further.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Allow work again.")] = False,
     remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Take this operation out.")] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Take all of them out.")] = False,
 ) -> None:
     """List what is queued and what became of the last operations; pause, resume or empty the queue."""
-    with clear_messages():
-        session = _opened(chat, _settings(settings))
-        if pause or resume or clear or remove is not None:
-            session.hold()
-        try:
-            if remove is not None and not asyncio.run(session.worker.remove(remove)):
-                raise InputError("--remove", f"the queue has no operation “{remove}”.")
-            if clear:
-                asyncio.run(session.worker.clear())
-            if pause or resume:
-                asyncio.run(session.worker.pause() if pause else session.worker.resume())
-        finally:
-            session.release()
-        Console().print(queue_table(session))
-
-
-@recap.command("clear")
-def clear_recaps(chat: ChatOption, yes: YesOption = False) -> None:
-    """Take everything of recap memory out of a chat: recaps, scene breaks, the running recap, the queue."""
-    with clear_messages():
-        session = _opened(chat, RecapSettings())
-        if not yes:
-            typer.echo(f"Take all recaps and scene breaks out of “{chat.name}”? [y/N] ", nl=False, err=True)
-            if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-                say("stopped; nothing was changed.")
-                raise typer.Exit(STOPPED)
+    session = given.session()
+    if pause or resume or clear or remove is not None:
         session.hold()
-        try:
-            gone = asyncio.run(session.clear_all())
-        finally:
-            session.release()
-        typer.echo(
-            f"Taken out: {plural(gone.single_recaps, '# recap of a message|# recaps of messages')}, "
-            f"{plural(gone.scene_recaps, '# of a scene|# of scenes')}, "
-            f"{plural(gone.scene_breaks, '# scene break|# scene breaks')}, "
-            f"{plural(gone.running_recaps, '# version|# versions')} of the running recap."
-        )
+    try:
+        if remove is not None and not asyncio.run(session.worker.remove(remove)):
+            raise InputError("--remove", f"the queue has no operation “{remove}”.")
+        if clear:
+            asyncio.run(session.worker.clear())
+        if pause or resume:
+            asyncio.run(session.worker.pause() if pause else session.worker.resume())
+    finally:
+        session.release()
+    Console().print(queue_table(session))
+
+
+@command(recap, "clear")
+def clear_recaps(given: RecapOptions, yes: YesOption = False) -> None:
+    """Take everything of recap memory out of a chat: recaps, scene breaks, the running recap, the queue."""
+    session = given.session()
+    if not yes:
+        typer.echo(f"Take all recaps and scene breaks out of “{given.chat.name}”? [y/N] ", nl=False, err=True)
+        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+            say("stopped; nothing was changed.")
+            raise typer.Exit(STOPPED)
+    session.hold()
+    try:
+        gone = asyncio.run(session.clear_all())
+    finally:
+        session.release()
+    typer.echo(
+        f"Taken out: {plural(gone.single_recaps, '# recap of a message|# recaps of messages')}, "
+        f"{plural(gone.scene_recaps, '# of a scene|# of scenes')}, "
+        f"{plural(gone.scene_breaks, '# scene break|# scene breaks')}, "
+        f"{plural(gone.running_recaps, '# version|# versions')} of the running recap."
+    )
 
 
 async def _queued(
@@ -427,36 +437,3 @@ def _work(session: RecapSession, asked: Answering) -> None:
 async def _whole(session: RecapSession) -> None:
     await session.work()
     await session.edits.refresh()
-
-
-def _opened(
-    chat: Path,
-    settings: RecapSettings,
-    context: int = 0,
-    answers: AnswerSource | None = None,
-    model: str = "",
-) -> RecapSession:
-    session = RecapSession.open(chat.expanduser().resolve(), settings, answers, context_size=context, model=model)
-    say_all(session.problems)
-    return session
-
-
-def _settings(path: Path | None) -> RecapSettings:
-    loaded = recap_settings(path)
-    say_all(loaded.problems)
-    return loaded.settings
-
-
-def _project(chat: Path) -> Project:
-    """What choosing answers needs to know: the chat that they lie beside."""
-    empty = Project((), VaultIndex(), DeepLoreSettings())
-    return replace(empty, chat_path=chat.expanduser().resolve())
-
-
-def _read(path: Path) -> str:
-    if str(path) == "-":
-        return sys.stdin.read().rstrip("\n")
-    try:
-        return path.read_text(encoding="utf-8").rstrip("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, f"the text cannot be read: {error}.") from error

@@ -14,7 +14,7 @@ from rich.progress import Progress as ProgressBar
 from lorestudio.cli.output import STOPPED, progress_bar, say, say_all
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.replay.ranges import MessageRange, Pace, RangePart, time_left_words
+from lorestudio.studio.replay.ranges import MessageRange, Pace, time_left_words
 from lorestudio.studio.replay.run_store import RunStore, forget, is_stored
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
@@ -71,7 +71,7 @@ def replay_chat(
     return Replayed(tuple(simulator.traces[generation] for generation in done), stopped)
 
 
-def _advance(bar: ProgressBar, simulator: Simulator, part: RangePart) -> Callable[[Progress], None]:
+def _advance(bar: ProgressBar, simulator: Simulator, part: range) -> Callable[[Progress], None]:
     begun = len(simulator.traces)
     task = bar.add_task("Replaying", total=part.stop, completed=begun, left="")
     pace = Pace()
@@ -85,11 +85,11 @@ def _advance(bar: ProgressBar, simulator: Simulator, part: RangePart) -> Callabl
     return advance
 
 
-def _say_beginning(simulator: Simulator, part: RangePart, wanted: MessageRange | None) -> None:
+def _say_beginning(simulator: Simulator, part: range, wanted: MessageRange | None) -> None:
     done = len(simulator.traces)
     if done:
         say(f"going on from a replay that was stopped: {done} of {len(simulator.generations)} generations are done.")
-    before = part.before(done)
+    before = max(0, part.start - done)
     if before and wanted is not None:
         runs = "1 generation before it is" if before == 1 else f"{before} generations before it are"
         say(f"{runs} run first, because the range begins with the state that they leave.")
@@ -112,7 +112,7 @@ def _restore(simulator: Simulator, keep_in: Path | None) -> None:
     simulator.rewind(next((place for place, one in enumerate(failed) if one), len(done)))
 
 
-def _stopped(simulator: Simulator, part: RangePart, keep_in: Path | None) -> str:
+def _stopped(simulator: Simulator, part: range, keep_in: Path | None) -> str:
     """Keep what was done; returns how to go on."""
     done = len(simulator.traces)
     last = f", the last one at message #{simulator.generations[done - 1].message}" if done else ""

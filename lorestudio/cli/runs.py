@@ -9,57 +9,39 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
-from lorestudio.cli.options import (
-    JsonOption,
-    NeededChat,
-    ReplyOption,
-    SeedOption,
-    SettingsOption,
-    SwipeOption,
-    VaultArgument,
-    chosen_system,
-)
-from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, say, say_all, table
+from lorestudio.cli.options import ChatOptions, JsonOption, ReplyOption, SwipeOption, SystemOptions
+from lorestudio.cli.output import figure, fixed, fold, print_json, say, say_all, table
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import RunStore, default_folder
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.registry import MAIN
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 
 
 def runs(
-    vault: VaultArgument,
+    given: ChatOptions,
+    by: SystemOptions,
     *,
-    chat: NeededChat,
-    system: SystemOption = MAIN.name,
-    system_settings: SystemSettingsOption = None,
-    assignments: SetOption = None,
     message: ReplyOption = None,
     swipe: SwipeOption = None,
-    settings: SettingsOption = None,
-    seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """List what the window has kept of a chat's runs with a system: the last of each reply, or all of one reply.
 
     Nothing is run.
     """
-    with clear_messages():
-        project = open_project(vault, chat, settings, seed)
-        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments))
-        found = _kept(simulator, message, None if swipe is None else swipe - 1, system)
-        if as_json:
-            print_json([to_json(trace) for trace in found])
-            return
-        if not found:
-            typer.echo(_nothing(project, system))
-            return
+    project = given.project()
+    simulator = Simulator(project, by.made(project))
+    found = _kept(simulator, message, None if swipe is None else swipe - 1)
+    if as_json:
+        print_json([to_json(trace) for trace in found])
+    elif found:
         Console().print(_table(found, simulator))
+    else:
+        typer.echo(_nothing(project, by.system))
 
 
 def with_kept(simulator: Simulator) -> Simulator:
@@ -75,8 +57,8 @@ def with_kept(simulator: Simulator) -> Simulator:
     return simulator
 
 
-def _kept(simulator: Simulator, message: int | None, swipe: int | None, system: str) -> tuple[Trace, ...]:
-    folder, project = default_folder(), simulator.project
+def _kept(simulator: Simulator, message: int | None, swipe: int | None) -> tuple[Trace, ...]:
+    folder, project, system = default_folder(), simulator.project, simulator.system.name
     if not (folder / "traces.sqlite").exists():
         return ()
     with RunStore(folder) as store:

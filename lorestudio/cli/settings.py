@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.options import JsonOption, SettingsOption
-from lorestudio.cli.output import as_bytes, clear_messages, fold, json_bytes, listing, print_json, say, say_all, table
+from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOption, command
+from lorestudio.cli.output import as_bytes, filled, fold, json_bytes, listing, picked, print_json, say, say_all, table
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (
@@ -41,18 +41,12 @@ from lorestudio.studio.project.settings import PROFILE, named_settings, settings
 def declaration_json(declaration: Declaration, value: Value) -> dict[str, object]:
     """Everything that is declared about a setting, and its value."""
     return {
+        **picked(declaration, "title", "help", "default", "low", "high", "unit", "local"),
         "key": declaration.alias,
-        "title": declaration.title,
         "section": declaration.group,
-        "help": declaration.help,
         "value": value,
-        "default": declaration.default,
-        "low": declaration.low,
-        "high": declaration.high,
-        "unit": declaration.unit,
         "choices": {str(choice): text for choice, text in declaration.choices.items()},
-        "stages": list(declaration.affects),
-        "local": declaration.local,
+        "stages": declaration.affects,
     }
 
 
@@ -66,24 +60,20 @@ def setting_table(found: Sequence[Declaration], settings: DeepLoreSettings) -> T
             value = setting_value(settings, each)
             mark = "* " if value != each.default else "  "
             shown = value_text(each, value)
-            rows.add_row(
-                *map(Text, (
-                    each.alias, each.title, mark + shown, value_text(each, each.default), each.allowed,
-                    ", ".join(each.affects),
-                ))
-            )  # fmt: skip
+            cells = each.alias, each.title, mark + shown, value_text(each, each.default), each.allowed
+            rows.add_row(*map(Text, (*cells, ", ".join(each.affects))))
     return rows
 
 
 def change_table(changes: Sequence[SettingChange], before: str, after: str) -> Table:
     """Both values of every setting that differs, and the stages that it changes."""
-    rows = table(*map(fold, ("key", "setting", _short(before), _short(after), "stages")))
-    for each in changes:
+
+    def row(each: SettingChange) -> tuple[str, ...]:
         declaration = each.declaration
-        one, other = value_text(declaration, each.before), value_text(declaration, each.after)
-        stages = ", ".join(declaration.affects)
-        rows.add_row(*map(Text, (declaration.alias, declaration.label, one, other, stages)))
-    return rows
+        values = value_text(declaration, each.before), value_text(declaration, each.after)
+        return declaration.alias, declaration.label, *values, ", ".join(declaration.affects)
+
+    return filled(table(*map(fold, ("key", "setting", _short(before), _short(after), "stages"))), map(row, changes))
 
 
 def _short(source: str) -> str:
@@ -93,23 +83,16 @@ def _short(source: str) -> str:
 
 def profile_table(profiles: Sequence[SettingsProfile]) -> Table:
     """One row a profile: how much it changes, and where it is kept."""
-    rows = listing(*map(fold, ("name", "settings changed", "file")))
-    for each in profiles:
-        amount = "cannot be read" if each.settings is None else str(len(_changed(each.settings)))
-        rows.add_row(*map(Text, (each.name, amount, str(each.path))))
-    return rows
+    known = ((each, "cannot be read" if each.settings is None else len(_changed(each.settings))) for each in profiles)
+    rows = ((each.name, str(amount), str(each.path)) for each, amount in known)
+    return filled(listing(*map(fold, ("name", "settings changed", "file"))), rows)
 
 
 def profile_json(profile: SettingsProfile) -> dict[str, object]:
     """A profile as JSON."""
     changed = [] if profile.settings is None else [each.declaration.alias for each in _changed(profile.settings)]
-    return {
-        "name": profile.name,
-        "file": str(profile.path),
-        "readable": profile.settings is not None,
-        "changed": changed,
-        "problems": list(profile.problems),
-    }
+    readable = profile.settings is not None
+    return {**picked(profile, "name", "problems"), "file": str(profile.path), "readable": readable, "changed": changed}
 
 
 def _changed(settings: DeepLoreSettings) -> tuple[SettingChange, ...]:
@@ -136,9 +119,6 @@ settings_app = typer.Typer(
     help="DeepLore's settings: what there is, what differs, and carrying it to where it runs.", no_args_is_help=True
 )
 
-ProfileOption = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="A settings profile, in place of a file.")
-]
 KeysOption = Annotated[
     list[str] | None,
     typer.Option("--key", metavar="KEY", help="Only this setting, by DeepLore's key. May be repeated."),
@@ -153,7 +133,7 @@ class Form(StrEnum):
     LIST = "list"
 
 
-@settings_app.command("list")
+@command(settings_app, "list")
 def list_settings(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="WORD...", help="Only settings with these words.")
@@ -166,22 +146,21 @@ def list_settings(
     as_json: JsonOption = False,
 ) -> None:
     """List settings with their values, defaults, ranges and the stages they change."""
-    with clear_messages():
-        if stage is not None and stage not in STAGES:
-            raise InputError("--stage", f"there is no stage “{stage}”. There are: {', '.join(STAGES)}.")
-        chosen = _chosen(settings, profile)
-        found = [each for each in matching(" ".join(words or ()), declarations()) if stage in (None, *each.affects)]
-        if changed:
-            found = [each for each in found if setting_value(chosen, each) != each.default]
-        if as_json:
-            print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
-        elif found:
-            Console().print(setting_table(found, chosen))
-        else:
-            say("no setting fits. With fewer words there may be some.")
+    if stage is not None and stage not in STAGES:
+        raise InputError("--stage", f"there is no stage “{stage}”. There are: {', '.join(STAGES)}.")
+    chosen = _chosen(settings, profile)
+    found = [each for each in matching(" ".join(words or ()), declarations()) if stage in (None, *each.affects)]
+    if changed:
+        found = [each for each in found if setting_value(chosen, each) != each.default]
+    if as_json:
+        print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
+    elif found:
+        Console().print(setting_table(found, chosen))
+    else:
+        say("no setting fits. With fewer words there may be some.")
 
 
-@settings_app.command()
+@command(settings_app)
 def show(
     keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="DeepLore's keys, such as scanDepth.")],
     *,
@@ -190,16 +169,15 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Say all about a setting: what it does, its range, its choices, the stages it changes, and its value."""
-    with clear_messages():
-        chosen = _chosen(settings, profile)
-        found = [_declared(key) for key in keys]
-        if as_json:
-            print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
-        else:
-            typer.echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
+    chosen = _chosen(settings, profile)
+    found = [_declared(key) for key in keys]
+    if as_json:
+        print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
+    else:
+        typer.echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
 
 
-@settings_app.command()
+@command(settings_app)
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A file, profile:NAME, or defaults.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="A file, profile:NAME, or defaults.")],
@@ -207,27 +185,25 @@ def diff(
     as_json: JsonOption = False,
 ) -> None:
     """Say which settings differ."""
-    with clear_messages():
-        changes = differences(named_settings(before), named_settings(after))
-        _print_changes(changes, before, after, as_json=as_json)
+    changes = differences(named_settings(before), named_settings(after))
+    _print_changes(changes, before, after, as_json=as_json)
 
 
-@settings_app.command("profiles")
+@command(settings_app, "profiles")
 def list_profiles(as_json: JsonOption = False) -> None:
     """List the settings profiles. They are made in the window, or with “settings import FILE --profile NAME”."""
-    with clear_messages():
-        known = SettingsProfiles()
-        found = known.all()
-        if as_json:
-            print_json([profile_json(each) for each in found], 2)
-        elif found:
-            Console().print(profile_table(found))
-        else:
-            typer.echo(f"There is no settings profile yet. They are kept in {known.folder}.")
-        say_all(problem for each in found for problem in each.problems)
+    known = SettingsProfiles()
+    found = known.all()
+    if as_json:
+        print_json([profile_json(each) for each in found], 2)
+    elif found:
+        Console().print(profile_table(found))
+    else:
+        typer.echo(f"There is no settings profile yet. They are kept in {known.folder}.")
+    say_all(problem for each in found for problem in each.problems)
 
 
-@settings_app.command("export")
+@command(settings_app, "export")
 def export_settings(
     settings: SettingsOption = None,
     profile: ProfileOption = None,
@@ -252,34 +228,31 @@ def export_settings(
     Only settings that differ are written, everything else in the file stays as it is, and a copy of it is laid beside
     it.
     """
-    with clear_messages():
-        if settings is None and profile is None:
-            raise InputError("--settings", "say what to export: a file with --settings, or a profile with --profile.")
-        chosen = _chosen(settings, profile)
-        _check_keys(keys)
-        if to is None:
-            _export_text(chosen, form, output, _wanted(differences(DeepLoreSettings(), chosen), keys, every=every))
-            return
-        if output is not None:
-            raise InputError(
-                "--output", "--to writes into SillyTavern's file and --output makes a new one. Choose one."
-            )
-        to = to.expanduser()
-        wanted = _wanted(merge_candidates(to, chosen), keys, every=every)
-        values, remarks = prepared(chosen, {each.declaration.alias for each in wanted})
-        merge = plan_merge(to, values)
-        _print_merge(merge, as_json=as_json)
-        say_all((*remarks, *merge.remarks))
-        if not merge.changes or dry_run:
-            return
-        say(ADVICE)
-        if not yes:
-            typer.confirm(f"Write these {len(merge.changes)} into {to}?", abort=True, err=True)
-        copy = json_file.carry_out(merge.file)
-        say(f"{to} was written. The file as it was: {copy}")
+    if settings is None and profile is None:
+        raise InputError("--settings", "say what to export: a file with --settings, or a profile with --profile.")
+    chosen = _chosen(settings, profile)
+    _check_keys(keys)
+    if to is None:
+        _export_text(chosen, form, output, _wanted(differences(DeepLoreSettings(), chosen), keys, every=every))
+        return
+    if output is not None:
+        raise InputError("--output", "--to writes into SillyTavern's file and --output makes a new one. Choose one.")
+    to = to.expanduser()
+    wanted = _wanted(merge_candidates(to, chosen), keys, every=every)
+    values, remarks = prepared(chosen, {each.declaration.alias for each in wanted})
+    merge = plan_merge(to, values)
+    _print_merge(merge, as_json=as_json)
+    say_all((*remarks, *merge.remarks))
+    if not merge.changes or dry_run:
+        return
+    say(ADVICE)
+    if not yes:
+        typer.confirm(f"Write these {len(merge.changes)} into {to}?", abort=True, err=True)
+    copy = json_file.carry_out(merge.file)
+    say(f"{to} was written. The file as it was: {copy}")
 
 
-@settings_app.command("import")
+@command(settings_app, "import")
 def import_settings(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="SillyTavern's settings.json, a snippet, or our own file.")
@@ -293,18 +266,17 @@ def import_settings(
     as_json: JsonOption = False,
 ) -> None:
     """Take settings over from a file into a settings profile."""
-    with clear_messages():
-        _check_keys(keys)
-        imported = import_file(file.expanduser())
-        profiles = SettingsProfiles()
-        known = next((each for each in profiles.all() if each.name.casefold() == profile.strip().casefold()), None)
-        current = known.settings if replace and known is not None and known.settings is not None else DeepLoreSettings()
-        changes = [each for each in imported.changes(current) if keys is None or each.declaration.alias in keys]
-        made = taken_over(current, imported, {each.declaration.alias for each in changes})
-        profiles.save(profile, made, replace=replace)
-        say_all(imported.problems)
-        _print_changes(changes, "before", str(file), as_json=as_json)
-        say(f"the profile “{profile.strip()}” holds them now. To use it: --profile")
+    _check_keys(keys)
+    imported = import_file(file.expanduser())
+    profiles = SettingsProfiles()
+    known = next((each for each in profiles.all() if each.name.casefold() == profile.strip().casefold()), None)
+    current = known.settings if replace and known is not None and known.settings is not None else DeepLoreSettings()
+    changes = [each for each in imported.changes(current) if keys is None or each.declaration.alias in keys]
+    made = taken_over(current, imported, {each.declaration.alias for each in changes})
+    profiles.save(profile, made, replace=replace)
+    say_all(imported.problems)
+    _print_changes(changes, "before", str(file), as_json=as_json)
+    say(f"the profile “{profile.strip()}” holds them now. To use it: --profile")
 
 
 def _chosen(settings: Path | None, profile: str | None) -> DeepLoreSettings:

@@ -9,7 +9,8 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.output import figure, fold, listing, table
+from lorestudio.cli.output import figure, filled, fold, listing, table
+from lorestudio.domain.chat import Generation
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.project.doctor import CheckResult
 from lorestudio.studio.project.project import Project
@@ -18,6 +19,7 @@ from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import Tone
+from lorestudio.trace.wording import first_few, lowered, plural
 
 _SHOWN_MEMBERS = 6
 
@@ -25,19 +27,22 @@ _SHOWN_MEMBERS = 6
 def graph_tables(found: GraphStudy) -> Iterator[Table]:
     """The communities, then every edge."""
     graph = found.graph
-    title = f"{len(found.communities)} communities of {len(graph.nodes)} entries"
-    shown = table(*map(fold, ("community", "entries")), title=title)
-    for group in found.communities:
-        titles = [graph.nodes[entry].title for entry in group.members]
-        more = len(titles) - _SHOWN_MEMBERS
-        listed = ", ".join(titles[:_SHOWN_MEMBERS]) + (f" and {more} more" if more > 0 else "")
-        shown.add_row(Text(community_name(group, graph)), Text(f"{len(titles)}: {listed}"))
-    yield shown
-    shown = table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections")
-    for edge in graph.edges:
-        source, target = graph.nodes[edge.source].title, graph.nodes[edge.target].title
-        shown.add_row(Text(source), Text(edge.kind.value), Text(target), Text(str(edge.weight)))
-    yield shown
+    members = [(group, [graph.nodes[entry].title for entry in group.members]) for group in found.communities]
+    yield filled(
+        table(
+            *map(fold, ("community", "entries")),
+            title=f"{len(found.communities)} communities of {len(graph.nodes)} entries",
+        ),
+        (
+            (community_name(group, graph), f"{len(titles)}: {first_few(titles, _SHOWN_MEMBERS)}")
+            for group, titles in members
+        ),
+    )
+    ends = ((edge, graph.nodes[edge.source].title, graph.nodes[edge.target].title) for edge in graph.edges)
+    yield filled(
+        table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections"),
+        ((source, edge.kind.value, target, str(edge.weight)) for edge, source, target in ends),
+    )
 
 
 def gaps_table(found: GraphStudy) -> Table:
@@ -74,7 +79,7 @@ def replay_table(traces: Sequence[Trace], project: Project) -> Table:
     before: set[int] = set()
     for trace in traces:
         shown.add_row(
-            _reply(trace, project),
+            reply_words(project, Generation(trace.turn.message, trace.turn.swipe)) or "next",
             str(len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})),
             str(len(trace.injections)),
             f"{trace.total_tokens:,}",
@@ -86,30 +91,32 @@ def replay_table(traces: Sequence[Trace], project: Project) -> Table:
 
 def _title(project: Project, generations: int) -> str:
     chat = f" with {project.chat_path.name}" if project.chat_path is not None else ""
-    return f"{project.name}{chat}: {generations} generation{'' if generations == 1 else 's'}"
+    return f"{project.name}{chat}: {plural(generations, '# generation|# generations')}"
 
 
-def _reply(trace: Trace, project: Project) -> str:
-    """The reply's number as SillyTavern shows it, with its swipe where it has several."""
+def reply_words(project: Project, generation: Generation) -> str:
+    """The reply's number as SillyTavern shows it, with its swipe where it has several; "" for the reply to come."""
     messages = project.chat.messages if project.chat is not None else ()
-    place = trace.turn.message
+    place = generation.message
     if place >= len(messages):
-        return "next"
+        return ""
     swipes = len(messages[place].swipes)
-    return f"#{place} ‹{trace.turn.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
+    return f"#{place} ‹{generation.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
 
 
 def _happened(trace: Trace, before: set[int]) -> Text:
     """What a model chose, warnings, what is new since the generation that injected `before`, shortened or left out."""
     asked = [("", _TONES[line.tone], line.text) for line in ai_lines(trace)]
     asked += [("", _TONES[Tone.WARNING], warning) for warning in trace.warnings]
-    out = [("- ", "red", f"{_listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
+    out = [
+        ("- ", "red", f"{first_few(titles, _SHOWN_TITLES)}: {reason}") for reason, titles in _left_out(trace).items()
+    ]
     if not trace.injections:
         return _lines([*asked, ("", "dim", summary(trace)), *out])
     new = [injection.title for injection in trace.injections if injection.entry not in before]
     shortened = [injection.title for injection in trace.injections if injection.truncated]
-    lines = [("+ ", "green", _listed(new))] if new else []
-    lines += [("~ ", "yellow", _listed(shortened))] if shortened else []
+    lines = [("+ ", "green", first_few(new, _SHOWN_TITLES))] if new else []
+    lines += [("~ ", "yellow", first_few(shortened, _SHOWN_TITLES))] if shortened else []
     lines += out
     return _lines([*asked, *(lines or [("", "dim", "as in the turn before")])])
 
@@ -126,7 +133,7 @@ def _left_out(trace: Trace) -> Mapping[str, list[str]]:
     found: dict[str, list[str]] = {}
     for fate in _stopped(trace):
         label = fate.explain(trace).label
-        found.setdefault(label[:1].lower() + label[1:], []).append(trace.entries[fate.entry].title)
+        found.setdefault(lowered(label), []).append(trace.entries[fate.entry].title)
     return found
 
 
@@ -144,12 +151,6 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
             continue
         if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD):
             yield fate
-
-
-def _listed(titles: Sequence[str]) -> str:
-    shown = ", ".join(titles[:_SHOWN_TITLES])
-    more = len(titles) - _SHOWN_TITLES
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def replay_summary(traces: Sequence[Trace], project: Project) -> str:
@@ -186,11 +187,5 @@ def _notes(call: AiCall) -> tuple[str, ...]:
 
 def findings_table(findings: Sequence[CheckResult]) -> Table:
     """What the doctor found."""
-    shown = listing()
-    for finding in findings:
-        shown.add_row(
-            Text("✓ fine" if finding.ok else "✗ wrong", style="green" if finding.ok else "red"),
-            Text(finding.subject),
-            Text(finding.message),
-        )
-    return shown
+    signs = {True: Text("✓ fine", style="green"), False: Text("✗ wrong", style="red")}
+    return filled(listing(), ((signs[finding.ok], finding.subject, finding.message) for finding in findings))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_number
@@ -89,10 +89,6 @@ class Message:
         if isinstance(tools, list | dict) or tools:
             return False  # an empty list counts as a tool message
         return self.extra.get("type") != "narrator" and not self.extra.get("isSmallSys")
-
-    def at_swipe(self, swipe: int) -> Message:
-        """The same message with another swipe active."""
-        return replace(self, swipe_id=swipe, text=self.swipes[swipe])
 
 
 @dataclass(frozen=True, slots=True)

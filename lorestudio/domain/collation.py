@@ -20,12 +20,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final, TypeAlias
 
 CollationKey: TypeAlias = tuple[str, str, str]
 """Weights of the base letters, of the accents and of the case; each character is one weight."""

@@ -39,13 +39,11 @@ class FieldDefinition:
         return self.context_key or self.name
 
 
-BUILT_IN_FIELDS: Final = (
-    FieldDefinition("era", "Era", multi=True, context_key="era", inherits=True),
-    FieldDefinition("location", "Location", multi=True, context_key="location", inherits=True),
-    FieldDefinition("scene_type", "Scene Type", multi=True, context_key="scene_type", inherits=True),
-    FieldDefinition(
-        "character_present", "Characters Present", multi=True, context_key="character_present", inherits=True
-    ),
+_BUILT_IN: Final = {
+    "era": "Era", "location": "Location", "scene_type": "Scene Type", "character_present": "Characters Present",
+}  # fmt: skip
+BUILT_IN_FIELDS: Final = tuple(
+    FieldDefinition(name, label, multi=True, context_key=name, inherits=True) for name, label in _BUILT_IN.items()
 )
 """The four fields that exist without a definition file."""
 

@@ -54,6 +54,12 @@ class CancelToken:
         return self._event.is_set()
 
 
+def heed(cancel: CancelToken | None) -> None:
+    """Raises Cancelled after a request to stop; work without a token is never stopped."""
+    if cancel is not None and cancel.cancelled:
+        raise Cancelled
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """`done` of `total` generations; `generation` is the one just finished, None before the first.

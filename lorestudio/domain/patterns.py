@@ -7,7 +7,8 @@ letters, a dot stops at four line ends, and $ is the very end of the text (rules
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -51,33 +52,31 @@ class Pattern:
         """How many groups it has."""
         return self._compiled.groups
 
-    def search(self, text: str, seconds: float = LONGEST_S) -> regex.Match[str] | None:
-        """The first place where the pattern is found. Raises PatternTimeoutError after `seconds`."""
-        try:
-            return self._compiled.search(text, timeout=seconds)
-        except TimeoutError:
-            raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
-
     @property
     def everywhere(self) -> bool:
         """Whether a replacement is made at every place, and not at the first alone (flag g)."""
         return "g" in self.flags
 
-    def replaced(self, text: str, made: Callable[[regex.Match[str]], str], seconds: float = LONGEST_S) -> str:
-        """`String.replace` with a function: the first match, or every one with the flag g.
+    def search(self, text: str, seconds: float = LONGEST_S) -> regex.Match[str] | None:
+        """The first place where the pattern is found. Raises PatternTimeoutError after `seconds`."""
+        with self._limited():
+            return self._compiled.search(text, timeout=seconds)
 
-        Raises PatternTimeoutError after `seconds`.
-        """
-        try:
-            return self._compiled.sub(made, text, count=0 if self.everywhere else 1, timeout=seconds)
-        except TimeoutError:
-            raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
+    def replaced(self, text: str, made: Callable[[regex.Match[str]], str]) -> str:
+        """`String.replace` with a function: the first match, or all with the flag g. Raises PatternTimeoutError."""
+        with self._limited():
+            return self._compiled.sub(made, text, count=0 if self.everywhere else 1, timeout=LONGEST_S)
 
-    def spans(self, text: str, seconds: float = LONGEST_S) -> list[tuple[int, int]]:
-        """Start and end of every place where something is found. Raises PatternTimeoutError after `seconds`."""
-        try:
-            found = self._compiled.finditer(text, timeout=seconds)
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Start and end of every place where something is found. Raises PatternTimeoutError."""
+        with self._limited():
+            found = self._compiled.finditer(text, timeout=LONGEST_S)
             return [each.span() for each in found if each.end() > each.start()]
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        try:
+            yield
         except TimeoutError:
             raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
 

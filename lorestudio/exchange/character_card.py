@@ -17,15 +17,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
+from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.problems import InputError, Text, Texts, checked
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 KEYWORDS: Final = ("ccv3", "chara")
 """The names of text chunks that hold a card, the preferred one first."""
-
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""The largest file that is read as a card."""
 
 
 def _mapping(value: object) -> object:
@@ -94,13 +92,7 @@ class CharacterCard:
 
 def load_card(path: Path) -> CharacterCard:
     """The card in a PNG or JSON file, told by its content. Waits for the disk. Raises InputError."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no card.")
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(path, f"the card cannot be read: {error.strerror or error}.") from error
-    return parse_card(data, path)
+    return parse_card(read_file(path, "card"), path)
 
 
 def parse_card(data: bytes, source: Path | str) -> CharacterCard:

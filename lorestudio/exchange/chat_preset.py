@@ -221,20 +221,13 @@ def _is_connection(name: str) -> bool:
 EVERYBODY: Final = "100001"
 """The id under which SillyTavern keeps the order that counts for all characters; it uses no other one."""
 
-DELIVERED_ORDER: Final = (
-    ("main", True),
-    ("worldInfoBefore", True),
-    ("personaDescription", True),
-    ("charDescription", True),
-    ("charPersonality", True),
-    ("scenario", True),
-    ("enhanceDefinitions", False),
-    ("nsfw", True),
-    ("worldInfoAfter", True),
-    ("dialogueExamples", True),
-    ("chatHistory", True),
-    ("jailbreak", True),
-)
+DELIVERED_ORDER: Final = tuple(
+    (name, name != "enhanceDefinitions")
+    for name in (
+        "main", "worldInfoBefore", "personaDescription", "charDescription", "charPersonality", "scenario",
+        "enhanceDefinitions", "nsfw", "worldInfoAfter", "dialogueExamples", "chatHistory", "jailbreak",
+    )
+)  # fmt: skip
 """The order of the Prompt Manager as it is delivered; presets without an order have this one."""
 
 _OLD_TEXTS: Final = {"main": "main_prompt", "nsfw": "nsfw_prompt", "jailbreak": "jailbreak_prompt"}

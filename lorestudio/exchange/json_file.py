@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
+from lorestudio.vault.data_folder import refused
+from lorestudio.vault.writer import digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +25,15 @@ class FileChange:
     data: bytes = field(repr=False)
 
 
-def read_file(path: Path) -> bytes:
-    """The file's bytes. Raises InputError."""
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""The largest file that is read as a card or a lorebook."""
+
+
+def read_file(path: Path, what: str = "") -> bytes:
+    """The file's bytes; `what` names a thing that is never larger than `MAX_BYTES`. Raises InputError."""
     try:
+        if what and path.stat().st_size > MAX_BYTES:
+            raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no {what}.")
         return path.read_bytes()
     except FileNotFoundError:
         raise InputError(path, "there is no such file. Check the path.") from None
@@ -46,7 +55,7 @@ def parse_document(data: bytes, source: Path | str, what: str) -> Json:
 
 def change_of(path: Path, before: bytes, after: bytes) -> FileChange:
     """The change from the bytes that were looked at."""
-    return FileChange(path, hashlib.sha256(before).hexdigest(), after)
+    return FileChange(path, digest_of(before), after)
 
 
 def carry_out(change: FileChange, now: datetime | None = None) -> Path:
@@ -56,15 +65,13 @@ def carry_out(change: FileChange, now: datetime | None = None) -> Path:
     disk, so a window calls it from a worker.
     """
     before = read_file(change.path)
-    if hashlib.sha256(before).hexdigest() != change.digest:
+    if digest_of(before) != change.digest:
         raise InputError(change.path, "the file was changed meanwhile, so nothing was written. Look at it again.")
-    try:
+    told = "it cannot be written ({reason}). Check permissions and free space."
+    with refused(partial(InputError, change.path), told):
         copy = _free(change.path, now or datetime.now().astimezone())
         write_atomically(copy, before)
         write_atomically(change.path, change.data)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(change.path, f"it cannot be written ({reason}). Check permissions and free space.") from error
     return copy
 
 

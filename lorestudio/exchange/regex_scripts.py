@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import regex
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import DOT, to_number
 from lorestudio.domain.patterns import Pattern, PatternError, compile_pattern
@@ -59,19 +60,19 @@ def _substitution(value: object) -> object:
 class _Fields(BaseModel):
     """A script as it is written."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", alias_generator=to_camel)
 
-    scriptName: Text = ""  # noqa: N815  # SillyTavern's name
-    findRegex: Text = ""  # noqa: N815  # SillyTavern's name
-    replaceString: Text = ""  # noqa: N815  # SillyTavern's name
-    trimStrings: Texts = ()  # noqa: N815  # SillyTavern's name
+    name: Text = Field(default="", alias="scriptName")
+    find: Text = Field(default="", alias="findRegex")
+    replace: Text = Field(default="", alias="replaceString")
+    trim: Texts = Field(default=(), alias="trimStrings")
     placement: Annotated[tuple[int, ...], unless_null(())] = ()
     disabled: Flag = False
-    markdownOnly: Flag = False  # noqa: N815  # SillyTavern's name
-    promptOnly: Flag = False  # noqa: N815  # SillyTavern's name
-    substituteRegex: Annotated[int, BeforeValidator(_substitution)] = 0  # noqa: N815  # SillyTavern's name
-    minDepth: Annotated[float | None, BeforeValidator(_depth)] = None  # noqa: N815  # SillyTavern's name
-    maxDepth: Annotated[float | None, BeforeValidator(_depth)] = None  # noqa: N815  # SillyTavern's name
+    markdown_only: Flag = False
+    prompt_only: Flag = False
+    substitute: Annotated[int, BeforeValidator(_substitution)] = Field(default=0, alias="substituteRegex")
+    min_depth: Annotated[float | None, BeforeValidator(_depth)] = None
+    max_depth: Annotated[float | None, BeforeValidator(_depth)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,26 +189,14 @@ def compiled(find: str) -> Pattern:
 
 
 def _script(fields: _Fields, at: int) -> RegexScript:
+    script = RegexScript(**{**fields.model_dump(), "name": fields.name.strip() or f"script {at + 1}"})
     placement = set(fields.placement)
-    markdown, prompt = fields.markdownOnly, fields.promptOnly
     if ScriptPlace.DISPLAY in placement:
         placement = placement - {ScriptPlace.DISPLAY} or set(_EVERYWHERE)
-        markdown = prompt = True
+        script = replace(script, markdown_only=True, prompt_only=True)
     if ScriptPlace.SEND_AS in placement:
         placement = placement - {ScriptPlace.SEND_AS} or {int(ScriptPlace.SLASH_COMMAND)}
-    return RegexScript(
-        fields.scriptName.strip() or f"script {at + 1}",
-        fields.findRegex,
-        fields.replaceString,
-        fields.trimStrings,
-        frozenset(placement),
-        fields.disabled,
-        markdown,
-        prompt,
-        fields.substituteRegex,
-        fields.minDepth,
-        fields.maxDepth,
-    )
+    return replace(script, placement=frozenset(placement))
 
 
 def _remarks(scripts: Iterable[RegexScript]) -> list[str]:

@@ -6,16 +6,18 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
+from lorestudio.domain.entry import BUILT_IN_FIELDS, EMPTY, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -143,21 +145,29 @@ def _text(path: Path) -> str:
 
 def _documents(path: Path, text: str) -> Iterator[tuple[int | None, str, object]]:
     """Line, beginning of field paths, and record, of one JSON document or of JSON lines."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     try:
-        whole = json.loads(text)
-    except RecursionError as error:
-        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.") from error
-    except json.JSONDecodeError as error:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        whole = _value(path, text)
+    except InputError:
         if not _are_json_lines([line for _, line in lines]):
-            raise InputError(path, _no_json(error), error.lineno) from error
-        for number, line in lines:
-            yield number, "", _line(path, number, line)
+            raise
+        yield from ((number, "", _value(path, line, number)) for number, line in lines)
     else:
         if isinstance(whole, list):
             yield from ((None, f"{place}.", record) for place, record in enumerate(whole))
         else:
             yield None, "", whole
+
+
+def _value(path: Path, text: str, line: int | None = None) -> object:
+    """The value of a JSON text, which is the whole file or a line of it. Raises InputError."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"this is no JSON: {error.msg}, column {error.colno}. Correct this place."
+        raise InputError(path, message, line or error.lineno) from error
+    except RecursionError as error:
+        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.", line) from error
 
 
 def _are_json_lines(lines: list[str]) -> bool:
@@ -169,19 +179,6 @@ def _are_json_lines(lines: list[str]) -> bool:
         except (json.JSONDecodeError, RecursionError):
             continue
     return len(lines) > 1 and 2 * objects >= len(lines)
-
-
-def _line(path: Path, number: int, line: str) -> object:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(path, _no_json(error), number) from error
-    except RecursionError as error:
-        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.", number) from error
-
-
-def _no_json(error: json.JSONDecodeError) -> str:
-    return f"this is no JSON: {error.msg}, column {error.colno}. Correct this place."
 
 
 def _record(path: Path, line: int | None, prefix: str, record: object) -> ScenarioRecord:
@@ -238,16 +235,13 @@ def controls_metadata(controls: ChatControls) -> dict[str, Json]:
     """A person's choices for a chat in its metadata's keys (rules: scenario-format 1.4); what is not chosen is not
     there.
     """
-    values: dict[str, Json] = {
-        "deeplore_pins": [_rule(rule) for rule in controls.pins],
-        "deeplore_blocks": [_rule(rule) for rule in controls.blocks],
-        "deeplore_folder_filter": list(controls.folders),
-        "deeplore_context": dict(controls.context),
-        "deeplore_notebook": controls.notebook,
-        "deeplore_ai_notepad": controls.notepad,
-        "deeplore_lastScribeSummary": controls.scribe_summary,
-    }
-    return {key: value for key, value in values.items() if value}
+    values: dict[str, Json] = {}
+    for each in STATE_KEYS:
+        chosen = getattr(controls, each.field)
+        rules = each.field in {"pins", "blocks"}
+        if chosen:
+            values[each.key] = [_rule(rule) for rule in chosen] if rules else written(each, chosen, None)
+    return values
 
 
 def _rule(rule: EntryRule) -> Json:
@@ -256,38 +250,18 @@ def _rule(rule: EntryRule) -> Json:
 
 # ---- the vault as it was read ---------------------------------------------------------------------------------------
 
-_ENTRY_FIELDS: Final[Mapping[str, tuple[str, Json]]] = {
-    "keys": ("keys", []),
-    "summary": ("summary", ""),
-    "priority": ("priority", 100),
-    "constant": ("constant", False),
-    "seed": ("seed", False),
-    "bootstrap": ("bootstrap", False),
-    "guide": ("guide", False),
-    "scanDepth": ("scan_depth", None),
-    "excludeRecursion": ("exclude_recursion", False),
-    "links": ("links", []),
-    "resolvedLinks": ("resolved_links", []),
-    "tags": ("tags", []),
-    "requires": ("requires", []),
-    "excludes": ("excludes", []),
-    "refineKeys": ("refine_keys", []),
-    "cascadeLinks": ("cascade_links", []),
-    "outlet": ("outlet", None),
-    "injectionPosition": ("position", None),
-    "injectionDepth": ("depth", None),
-    "injectionRole": ("role", None),
-    "cooldown": ("cooldown", None),
-    "warmup": ("warmup", None),
-    "probability": ("probability", None),
-    "folderPath": ("folder", None),
-    "customFields": ("custom_fields", {}),
-    "graph": ("graph", True),
-    "originalRequires": ("written_requires", None),
-    "originalExcludes": ("written_excludes", None),
-    "originalCascadeLinks": ("written_cascade_links", None),
-}
-"""Keys of the format that are left out at their default: our attribute and that default."""
+_ALWAYS: Final = {
+    "id": "id", "filename": "filename", "vault": "vaultSource", "title": "title", "tokens": "tokenEstimate",
+    "content_hash": "contentHash", "content": "content",
+}  # fmt: skip
+_RENAMED: Final = {
+    "position": "injectionPosition", "depth": "injectionDepth", "role": "injectionRole", "folder": "folderPath",
+    "written_requires": "originalRequires", "written_excludes": "originalExcludes",
+    "written_cascade_links": "originalCascadeLinks",
+}  # fmt: skip
+_BESIDE: Final = frozenset({"warnings", "system_fields"})
+_OPTIONAL: Final = tuple(each for each in fields(Entry) if each.name not in _ALWAYS.keys() | _BESIDE)
+"""The fields that are left out at their default; their keys are our names in camel case, or other ones (`_RENAMED`)."""
 
 
 def index_report(index: VaultIndex, settings: DeepLoreSettings) -> dict[str, Any]:
@@ -303,20 +277,12 @@ def index_report(index: VaultIndex, settings: DeepLoreSettings) -> dict[str, Any
 
 
 def _entry(entry: Entry, settings: DeepLoreSettings) -> dict[str, Any]:
-    report: dict[str, Any] = {
-        "id": entry.id,
-        "filename": entry.filename,
-        "vaultSource": entry.vault,
-        "title": entry.title,
-        "tokenEstimate": entry.tokens,
-        "contentHash": entry.content_hash,
-        "content": entry.content,
-    }
-    for key, (attribute, default) in _ENTRY_FIELDS.items():
-        value = getattr(entry, attribute)
-        value = list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
-        if value != default:
-            report[key] = value
+    report: dict[str, Any] = {key: getattr(entry, name) for name, key in _ALWAYS.items()}
+    for each in _OPTIONAL:
+        value = getattr(entry, each.name)
+        if value != (each.default if each.default is not MISSING else EMPTY):
+            value = list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+            report[_RENAMED.get(each.name) or to_camel(each.name)] = value
     if not entry.constant and not settings.constant_tag:
         report["constant"] = ""  # what DeepLore's expression gives without a tag to compare with
     if entry.warnings:

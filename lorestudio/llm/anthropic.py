@@ -11,10 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Habits, ReadAnswer, StreamPiece, read_answer, read_usage
+from lorestudio.llm.dialect import Dialect, Habits, StreamPiece, read_usage
 from lorestudio.llm.messages import ChatRequest
 
 API_VERSION: Final = "2023-06-01"
@@ -27,16 +26,14 @@ _ENDPOINT: Final = "messages"
 _TOOLS = re.compile(r"\btool|input_schema", re.IGNORECASE)
 
 
-class AnthropicMessages:
+class AnthropicMessages(Dialect):
     """The dialect of the Messages API."""
 
-    def address(self, base: str) -> str:
+    def path(self, base: str) -> str:
         """`base` with or without `/v1`."""
-        parts = urlsplit(base)
-        path = parts.path.rstrip("/")
-        if not path.endswith(f"/v1/{_ENDPOINT}"):
-            path = f"{path}/{_ENDPOINT}" if path.endswith("/v1") else f"{path}/v1/{_ENDPOINT}"
-        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+        if base.endswith(f"/v1/{_ENDPOINT}"):
+            return base
+        return f"{base}/{_ENDPOINT}" if base.endswith("/v1") else f"{base}/v1/{_ENDPOINT}"
 
     def key_header(self, key: str) -> tuple[str, str]:
         """Anthropic's own header; a proxy that adds the key itself is given none."""
@@ -90,10 +87,6 @@ class AnthropicMessages:
     def learn(self, refusal: str, habits: Habits) -> Habits | None:
         """Do without the tool when the refusal speaks of tools."""
         return replace(habits, schema=False) if habits.schema and _TOOLS.search(refusal) else None
-
-    def answer(self, body: Json) -> ReadAnswer:
-        """The tool's input or the first block of text."""
-        return read_answer(body)
 
 
 def _conversation(request: ChatRequest) -> tuple[str, list[Json]]:

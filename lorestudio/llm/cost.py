@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.llm.messages import ChatRequest
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.stand_in import StandInAnswers
 
 MESSAGE_OVERHEAD = 4
 """Tokens that a message costs beside its text, as chat formats have it; a rule of thumb, part of the estimate."""
@@ -40,6 +41,21 @@ class CostEstimate:
             f"{self.calls:,} {_plural('call', self.calls)} to the provider: {about}{self.input_tokens:,} tokens sent, "
             f"at most {self.most_output_tokens:,} received.{free}"
         )
+
+
+@dataclass(slots=True)
+class RequestCollector:
+    """Keeps every request of a dry run; `ask` answers it, the offline stand-in unless told otherwise."""
+
+    ask: Callable[[ChatRequest], Awaitable[ChatReply]] = field(default_factory=lambda: StandInAnswers().answer)
+    requests: list[ChatRequest] = field(default_factory=list)
+    name: str = "dry run"
+    label: str = "dry run"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The answer to a request. Raises LlmError."""
+        self.requests.append(request)
+        return await self.ask(request)
 
 
 def estimate(

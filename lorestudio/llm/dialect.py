@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
+from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -197,10 +198,15 @@ class StreamPiece:
 
 
 class Dialect(Protocol):
-    """One kind of API."""
+    """One kind of API; each is a class below this one."""
 
     def address(self, base: str) -> str:
         """The full address for requests, from the one in the profile."""
+        parts = urlsplit(base)
+        return urlunsplit((parts.scheme, parts.netloc, self.path(parts.path.rstrip("/")), parts.query, ""))
+
+    def path(self, base: str) -> str:
+        """The path of requests, from that of the address in the profile, without a slash at its end."""
         ...
 
     def key_header(self, key: str) -> tuple[str, str]:
@@ -208,8 +214,8 @@ class Dialect(Protocol):
         ...
 
     def headers(self) -> Mapping[str, str]:
-        """Headers of every request, without the key."""
-        ...
+        """Headers of every request, without the key; none where the API asks for nothing special."""
+        return {}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
         """The JSON body."""
@@ -224,8 +230,8 @@ class Dialect(Protocol):
         ...
 
     def answer(self, body: Json) -> ReadAnswer:
-        """The answer in a whole reply."""
-        ...
+        """The answer in a whole reply: any known shape, since gateways pass foreign ones through."""
+        return read_answer(body)
 
 
 @dataclass(slots=True)

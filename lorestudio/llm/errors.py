@@ -98,20 +98,9 @@ _SENTENCES: Final[Mapping[ErrorKind, tuple[str, str]]] = {
     ErrorKind.NO_KEY: ("The key of the profile cannot be used.", "Enter the key again in the profile."),
 }
 
-# What is left out of the sentence because the sentence says it all.
-_WITHOUT_QUOTE: Final = frozenset(
+# The sentence says it all: nothing is quoted beside it. None of them is the provider's failure.
+_SAYS_ALL: Final = frozenset(
     {ErrorKind.ABORTED, ErrorKind.THROTTLED, ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY}
-)
-
-_NOT_A_FAILURE: Final = frozenset(
-    {
-        ErrorKind.ABORTED,
-        ErrorKind.TIMED_OUT,
-        ErrorKind.THROTTLED,
-        ErrorKind.NO_RECORDED_ANSWER,
-        ErrorKind.NOT_SUPPORTED,
-        ErrorKind.NO_KEY,
-    }
 )
 
 
@@ -149,7 +138,7 @@ class LlmError(Exception):
     @property
     def text(self) -> str:
         """Sentence, the first words of the foreign message, and advice."""
-        quoted = "" if self.kind in _WITHOUT_QUOTE else cut(self.message, SHOWN_LENGTH)
+        quoted = "" if self.kind in _SAYS_ALL else cut(self.message, SHOWN_LENGTH)
         if quoted and self.advice and not quoted.endswith((".", "!", "?", "…")):
             quoted += "."
         return " ".join(part for part in (self.sentence, f"It says: {quoted}" if quoted else "", self.advice) if part)
@@ -158,10 +147,12 @@ class LlmError(Exception):
     def counts_as_failure(self) -> bool:
         """Whether the circuit breaker counts it (rules: deeplore 4.9).
 
-        Exempt are cancelling, timeouts, throttling, 429, 401 and 403, told by status or, as DeepLore does, by words of
-        the message: any "auth" exempts, "author" too. What was never sent to a provider does not count either.
+        Exempt are cancelling, throttling, 429, 401 and 403, told by status or, as DeepLore does, by words of the
+        message: any "auth" exempts, "author" too, "timed out", not "time-out". What was never sent to a provider does
+        not count either.
         """
-        if self.kind in _NOT_A_FAILURE:
+        reported = self.status is not None or _TIMEOUT.search(self.message)
+        if self.kind in _SAYS_ALL or (self.kind is ErrorKind.TIMED_OUT and not reported):
             return False
         status = self.status or _status_in(self.message)
         return not (status in (401, 403, 429) or _EXEMPT.search(self.message))
@@ -217,8 +208,10 @@ def _status_in(message: str) -> int | None:
     return int(found[0]) if found else None
 
 
-_STATUS = re.compile(r"(?<!\d)[45]\d\d(?!\d)")
-_EXEMPT = _words(r"timed?[ -]?out", "rate.?limit", "auth")
+_STATUS = re.compile(r"\b[45]\d\d\b")
+_EXEMPT = _words(
+    r"timed\s*out", r"\b(?:401|403|429)\b", "rate.?limit", "too many requests", "forbidden", "invalid api key", "auth"
+)  # "unauthorized" holds "auth"
 _TIMEOUT = _words(r"\btimed?[ -]?out", "deadline exceeded")
 _AUTH = _words(
     r"\bauth\b",

@@ -169,7 +169,7 @@ class HttpChatClient:
             failure = error
         except _ReplyTooLargeError:
             megabytes = self.max_bytes / 1024 / 1024
-            failure = self._invalid(f"the reply is larger than {megabytes:g} MiB")
+            failure = self.invalid(f"the reply is larger than {megabytes:g} MiB")
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
             failure = self._network_failure(error, exchange)
         _log.debug("%s: %s failed: %r", exchange.request.kind, self, failure)
@@ -204,7 +204,7 @@ class HttpChatClient:
         try:
             body = parse_json(text)
         except ValueError as error:
-            problem = self._invalid(_what_it_is(text, response.headers.get("content-type", ""), str(error)))
+            problem = self.invalid(_what_it_is(text, response.headers.get("content-type", ""), str(error)))
         else:
             self.check(body)
             return self.reply(self.dialect.answer(body), exchange, habits, raw=text)
@@ -239,19 +239,6 @@ class HttpChatClient:
         duration_ms = (self._timer() - started) * 1000
         _log.debug("%s: %s answered in %.0f ms", exchange.request.kind, self, duration_ms)
         return replace(reply, duration_ms=duration_ms)
-
-    def invalid_event(self, data: str) -> LlmError:
-        """The error for an event that is no JSON."""
-        return self._invalid(f"an event of the stream is not valid JSON: {cut(data, 60)}")
-
-    def broken_off(self, characters: int) -> LlmError:
-        """The error for a stream that ends without saying so."""
-        return LlmError(
-            ErrorKind.CONNECTION,
-            f"the reply broke off after {characters} characters",
-            who=self.who,
-            advice="Try again; if it happens every time, something between here and the provider cuts long replies.",
-        )
 
     async def _complete(self, exchange: _Exchange) -> ChatReply:
         async with AsyncExitStack() as stack:
@@ -321,7 +308,8 @@ class HttpChatClient:
             return error
         return LlmError(error.kind, error.message, status=status, who=self.who, retry_after_s=float(wait[:6]))
 
-    def _invalid(self, message: str) -> LlmError:
+    def invalid(self, message: str) -> LlmError:
+        """The error for what is no answer."""
         return LlmError(ErrorKind.INVALID_ANSWER, message, who=self.who)
 
     def _network_failure(self, error: Exception, exchange: _Exchange) -> LlmError:
@@ -329,7 +317,7 @@ class HttpChatClient:
         if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError):
             return LlmError(ErrorKind.UNKNOWN, message, who=self.who, advice="Check the URL of the profile.")
         if isinstance(error, httpx.DecodingError):
-            return self._invalid(message)
+            return self.invalid(message)
         if isinstance(error, httpx.ConnectTimeout):
             message = f"no connection within {min(CONNECT_S, exchange.timeout_ms / 1000):g} s"
         advice = ""
@@ -409,7 +397,13 @@ class HttpReplyStream:
                         break
             gathered = self._gathered
             if not gathered.complete:
-                raise self._client.broken_off(len(gathered.text))
+                raise LlmError(
+                    ErrorKind.CONNECTION,
+                    f"the reply broke off after {len(gathered.text)} characters",
+                    who=self._client.who,
+                    advice="Try again; if it happens every time, something between here and the provider cuts long "
+                    "replies.",
+                )
             answer = ReadAnswer(gathered.text, None, gathered.usage, gathered.finish)
             reply = self._client.reply(answer, self._exchange, self._habits, raw="\n".join(self._raw))
         self._reply = self._client.timed(reply, self._exchange, self._started)
@@ -426,7 +420,7 @@ class HttpReplyStream:
         except ValueError:
             body = None
         if not isinstance(body, Mapping):
-            raise self._client.invalid_event(data)
+            raise self._client.invalid(f"an event of the stream is not valid JSON: {cut(data, 60)}")
         self._client.check(body)
         piece = self._client.dialect.piece(body)
         self._gathered.add(piece)

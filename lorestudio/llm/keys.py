@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 import keyring
+from keyring.backend import KeyringBackend
 from keyring.errors import KeyringError, KeyringLocked, NoKeyringError, PasswordDeleteError
 
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -23,22 +24,6 @@ SERVICE: Final = "lorestudio"
 _USE_VARIABLE: Final = "Or let the profile take the key from an environment variable."
 
 
-class Keyring(Protocol):
-    """The part of a `keyring` backend that is used."""
-
-    def get_password(self, service: str, username: str) -> str | None:
-        """The password, None where there is none."""
-        ...
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        """Keep the password."""
-        ...
-
-    def delete_password(self, service: str, username: str) -> None:
-        """Remove the password."""
-        ...
-
-
 class Keys:
     """Reads and keeps the keys of profiles.
 
@@ -46,7 +31,7 @@ class Keys:
     `backend` is the operating system's keyring and `environment` the process's variables unless given.
     """
 
-    def __init__(self, backend: Keyring | None = None, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, backend: KeyringBackend | None = None, environment: Mapping[str, str] | None = None) -> None:
         self._backend = backend
         self._environment = os.environ if environment is None else environment
 
@@ -71,7 +56,7 @@ class Keys:
         """Keep `key` for the profile of that name, in place of an earlier one."""
         secret = _usable(key, "Enter a key.").reveal()
 
-        def keep(backend: Keyring) -> str | None:
+        def keep(backend: KeyringBackend) -> str | None:
             backend.set_password(SERVICE, profile_name, secret)
             return backend.get_password(SERVICE, profile_name)
 
@@ -82,16 +67,16 @@ class Keys:
     def delete(self, profile_name: str) -> None:
         """Forget the profile's key; it is no error when there is none."""
 
-        def forget(backend: Keyring) -> None:
+        def forget(backend: KeyringBackend) -> None:
             if backend.get_password(SERVICE, profile_name) is not None:
                 backend.delete_password(SERVICE, profile_name)
 
         self._ask(forget)
 
-    def _ask(self, question: Callable[[Keyring], _Answer]) -> _Answer:
+    def _ask(self, question: Callable[[KeyringBackend], _Answer]) -> _Answer:
         problem = ""
         try:
-            backend: Keyring = self._backend or keyring.get_keyring()
+            backend = self._backend or keyring.get_keyring()
             if any(type(part).__name__.lower().startswith("plaintext") for part in _parts(backend)):
                 problem = f"The keyring would write it into a plain file. Set up a real keyring. {_USE_VARIABLE}"
             else:
@@ -125,7 +110,7 @@ def _usable(key: str | None, advice: str) -> Secret:
     return Secret(text)
 
 
-def _parts(backend: Keyring) -> Iterable[object]:
+def _parts(backend: KeyringBackend) -> Iterable[object]:
     """The backend and, where it passes on to others, those."""
     yield backend
     chained = getattr(backend, "backends", None)

@@ -11,48 +11,21 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.llm.errors import ErrorKind, LlmError
 
-SEARCH: Final = "search"
-"""The request that selects entries."""
-
-PREFILTER: Final = "prefilter"
-"""The request that selects categories before the entries."""
-
-SUMMARY: Final = "summary"
-"""The request for a note's summary."""
-
-KEYS: Final = "keys"
-"""The request for better keys of a note."""
-
-DRAFT: Final = "draft"
-"""The request for a new note about a passage of the chat."""
-
-RECAP: Final = "recap"
-"""The request for the recap of one message."""
-
+# What a request is for.
+SEARCH: Final = "search"  # which entries to take
+PREFILTER: Final = "prefilter"  # which categories, before the entries
+SUMMARY: Final = "summary"  # a note's summary
+KEYS: Final = "keys"  # better keys of a note
+DRAFT: Final = "draft"  # a new note about a passage of the chat
+RECAP: Final = "recap"  # of one message
 SCENE_RECAP: Final = "scene_recap"
-"""The request for the recap of a scene."""
-
-RUNNING_RECAP: Final = "running_recap"
-"""The request for the recap of a whole chat."""
-
-SCENE_BREAK: Final = "scene_break"
-"""The request for the message that a scene ends with."""
-
-RECAP_CHECK: Final = "recap_check"
-"""The request whether a recap is sound."""
-
-FACTS: Final = "facts"
-"""The request for the facts of a conversation."""
-
-FACTS_REVIEW: Final = "facts_review"
-"""The request to look at the facts of a conversation again."""
-
-RECAP_STAGES: Final = ("recap_extract", "recap_organise", "recap_filter", "recap_entities")
-"""The requests for the recap of a scene in four steps."""
-
-
-REPLY: Final = "reply"
-"""The request for the next message of the story."""
+RUNNING_RECAP: Final = "running_recap"  # of a whole chat
+SCENE_BREAK: Final = "scene_break"  # the message that a scene ends with
+RECAP_CHECK: Final = "recap_check"  # whether a recap is sound
+RECAP_STAGES: Final = ("recap_extract", "recap_organise", "recap_filter", "recap_entities")  # a scene's, in four steps
+FACTS: Final = "facts"  # of a conversation
+FACTS_REVIEW: Final = "facts_review"  # the same, looked at again
+REPLY: Final = "reply"  # the next message of the story
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +105,9 @@ class ChatRequest:
 
 
 def as_sent(request: ChatRequest, *, merged: bool) -> ChatRequest:
-    """The request as it goes out: `merged` is for models that take no system message."""
-    return replace(request, system="", user=merged_message(request)) if merged else request
-
-
-def merged_message(request: ChatRequest) -> str:
-    """Instructions and question as one message."""
-    return f"[Instructions]\n{request.system}\n\n---\n\n{request.user}"
+    """The request as it goes out: `merged`, instructions and question as one, is for models without system messages."""
+    user = f"[Instructions]\n{request.system}\n\n---\n\n{request.user}"
+    return replace(request, system="", user=user) if merged else request
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Habits, ReadAnswer, StreamPiece, read_answer, read_usage
+from lorestudio.llm.dialect import Dialect, Habits, StreamPiece, read_usage
 from lorestudio.llm.messages import ChatRequest
 
 _VERSION = re.compile(r"v\d+\w*")
@@ -22,25 +21,19 @@ _SCHEMA = re.compile(r"response_?format|json[_ ]?schema|structured output|gramma
 _ENDPOINT: Final = "chat/completions"
 
 
-class OpenAiCompatible:
+class OpenAiCompatible(Dialect):
     """The dialect of chat completions."""
 
-    def address(self, base: str) -> str:
+    def path(self, base: str) -> str:
         """`base` with or without `/v1`; an address that has a version in it is taken as it is."""
-        parts = urlsplit(base)
-        path = parts.path.rstrip("/")
-        if not path.endswith(f"/{_ENDPOINT}"):
-            versioned = any(_VERSION.fullmatch(part) or part == "deployments" for part in path.split("/"))
-            path = f"{path}/{_ENDPOINT}" if versioned else f"{path}/v1/{_ENDPOINT}"
-        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+        if base.endswith(f"/{_ENDPOINT}"):
+            return base
+        versioned = any(_VERSION.fullmatch(part) or part == "deployments" for part in base.split("/"))
+        return f"{base}/{_ENDPOINT}" if versioned else f"{base}/v1/{_ENDPOINT}"
 
     def key_header(self, key: str) -> tuple[str, str]:
         """A bearer token."""
         return "Authorization", f"Bearer {key}"
-
-    def headers(self) -> Mapping[str, str]:
-        """Nothing special."""
-        return {}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
         """System text, when there is one, and user message; or the conversation."""
@@ -85,10 +78,6 @@ class OpenAiCompatible:
         if habits.schema and _SCHEMA.search(refusal):
             return replace(habits, schema=False)
         return None
-
-    def answer(self, body: Json) -> ReadAnswer:
-        """Any known shape, since gateways pass foreign ones through."""
-        return read_answer(body)
 
 
 def _messages(request: ChatRequest) -> list[Json]:

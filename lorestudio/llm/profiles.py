@@ -172,7 +172,9 @@ def _read(item: Json, taken: Container[str]) -> tuple[Profile, list[str]]:
         key_variable=_text(item, "key_variable"),
         timeout_ms=_number(item, "timeout_ms"),
         max_tokens=_number(item, "max_tokens"),
-        supports_schema=_flag(item, "supports_schema", default=True),
+        supports_schema=_field(
+            item, "supports_schema", bool, default=True, what="neither true nor false. Correct it, or leave it out"
+        ),
         extra={name: value for name, value in item.items() if name not in _FIELDS and not _KEY_FIELD.search(name)},
     )
     if profile.name in taken:
@@ -186,25 +188,24 @@ def _read(item: Json, taken: Container[str]) -> tuple[Profile, list[str]]:
     return profile, warnings
 
 
-def _text(item: Mapping[str, Json], name: str) -> str:
-    value = item.get(name, "")
-    if not isinstance(value, str):
-        raise ProfileError(f'The field "{name}" is not a text. Correct it.')
+_Value = TypeVar("_Value", str, int, bool)
+
+
+def _field(item: Mapping[str, Json], name: str, kind: type[_Value], default: _Value, what: str) -> _Value:
+    value = item.get(name, default)
+    if not isinstance(value, kind) or type(value) is not kind:  # true is no number
+        raise ProfileError(f'The field "{name}" is {what}.')
     return value
+
+
+def _text(item: Mapping[str, Json], name: str) -> str:
+    return _field(item, name, str, "", "not a text. Correct it")
 
 
 def _number(item: Mapping[str, Json], name: str) -> int | None:
-    value = item.get(name)
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-        raise ProfileError(f'The field "{name}" is not a whole number. Correct it, or leave it out.')
-    return value
-
-
-def _flag(item: Mapping[str, Json], name: str, *, default: bool) -> bool:
-    value = item.get(name, default)
-    if not isinstance(value, bool):
-        raise ProfileError(f'The field "{name}" is neither true nor false. Correct it, or leave it out.')
-    return value
+    if item.get(name) is None:
+        return None
+    return _field(item, name, int, 0, "not a whole number. Correct it, or leave it out")
 
 
 _Choice = TypeVar("_Choice", bound=StrEnum)

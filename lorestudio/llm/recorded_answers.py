@@ -55,10 +55,8 @@ class RecordedAnswers:
         self.fallback = fallback
         self.fresh = fresh
         self._lock = threading.Lock()
+        self._read: Recording | None = None
         self._replies: dict[str, ChatReply] = {}
-        self._problems: tuple[str, ...] = ()
-        self._models: tuple[str, ...] = ()
-        self._is_loaded = False
 
     @property
     def label(self) -> str:
@@ -68,7 +66,7 @@ class RecordedAnswers:
     @property
     def problems(self) -> tuple[str, ...]:
         """What could not be read; empty until the file has been read."""
-        return self._problems
+        return self._read.problems if self._read else ()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -76,16 +74,14 @@ class RecordedAnswers:
 
         A request names its model, so only a replay that names the same one finds its answers here.
         """
-        return self._models
+        return self._read.models if self._read else ()
 
     def load(self) -> None:
         """Read the file unless that is done. Raises OSError; blocks, so a window calls it from a worker."""
         with self._lock:
-            if not self._is_loaded:
-                recording = read_recording(self.path)
-                self._replies, self._problems = dict(recording.replies), recording.problems
-                self._models = recording.models
-                self._is_loaded = True
+            if self._read is None:
+                self._read = read_recording(self.path)
+                self._replies = dict(self._read.replies)
 
     def holds(self, request: ChatRequest) -> bool:
         """Whether an answer to `request` is recorded; False until the file has been read."""

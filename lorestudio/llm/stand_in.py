@@ -22,7 +22,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import PREFILTER, SEARCH, ChatReply, ChatRequest
-from lorestudio.llm.stand_in_writing import COMMON_WORDS, RECAP_WRITERS, WRITERS, WRITTEN
+from lorestudio.llm.stand_in_writing import COMMON_WORDS, WRITERS, WRITTEN
 
 TITLE_WEIGHT: Final = 3.0
 LINK_WEIGHT: Final = 1.5
@@ -83,7 +83,7 @@ class StandInAnswers:
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """A choice as JSON, a proposal or a recap. Raises LlmError of kind `not_supported` for other requests."""
-        write = WRITERS.get(request.kind) or RECAP_WRITERS.get(request.kind)
+        write = WRITERS.get(request.kind)
         if write is not None:
             text = await asyncio.to_thread(write, request)
             return ChatReply(text, source=self.label, finish="stop", notes=(WRITTEN,), repeatable=True)

@@ -90,24 +90,9 @@ def write_draft(request: ChatRequest) -> str:
     title = titles[0]
     sentences = [sentence for sentence in sentences_of(said) if _speaks_of(title, sentence)][:DRAFT_SENTENCES]
     content = " ".join(sentences)
-    return spell(
-        {
-            "title": title,
-            "keys": _distinct([title, *(name for name in names if any(_speaks_of(name, item) for item in sentences))])[
-                :DRAFT_KEYS
-            ],
-            "summary": first_sentences(content, SUMMARY_LENGTH),
-            "content": content,
-        }
-    )
-
-
-WRITERS: Final[Mapping[str, Callable[[ChatRequest], str]]] = {
-    SUMMARY: write_summary,
-    KEYS: suggest_keys,
-    DRAFT: write_draft,
-}
-"""By kind of request; each gives the text of the reply."""
+    keys = _distinct([title, *(name for name in names if any(_speaks_of(name, item) for item in sentences))])
+    summary = first_sentences(content, SUMMARY_LENGTH)
+    return spell({"title": title, "keys": keys[:DRAFT_KEYS], "summary": summary, "content": content})
 
 
 def _parts(user: str) -> dict[str, str]:
@@ -292,7 +277,10 @@ def kept_entities(request: ChatRequest) -> str:
         return spell({"entities": []})
 
 
-RECAP_WRITERS: Final[Mapping[str, Callable[[ChatRequest], str]]] = {
+WRITERS: Final[Mapping[str, Callable[[ChatRequest], str]]] = {
+    SUMMARY: write_summary,
+    KEYS: suggest_keys,
+    DRAFT: write_draft,
     RECAP: message_recap,
     SCENE_RECAP: scene_recap,
     RUNNING_RECAP: running_recap,

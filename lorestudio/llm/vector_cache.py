@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -88,26 +88,17 @@ class VectorCache(Closing):
         return lines
 
 
-async def cached_vectors(
-    texts: Sequence[str],
-    embedder: Embedder,
-    cache: VectorCache,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Vector]:
+async def cached_vectors(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> dict[str, Vector]:
     """The vectors of all texts, asked for only where they are not known; kept batch by batch.
 
-    `on_progress` is told how many of how many are there. Raises LlmError; what came before is kept.
+    Raises LlmError; what came before is kept.
     """
     different = list(dict.fromkeys(texts))
     known = cache.find(embedder.model_id, different)
     missing = [text for text in different if text not in known]
     for start in range(0, len(missing), BATCH):
-        if on_progress is not None:
-            on_progress(len(known), len(different))
         batch = missing[start : start + BATCH]
         vectors = tuple(zip(batch, await embedder.embed(batch), strict=True))
         cache.keep(embedder.model_id, vectors)
         known.update(vectors)
-    if on_progress is not None:
-        on_progress(len(known), len(different))
     return known

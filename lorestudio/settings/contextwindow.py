@@ -13,10 +13,6 @@ ContextWindowStage: TypeAlias = Literal[
 ]  # fmt: skip
 """The stages that the settings change."""
 
-counting = Group("Token counter")
-window = Group("Context window")
-pages = Group("Pages")
-request = Group("Budget of the request")
 
 _ALL: Final[tuple[ContextWindowStage, ...]] = (
     "context elements",
@@ -24,6 +20,11 @@ _ALL: Final[tuple[ContextWindowStage, ...]] = (
     "lore budget",
     "lore filling",
 )
+
+counting = Group("Token counter", affects=_ALL)
+window = Group("Context window", affects=_ALL)
+pages = Group("Pages", affects=("page budgets",))
+request = Group("Budget of the request", affects=_ALL)
 
 
 class CountingSettings(Section):
@@ -33,37 +34,32 @@ class CountingSettings(Section):
         True, "Longest word in the first one",
         "The first word of a text takes the longest entry of the word list found anywhere in it, off: only at its "
         "front, like every other word.",
-        affects=_ALL,
     )  # fmt: skip
     favor_whole_words: bool = counting(
         True, "Whole words only",
         "An entry of the word list counts only where no letter follows; off: the longest beginning counts.",
-        affects=_ALL,
     )  # fmt: skip
     count_only_first_word_found: bool = counting(
-        False, "First entry only", "A word is done after the first entry of the word list found in it.", affects=_ALL
+        False, "First entry only", "A word is done after the first entry of the word list found in it."
     )
     split_for_non_word_char: bool = counting(
-        True, "Split at punctuation",
-        "What follows punctuation after an entry is counted by its length.",
-        affects=_ALL,
-    )  # fmt: skip
+        True, "Split at punctuation", "What follows punctuation after an entry is counted by its length."
+    )
     always_split_if_whole_word_exists: bool = counting(
-        False, "Split after every entry", "What follows any entry is counted by its length.", affects=_ALL
+        False, "Split after every entry", "What follows any entry is counted by its length."
     )
     count_sub_words_if_split: bool = counting(
         False, "Look into what follows a split",
         "What follows a split is looked up in the word list again instead of being counted by its length.",
-        affects=_ALL,
     )  # fmt: skip
     non_word_split_count: int = counting(
         4, "Characters per token",
         "For punctuation, for what follows a split and for unknown words.",
-        unit="characters", low=1, high=100, affects=_ALL,
+        unit="characters", low=1, high=100,
     )  # fmt: skip
     token_counting_bias: float = counting(
-        0.0, "Bias", "Every count is multiplied by one plus this, and rounded.", low=-1, high=10, affects=_ALL,
-    )  # fmt: skip
+        0.0, "Bias", "Every count is multiplied by one plus this, and rounded.", low=-1, high=10
+    )
 
 
 class ContextWindowSettings(CountingSettings):
@@ -71,10 +67,10 @@ class ContextWindowSettings(CountingSettings):
 
     total_token_budget: int = window(
         8000, "Token budget", "Room for lore, context elements and conversation together.",
-        unit="tokens", low=0, high=1_000_000, affects=_ALL,
+        unit="tokens", low=0, high=1_000_000,
     )  # fmt: skip
     multiply_window_size_by: int = window(
-        0, "Multiplier", "The budget is multiplied by this; 0 leaves it as it is.", low=0, high=1000, affects=_ALL
+        0, "Multiplier", "The budget is multiplied by this; 0 leaves it as it is.", low=0, high=1000
     )
     truncate_method: str = window(
         "TruncateTop", "What is cut", "Where elements and turns are dropped when they do not fit.",
@@ -105,7 +101,7 @@ class ContextWindowSettings(CountingSettings):
         False, "As the original",
         "Takes over what the original program does where it differs from its description: merging, cleaning, string "
         "mode, locks and multipliers.",
-        advanced=True,
+        advanced=True, affects=(),
     )  # fmt: skip
     scanned_messages: int = window(
         1, "Messages looked at", "Lore comes in by what these newest messages say; the original looks at the prompt.",
@@ -124,15 +120,11 @@ class ContextWindowSettings(CountingSettings):
             "folders": "A page for each folder at the top of a vault; a note's cw_page wins.",
             "vaults": "A page for each vault; a note's cw_page wins.",
         },
-        affects=("page budgets",),
     )  # fmt: skip
-    main_page: str = pages(
-        "main", "Main page", "Holds notes that are on no other page, and the conversation.", affects=("page budgets",)
-    )
+    main_page: str = pages("main", "Main page", "Holds notes that are on no other page, and the conversation.")
     page_order: str = pages(
-        "", "First pages", "Pages that come first, separated by commas; also ones that hold no note.",
-        affects=("page budgets",),
-    )  # fmt: skip
+        "", "First pages", "Pages that come first, separated by commas; also ones that hold no note."
+    )
     locked_pages: str = pages("", "Locked pages", "Pages that come out empty, separated by commas.", affects=("locks",))
     multi_page_budget_strategy: str = pages(
         "DYNAMIC_SIZE_FILL", "How pages share",
@@ -144,33 +136,28 @@ class ContextWindowSettings(CountingSettings):
             "DYNAMIC_FILL": "In their order; what a page does not use goes to those that need more.",
             "DYNAMIC_SIZE_FILL": "The smallest first; what a page does not use goes to those that need more.",
         },
-        affects=("page budgets",),
     )  # fmt: skip
     page_weights: str = pages(
-        "", "Weights of pages", "As in places=2, people=1; a page that is not named has the weight 0.",
-        affects=("page budgets",),
-    )  # fmt: skip
+        "", "Weights of pages", "As in places=2, people=1; a page that is not named has the weight 0."
+    )
     reserve_empty_page_budget: bool = pages(
-        True, "Empty pages keep a share", "Off: a page that holds nothing takes nothing.", affects=("page budgets",)
+        True, "Empty pages keep a share", "Off: a page that holds nothing takes nothing."
     )
     budget_from_context: bool = request(
         False, "What the context leaves",
         "The budget is the context's size less the reply, the thinking and the prompt, instead of “Token budget”. "
         "Where the size of the context is not known, “Token budget” stands for it.",
-        affects=_ALL,
     )  # fmt: skip
     max_tokens: int = request(
-        0, "Room for the reply", "Taken from the context's size.", unit="tokens", low=0, high=1_000_000, affects=_ALL
+        0, "Room for the reply", "Taken from the context's size.", unit="tokens", low=0, high=1_000_000
     )
     reasoning_budget: int = request(
         0, "Room for thinking", "Taken from the context's size, where thinking counts against it.",
-        unit="tokens", low=0, high=1_000_000, affects=_ALL,
+        unit="tokens", low=0, high=1_000_000,
     )  # fmt: skip
     user_prompt_size: int = request(
-        0, "Size of the prompt", "0: the messages that are looked at are counted.",
-        unit="tokens", low=0, high=1_000_000, affects=_ALL,
-    )  # fmt: skip
+        0, "Size of the prompt", "0: the messages that are looked at are counted.", unit="tokens", low=0, high=1_000_000
+    )
     word_list: str = window(
-        "", "Word list", "A file with a word a line; empty: the studio counts tokens as it does everywhere else.",
-        affects=_ALL,
-    )  # fmt: skip
+        "", "Word list", "A file with a word a line; empty: the studio counts tokens as it does everywhere else."
+    )

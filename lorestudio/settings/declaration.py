@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast, get_args
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -51,6 +51,21 @@ def camel_case(name: str) -> str:
     return _IRREGULAR.get(name) or first + "".join(word.capitalize() for word in rest)
 
 
+class _Extra(TypedDict):
+    """What pydantic has no place for in a field."""
+
+    group: str
+    unit: Unit
+    affects: tuple[StageName, ...]
+    choices: Mapping[Choice, str]
+    checked: bool
+    advanced: bool
+    long: bool
+    local: bool
+    low: float | None
+    high: float | None
+
+
 class Section(BaseModel):
     """Base of the settings models: frozen, strict about types, unknown arguments ignored, attributes in snake_case."""
 
@@ -63,11 +78,14 @@ class Section(BaseModel):
 class Group:
     """A heading that settings stand under. Calling it declares one setting of that group.
 
-    `local` says that the group is about one computer or one window, see `Declaration.local`.
+    `affects` are the stages that its settings change where they do not say it themselves. `local` says that all of them
+    are about one computer or one window, see `Declaration.local`, `advanced` that all are.
     """
 
     name: str
+    affects: Sequence[StageName] = ()
     local: bool = False
+    advanced: bool = False
 
     def __call__(
         self,
@@ -76,7 +94,7 @@ class Group:
         text: str,
         *,
         unit: Unit = "",
-        affects: Sequence[StageName] = (),
+        affects: Sequence[StageName] | None = None,
         low: float | None = None,
         high: float | None = None,
         choices: Mapping[str, str] | Mapping[int, str] | None = None,
@@ -91,19 +109,20 @@ class Group:
         that DeepLore itself puts a value outside `choices` back to the default (rules: deeplore 2.1). `long` is a
         text of several lines; `local` see `Declaration`.
         """
-        extra: JsonDict = {
+        extra: _Extra = {
             "group": self.name,
             "unit": unit,
-            "affects": list(affects),
-            "choices": [list(choice) for choice in (choices or {}).items()],
+            "affects": tuple(self.affects if affects is None else affects),
+            "choices": cast("Mapping[Choice, str]", choices or {}),
             "checked": checked,
-            "advanced": advanced,
+            "advanced": advanced or self.advanced,
             "long": long,
             "local": local or self.local,
             "low": low,
             "high": high,
         }
-        return Field(default, title=title, description=text, ge=low, le=high, json_schema_extra={_KEY: extra})
+        schema = cast("JsonDict", {_KEY: extra})
+        return Field(default, title=title, description=text, ge=low, le=high, json_schema_extra=schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,32 +171,18 @@ class Declaration:
 
 
 def _declaration(name: str, info: FieldInfo) -> Declaration:
-    schema = cast("Mapping[str, Mapping[str, object]]", info.json_schema_extra)
-    extra = schema[_KEY]
-    choices = cast("Sequence[tuple[Choice, str]]", extra["choices"])
-    return Declaration(
-        name=name,
-        alias=info.alias or name,
-        title=info.title or "",
-        help=info.description or "",
-        default=cast("Value", info.default),
-        type=cast("type[bool | int | float | str]", info.annotation),
-        low=cast("float | None", extra["low"]),
-        high=cast("float | None", extra["high"]),
-        unit=cast("Unit", extra["unit"]),
-        group=str(extra["group"]),
-        affects=tuple(cast("Sequence[StageName]", extra["affects"])),
-        choices=MappingProxyType(dict(choices)),
-        checked=bool(extra["checked"]),
-        advanced=bool(extra["advanced"]),
-        long=bool(extra["long"]),
-        local=bool(extra["local"]),
-    )
+    extra = cast("Mapping[str, _Extra]", info.json_schema_extra)[_KEY]
+    kind = cast("type[bool | int | float | str]", info.annotation)
+    alias, title = info.alias or name, info.title or ""
+    return Declaration(name, alias, title, info.description or "", cast("Value", info.default), kind, **extra)
 
 
-def declared(*sections: type[Section]) -> tuple[Declaration, ...]:
-    """List the settings of `sections` in the order they are written there."""
-    return tuple(_declaration(name, info) for section in sections for name, info in section.model_fields.items())
+@cache
+def declared(section: type[Section]) -> tuple[Declaration, ...]:
+    """List the settings of a model in the order they are written: those of the models that it is made of come first."""
+    fields = section.model_fields
+    bases = (each.name for base in section.__bases__ if issubclass(base, Section) for each in declared(base))
+    return tuple(_declaration(name, fields[name]) for name in dict.fromkeys((*bases, *fields)))
 
 
 STAGES: Final[tuple[DeepLoreStage, ...]] = get_args(DeepLoreStage)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json, number, round_half_up, to_number, to_string, trim, truthy
-from lorestudio.settings.declaration import Declaration, Value, declared
+from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.deeplore_retrieval import (
     InjectionSettings,
     MatchingSettings,
@@ -60,20 +60,9 @@ class DeepLoreSettings(
     """
 
 
-@cache
 def declarations() -> tuple[Declaration, ...]:
     """List all settings with their labels, help, limits and effects, in reading order."""
-    return declared(
-        TagAndIndexSettings,
-        MatchingSettings,
-        InjectionSettings,
-        SelectionSettings,
-        NotepadSettings,
-        ScribeSettings,
-        SuggestSettings,
-        LibrarianSettings,
-        GraphSettings,
-    )
+    return declared(DeepLoreSettings)
 
 
 @cache
@@ -146,7 +135,7 @@ def dump(settings: DeepLoreSettings) -> dict[str, Json]:
     }
 
 
-def setting_value(settings: DeepLoreSettings, declaration: Declaration) -> Value:
+def setting_value(settings: Section, declaration: Declaration) -> Value:
     """Get the value that `settings` has for one declared setting; whole floats come back as int."""
     value: Value = getattr(settings, declaration.name)
     return number(value) if isinstance(value, float) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from lorestudio.settings.declaration import Group, StageName
+    from lorestudio.settings.declaration import Group
 
 PROXY_URL: Final = "http://127.0.0.1:42069"
 
@@ -16,75 +16,41 @@ _MODES = {
 _INHERITING = {"inherit": "The connection of AI selection.", **_MODES}
 
 
-def own_mode(group: Group, affects: tuple[StageName, ...]) -> str:
+def own_mode(group: Group) -> str:
     """Declare which way requests of AI selection go."""
-    return group("profile", "Connection", "Which way requests go.", choices=_MODES, affects=affects, advanced=True)
+    return group("profile", "Connection", "Which way requests go.", choices=_MODES, advanced=True)
 
 
 def inherited_mode(group: Group, *, checked: bool = False) -> str:
     """Declare which way a tool's requests go when it may share the connection of AI selection."""
-    return group(
-        "inherit",
-        "Connection",
-        "Which way this tool's requests go.",
-        choices=_INHERITING,
-        checked=checked,
-        advanced=True,
-    )
+    text = "Which way this tool's requests go."
+    return group("inherit", "Connection", text, choices=_INHERITING, checked=checked, advanced=True)
 
 
-def profile_id(group: Group, affects: tuple[StageName, ...] = ()) -> str:
+def profile_id(group: Group) -> str:
     """Declare the connection profile's id."""
-    return group(
-        "",
-        "Profile id",
-        "Identifies the SillyTavern connection profile that answers. Ids differ from installation to installation.",
-        affects=affects,
-        advanced=True,
-        local=True,
-    )
+    text = "Identifies the SillyTavern connection profile that answers. Ids differ from installation to installation."
+    return group("", "Profile id", text, advanced=True, local=True)
 
 
 def proxy_url(group: Group) -> str:
     """Declare the proxy's address."""
-    return group(
-        PROXY_URL,
-        "Proxy address",
-        "Where the proxy listens. Write 127.0.0.1: the name localhost is refused.",
-        advanced=True,
-        local=True,
-    )
+    text = "Where the proxy listens. Write 127.0.0.1: the name localhost is refused."
+    return group(PROXY_URL, "Proxy address", text, affects=(), advanced=True, local=True)
 
 
-def model(group: Group, affects: tuple[StageName, ...] = ()) -> str:
+def model(group: Group) -> str:
     """Declare a model in place of the connection's own."""
-    text = "Asks this model; empty means the connection's own."
-    return group("", "Model", text, affects=affects, advanced=True, local=True)
+    return group("", "Model", "Asks this model; empty means the connection's own.", advanced=True, local=True)
 
 
-def reply_limit(group: Group, default: int, low: int, high: int, affects: tuple[StageName, ...] = ()) -> int:
+def reply_limit(group: Group, default: int, low: int, high: int) -> int:
     """Declare the longest answer, in tokens."""
-    return group(
-        default,
-        "Reply limit",
-        "Longest answer the model may give. An answer that is cut off cannot be read, so leave room.",
-        unit="tokens",
-        low=low,
-        high=high,
-        affects=affects,
-        advanced=True,
-    )
+    text = "Longest answer the model may give. An answer that is cut off cannot be read, so leave room."
+    return group(default, "Reply limit", text, unit="tokens", low=low, high=high, advanced=True)
 
 
-def timeout(group: Group, default: int, low: int, affects: tuple[StageName, ...] = ()) -> int:
+def timeout(group: Group, default: int, low: int) -> int:
     """Declare how long to wait for an answer, in milliseconds."""
-    return group(
-        default,
-        "Timeout",
-        "How long to wait for an answer before the request counts as failed.",
-        unit="ms",
-        low=low,
-        high=999_999,
-        affects=affects,
-        advanced=True,
-    )
+    text = "How long to wait for an answer before the request counts as failed."
+    return group(default, "Timeout", text, unit="ms", low=low, high=999_999, advanced=True)

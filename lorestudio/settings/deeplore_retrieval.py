@@ -24,15 +24,15 @@ _KEYS: Final[tuple[StageName, ...]] = ("keywords", "recursion", "BM25", "match o
 _PLACE: Final[tuple[StageName, ...]] = ("duplicate stripping", "placement")
 
 general = Group("General")
-tags = Group("Tags")
+tags = Group("Tags", affects=("snapshot",))
 index = Group("Index")
 matching = Group("Matching")
-fuzzy = Group("Fuzzy search")
+fuzzy = Group("Fuzzy search", affects=("BM25",))
 gating = Group("Gating")
 budget = Group("Budget")
-placement = Group("Placement")
+placement = Group("Placement", affects=("placement",))
 recent = Group("Recent lore")
-notebook = Group("Notebook")
+notebook = Group("Notebook", affects=("notes",))
 
 
 class TagAndIndexSettings(Section):
@@ -45,17 +45,15 @@ class TagAndIndexSettings(Section):
         3, "Settings version", "Which layout the settings have; older ones are brought up to date.", advanced=True
     )
     lorebook_tag: str = tags(
-        "lorebook", "Entry tag", "A note becomes an entry when its front matter has this tag (without #).",
-        affects=["snapshot"],
-    )  # fmt: skip
+        "lorebook", "Entry tag", "A note becomes an entry when its front matter has this tag (without #)."
+    )
     constant_tag: str = tags(
         "lorebook-always", "Constant tag", "Entries with this tag are part of every prompt.",
         affects=["snapshot", "constants"],
     )  # fmt: skip
     never_insert_tag: str = tags(
-        "lorebook-never", "Never tag", "Notes with this tag are left out, whatever else they say.",
-        affects=["snapshot"],
-    )  # fmt: skip
+        "lorebook-never", "Never tag", "Notes with this tag are left out, whatever else they say."
+    )
     seed_tag: str = tags(
         "lorebook-seed", "Seed tag",
         "In a new chat, the AI selector reads entries with this tag as the background of the story.",
@@ -66,9 +64,8 @@ class TagAndIndexSettings(Section):
         affects=["snapshot", "bootstrap"],
     )  # fmt: skip
     librarian_guide_tag: str = tags(
-        "lorebook-guide", "Guide tag", "Notes with this tag are for the Librarian and stay out of the story's prompt.",
-        affects=["snapshot"],
-    )  # fmt: skip
+        "lorebook-guide", "Guide tag", "Notes with this tag are for the Librarian and stay out of the story's prompt."
+    )
     lenient_authoring: bool = index(
         True, "Forgive untidy front matter",
         "Accepts other capitalisation of field names and similar slips, with a warning for each.",
@@ -157,13 +154,11 @@ class MatchingSettings(Section):
         affects=["match order"],
     )  # fmt: skip
     fuzzy_search_enabled: bool = fuzzy(
-        False, "Fuzzy search", "Adds entries whose text resembles the recent chat, keys or not (BM25).",
-        affects=["BM25"],
-    )  # fmt: skip
+        False, "Fuzzy search", "Adds entries whose text resembles the recent chat, keys or not (BM25)."
+    )
     fuzzy_search_min_score: float = fuzzy(
-        0.5, "Least score", "How much an entry must resemble the chat; a higher score lets fewer in.",
-        low=0.1, high=2.0, affects=["BM25"],
-    )  # fmt: skip
+        0.5, "Least score", "How much an entry must resemble the chat; a higher score lets fewer in.", low=0.1, high=2.0
+    )
     contextual_gating_tolerance: str = gating(
         "strict", "Gating tolerance",
         "How exact a note's gating field must be. Every field has a tolerance of its own, which wins, so changing "
@@ -229,7 +224,7 @@ class InjectionSettings(Section):
             "extension": "Position, depth and role decide.",
             "prompt_list": "Lore appears as named prompts in SillyTavern's prompt manager.",
         },
-        checked=True, affects=["placement"],
+        checked=True,
     )  # fmt: skip
     injection_position: int = placement(
         1, "Position", "Where entries go that do not say so themselves.", choices=POSITIONS, affects=_PLACE
@@ -244,31 +239,25 @@ class InjectionSettings(Section):
     injection_template: str = placement(
         "<{{title}}>\n{{content}}\n</{{title}}>", "Template",
         "What is written around an entry; {{title}} and {{content}} are filled in. Empty means the built-in one.",
-        affects=["placement"], long=True,
+        long=True,
     )  # fmt: skip
     allow_wi_scan: bool = placement(
         False, "World Info reads lore", "SillyTavern's own World Info also looks for its keys in the injected lore.",
-        affects=["placement"], advanced=True,
+        advanced=True,
     )  # fmt: skip
-    notebook_enabled: bool = notebook(
-        False, "Author's notebook", "Adds the chat's notebook to the prompt.", affects=["notes"]
-    )
-    notebook_position: int = notebook(
-        1, "Position", "Where the notebook goes.", choices=POSITIONS, affects=["notes"], advanced=True
-    )
+    notebook_enabled: bool = notebook(False, "Author's notebook", "Adds the chat's notebook to the prompt.")
+    notebook_position: int = notebook(1, "Position", "Where the notebook goes.", choices=POSITIONS, advanced=True)
     notebook_depth: int = notebook(
         4, "Depth", "In the chat: how many messages stand below the notebook.",
-        unit="messages", low=0, high=9999, affects=["notes"], advanced=True,
+        unit="messages", low=0, high=9999, advanced=True,
     )  # fmt: skip
-    notebook_role: int = notebook(
-        0, "Role", "Who speaks the notebook.", choices=ROLES, affects=["notes"], advanced=True
-    )
+    notebook_role: int = notebook(0, "Role", "Who speaks the notebook.", choices=ROLES, advanced=True)
 
 
-selection = Group("AI selection")
-fallback = Group("AI fallback")
-prefilter = Group("Category prefilter")
-connection = Group("AI selection: connection")
+selection = Group("AI selection", affects=("AI selection",))
+fallback = Group("AI fallback", affects=("AI selection",))
+prefilter = Group("Category prefilter", affects=("category prefilter",))
+connection = Group("AI selection: connection", affects=("AI selection",))
 
 
 class SelectionSettings(Section):
@@ -287,9 +276,8 @@ class SelectionSettings(Section):
         affects=["wiki links", "manifest", "AI selection"],
     )  # fmt: skip
     ai_search_scan_depth: int = selection(
-        4, "Messages shown", "How many of the newest messages the model reads.",
-        unit="messages", low=1, high=100, affects=["AI selection"],
-    )  # fmt: skip
+        4, "Messages shown", "How many of the newest messages the model reads.", unit="messages", low=1, high=100
+    )
     ai_search_manifest_summary_length: int = selection(
         600, "Characters of an entry", "How much of an entry's text the list shows when it has no summary.",
         unit="characters", low=100, high=1000, affects=["manifest"],
@@ -306,16 +294,14 @@ class SelectionSettings(Section):
     ai_confidence_threshold: str = selection(
         "low", "Least confidence", "Picks that the model is less sure of are dropped.",
         choices={"low": "Keep all picks.", "medium": "Keep medium and high.", "high": "Keep high only."},
-        affects=["AI selection"],
     )  # fmt: skip
     scribe_informed_retrieval: bool = selection(
-        False, "Read the last session note", "The model also reads the latest note of the session scribe.",
-        affects=["AI selection"],
-    )  # fmt: skip
+        False, "Read the last session note", "The model also reads the latest note of the session scribe."
+    )
     ai_search_system_prompt: str = selection(
         "", "Own instructions",
         "Replaces the instructions to the model; {{maxEntries}} is filled in. Empty means the built-in ones.",
-        affects=["AI selection"], advanced=True, long=True,
+        advanced=True, long=True,
     )  # fmt: skip
     ai_error_fallback: str = fallback(
         "keyword", "When the model fails", "What goes in when no usable answer arrives.",
@@ -325,7 +311,6 @@ class SelectionSettings(Section):
             "bootstrap_only": "Bootstrap entries while the chat is new; constant entries are left out.",
             "none": "Nothing.",
         },
-        affects=["AI selection"],
     )  # fmt: skip
     ai_empty_fallback: str = fallback(
         "constants", "When the model picks nothing", "What goes in when the answer holds no entry.",
@@ -335,28 +320,26 @@ class SelectionSettings(Section):
             "keyword": "What the keys match.",
             "none": "Nothing.",
         },
-        affects=["AI selection"],
     )  # fmt: skip
     hierarchical_pre_filter: bool = prefilter(
-        False, "Category prefilter", "With 40 candidates or more, a first request narrows them down by category.",
-        affects=["category prefilter"],
-    )  # fmt: skip
+        False, "Category prefilter", "With 40 candidates or more, a first request narrows them down by category."
+    )
     hierarchical_aggressiveness: float = prefilter(
         0.8, "Largest share removed", "The prefilter is ignored when it would remove a larger share than this.",
-        low=0.0, high=0.8, affects=["category prefilter"],
+        low=0.0, high=0.8,
     )  # fmt: skip
-    ai_search_connection_mode: str = connections.own_mode(connection, ("AI selection",))
-    ai_search_profile_id: str = connections.profile_id(connection, ("AI selection",))
+    ai_search_connection_mode: str = connections.own_mode(connection)
+    ai_search_profile_id: str = connections.profile_id(connection)
     ai_search_proxy_url: str = connections.proxy_url(connection)
-    ai_search_model: str = connections.model(connection, ("AI selection",))
-    ai_search_max_tokens: int = connections.reply_limit(connection, 1024, 64, 4096, ("AI selection",))
-    ai_search_timeout: int = connections.timeout(connection, 20_000, 1000, ("AI selection",))
+    ai_search_model: str = connections.model(connection)
+    ai_search_max_tokens: int = connections.reply_limit(connection, 1024, 64, 4096)
+    ai_search_timeout: int = connections.timeout(connection, 20_000, 1000)
     ai_search_claude_code_prefix: bool = connection(
         False, "Name Claude Code first", "Through a proxy, requests begin with the line some subscriptions expect.",
-        affects=["AI selection"], advanced=True,
+        advanced=True,
     )  # fmt: skip
     ai_force_user_role: bool = connection(
         False, "Instructions as user message",
         "Joins instructions and question into one user message, for models without a system role. For all AI tools.",
-        affects=["AI selection"], advanced=True,
+        advanced=True,
     )  # fmt: skip

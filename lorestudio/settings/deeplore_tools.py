@@ -116,6 +116,11 @@ class SuggestSettings(Section):
     optimize_keys_timeout: int = connections.timeout(optimize, 30_000, 5000)
 
 
+def _room(default: int, title: str, text: str) -> int:
+    """Declare how much of something the Librarian's assistant reads."""
+    return librarian(default, title, text, unit="characters", low=0, high=200_000, advanced=True)
+
+
 class LibrarianSettings(Section):
     """Tools that the writing model may use, and the assistant for writing entries."""
 
@@ -146,22 +151,16 @@ class LibrarianSettings(Section):
     librarian_model: str = connections.model(librarian)
     librarian_session_max_tokens: int = connections.reply_limit(librarian, 4096, 1024, 16_384)
     librarian_session_timeout: int = connections.timeout(librarian, 120_000, 10_000)
-    librarian_manifest_max_chars: int = librarian(
-        8000, "Room for the entry list", "How much of the list of entries the assistant reads.",
-        unit="characters", low=0, high=200_000, advanced=True,
-    )  # fmt: skip
-    librarian_related_entries_max_chars: int = librarian(
-        4000, "Room for related entries", "How much of related entries the assistant reads.",
-        unit="characters", low=0, high=200_000, advanced=True,
-    )  # fmt: skip
-    librarian_draft_max_chars: int = librarian(
-        4000, "Room for the draft", "How much of the draft the assistant reads.",
-        unit="characters", low=0, high=200_000, advanced=True,
-    )  # fmt: skip
-    librarian_chat_context_max_chars: int = librarian(
-        4000, "Room for the chat", "How much of the chat the assistant reads.",
-        unit="characters", low=0, high=200_000, advanced=True,
-    )  # fmt: skip
+    librarian_manifest_max_chars: int = _room(
+        8000, "Room for the entry list", "How much of the list of entries the assistant reads."
+    )
+    librarian_related_entries_max_chars: int = _room(
+        4000, "Room for related entries", "How much of related entries the assistant reads."
+    )
+    librarian_draft_max_chars: int = _room(4000, "Room for the draft", "How much of the draft the assistant reads.")
+    librarian_chat_context_max_chars: int = _room(
+        4000, "Room for the chat", "How much of the chat the assistant reads."
+    )
     librarian_system_prompt_mode: str = librarian(
         "default", "Own instructions", "How the instructions below are used.",
         choices={
@@ -185,40 +184,29 @@ class LibrarianSettings(Section):
     )  # fmt: skip
 
 
-graph = Group("Graph", local=True)
+graph = Group("Graph", local=True, advanced=True)
 
 
 class GraphSettings(Section):
     """Layout and look of the relationship graph."""
 
-    graph_repulsion: float = graph(
-        0.3, "Repulsion", "How strongly entries push each other away.", low=0.1, high=5.0, advanced=True
-    )
-    graph_gravity: float = graph(
-        11.0, "Gravity", "How strongly entries are drawn to the middle.", low=0.1, high=20, advanced=True
-    )
-    graph_damping: float = graph(
-        0.5, "Damping", "How quickly movement comes to rest.", low=0.3, high=0.98, advanced=True
-    )
+    graph_repulsion: float = graph(0.3, "Repulsion", "How strongly entries push each other away.", low=0.1, high=5.0)
+    graph_gravity: float = graph(11.0, "Gravity", "How strongly entries are drawn to the middle.", low=0.1, high=20)
+    graph_damping: float = graph(0.5, "Damping", "How quickly movement comes to rest.", low=0.3, high=0.98)
     graph_hover_dim_distance: int = graph(
-        3, "Lit neighbourhood", "How many links away from the pointed entry stay lit.", low=0, high=15, advanced=True
+        3, "Lit neighbourhood", "How many links away from the pointed entry stay lit.", low=0, high=15
     )
     graph_hover_falloff: float = graph(
-        0.55, "Light per link", "How much light is left after each link.", low=0.3, high=0.85, advanced=True
+        0.55, "Light per link", "How much light is left after each link.", low=0.3, high=0.85
     )
-    graph_hover_ambient: float = graph(
-        0.06, "Least light", "Light of everything far away.", low=0.0, high=0.2, advanced=True
-    )
-    graph_focus_tree_depth: int = graph(
-        2, "Focus depth", "How many links away the focus view reaches.", low=1, high=15, advanced=True
-    )
+    graph_hover_ambient: float = graph(0.06, "Least light", "Light of everything far away.", low=0.0, high=0.2)
+    graph_focus_tree_depth: int = graph(2, "Focus depth", "How many links away the focus view reaches.", low=1, high=15)
     graph_edge_filter_alpha: float = graph(
-        0.05, "Link filter", "A smaller value hides more of the unremarkable links.", low=0.01, high=0.5, advanced=True
+        0.05, "Link filter", "A smaller value hides more of the unremarkable links.", low=0.01, high=0.5
     )
     graph_node_size_mode: str = graph(
         "centrality", "Size shows", "What the size of an entry stands for.",
         choices={"centrality": "How well it is linked.", "priority": "Its priority.", "uniform": "Nothing."},
-        advanced=True,
     )  # fmt: skip
     graph_default_color_mode: str = graph(
         "type", "Colour shows", "What the colour of an entry stands for.",
@@ -229,6 +217,5 @@ class GraphSettings(Section):
             "frequency": "How often it goes in.",
             "community": "The group it belongs to.",
         },
-        advanced=True,
     )  # fmt: skip
-    graph_show_labels: bool = graph(True, "Labels", "Writes titles beside the entries.", advanced=True)
+    graph_show_labels: bool = graph(True, "Labels", "Writes titles beside the entries.")

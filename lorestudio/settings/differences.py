@@ -7,7 +7,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, number_text
 from lorestudio.settings.declaration import Declaration, Section, Unit, Value, declared
-from lorestudio.settings.deeplore import DeepLoreSettings, declarations, same, setting_value
+from lorestudio.settings.deeplore import same, setting_value
 
 SHOWN: Final = 60
 """Characters of a text that stand in a line about it."""
@@ -28,17 +28,11 @@ class SettingChange:
         return f"{self.declaration.label}: {before} → {after}"
 
 
-def differences(before: DeepLoreSettings, after: DeepLoreSettings) -> tuple[SettingChange, ...]:
-    """Every setting whose values differ, in reading order."""
+def differences(before: Section, after: Section) -> tuple[SettingChange, ...]:
+    """Every setting whose values differ between two settings of one system, in reading order."""
     if before is after:  # the window asks many times for each thing that happens
         return ()
-    pairs = ((each, setting_value(before, each), setting_value(after, each)) for each in declarations())
-    return tuple(SettingChange(each, one, other) for each, one, other in pairs if not same(one, other))
-
-
-def section_differences(before: Section, after: Section) -> tuple[SettingChange, ...]:
-    """As `differences`, between two settings of one system beside DeepLore."""
-    pairs = ((each, getattr(before, each.name), getattr(after, each.name)) for each in declared(type(before)))
+    pairs = ((each, setting_value(before, each), setting_value(after, each)) for each in declared(type(before)))
     return tuple(SettingChange(each, one, other) for each, one, other in pairs if not same(one, other))
 
 

@@ -12,11 +12,6 @@ FactsStage: TypeAlias = Literal[
 ]  # fmt: skip
 """The stages that the settings change."""
 
-drawing = Group("Facts: drawing out")
-keeping = Group("Facts: keeping")
-threads = Group("Facts: threads")
-finding = Group("Facts: finding")
-writing = Group("Facts: in the prompt")
 
 OWN_CHAT: Final = "chat"
 OWN_CHARACTER: Final = "character"
@@ -28,6 +23,12 @@ _PLACED: Final[tuple[FactsStage, ...]] = ("memory injection",)
 _RULES = "Empty for none, health for the original's own, or a JSON file with a list of "
 _OWN = "A text file that replaces the built-in prompt. Empty means the built-in one."
 _YEAR: Final = 366 * 24 * 3_600_000
+
+drawing = Group("Facts: drawing out")
+keeping = Group("Facts: keeping")
+threads = Group("Facts: threads")
+finding = Group("Facts: finding", affects=_WEIGH)
+writing = Group("Facts: in the prompt", affects=_PLACED)
 
 
 class FactsSettings(Section):
@@ -118,43 +119,31 @@ class FactsSettings(Section):
         0.0, "Similarity threshold", "Memories less similar than this to your last message are left out; 0 keeps all.",
         low=-1.0, high=1.0, affects=_FIND,
     )  # fmt: skip
-    forgetting: bool = finding(False, "Forgetting", "Memories fade that are not asked for.", affects=_WEIGH)
-    half_life_days: float = finding(
-        180.0, "Half-life", "Days until a memory counts half.", low=0.01, high=10_000.0, affects=_WEIGH
-    )
+    forgetting: bool = finding(False, "Forgetting", "Memories fade that are not asked for.")
+    half_life_days: float = finding(180.0, "Half-life", "Days until a memory counts half.", low=0.01, high=10_000.0)
     recency_weight: float = finding(
-        0.0, "Weight of newness", "How much of the score is how new a memory is.", low=0.0, high=1.0, affects=_WEIGH
+        0.0, "Weight of newness", "How much of the score is how new a memory is.", low=0.0, high=1.0
     )
     recency_max_age_days: float = finding(
-        90.0, "Old from", "Days after which a memory counts as old.", low=0.01, high=10_000.0, affects=_WEIGH
+        90.0, "Old from", "Days after which a memory counts as old.", low=0.01, high=10_000.0
     )
     diversity_weight: float = finding(
-        0.0, "Weight of variety", "How much a memory loses for resembling those before it.", low=0.0, high=1.0,
-        affects=_WEIGH,
-    )  # fmt: skip
+        0.0, "Weight of variety", "How much a memory loses for resembling those before it.", low=0.0, high=1.0
+    )
 
-    priority_signaling: bool = writing(
-        True, "Marks", "Puts [CRITICAL], [IMPORTANT] or [INFO] before each memory.", affects=_PLACED
-    )
-    chronological_retrieval: bool = writing(
-        True, "By months", "Groups the memories by month instead of by similarity.", affects=_PLACED
-    )
+    priority_signaling: bool = writing(True, "Marks", "Puts [CRITICAL], [IMPORTANT] or [INFO] before each memory.")
+    chronological_retrieval: bool = writing(True, "By months", "Groups the memories by month instead of by similarity.")
     cacheable_context: bool = writing(
-        False, "Mark the stable part", "Puts a line between what stays the same and what does not.", affects=_PLACED,
-        advanced=True,
-    )  # fmt: skip
+        False, "Mark the stable part", "Puts a line between what stays the same and what does not.", advanced=True
+    )
     position: int = writing(
         1, "Position", "Where the memories stand.",
         choices={0: "After the main prompt.", 1: "In the chat, at the depth below.", 2: "Before the main prompt."},
-        affects=_PLACED,
     )  # fmt: skip
     depth: int = writing(
-        4, "Depth", "How many messages from the end the memories stand.", unit="messages", low=0, high=9999,
-        affects=_PLACED,
-    )  # fmt: skip
-    role: int = writing(
-        0, "Role", "As whom the memories speak.", choices={0: "System.", 1: "User.", 2: "Assistant."}, affects=_PLACED
+        4, "Depth", "How many messages from the end the memories stand.", unit="messages", low=0, high=9999
     )
+    role: int = writing(0, "Role", "As whom the memories speak.", choices={0: "System.", 1: "User.", 2: "Assistant."})
     strict: bool = writing(
         False, "As the original", "Takes over what the original program does, slips included.",
         affects=(*_FIND, "outdated memories"), advanced=True,

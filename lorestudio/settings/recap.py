@@ -253,16 +253,11 @@ class LoadedRecapSettings:
     problems: tuple[str, ...] = ()
 
 
-def recap_declarations() -> tuple[Declaration, ...]:
-    """Every setting of recap memory, in order."""
-    return declared(MessageRecapSettings, SceneSettings, RunningSettings)
-
-
 def read_recap_settings(values: Mapping[str, Json]) -> LoadedRecapSettings:
     """Settings from an object of their keys; a value that cannot be used gives way to the default, and is told."""
     used: dict[str, bool | int | float | str] = {}
     problems: list[str] = []
-    for known in recap_declarations():
+    for known in declared(RecapSettings):
         value = values.get(known.name)
         if known.name == "message_recap_context_type" and value == "tokens":
             value = "absolute"  # as older files have it

@@ -14,10 +14,10 @@ WorldInfoStage: TypeAlias = Literal[
 ]  # fmt: skip
 """The stages that the settings change."""
 
-books = Group("Lorebooks")
-scanning = Group("World Info")
+books = Group("Lorebooks", affects=("book",))
+scanning = Group("World Info", affects=("keys",))
 noting = Group("Author's note")
-similar = Group("Vector Storage")
+similar = Group("Vector Storage", affects=("vector activation",))
 
 BY_BOOKS: Final = "auto"
 VAULT: Final = "vault"
@@ -61,29 +61,23 @@ class WorldInfoSettings(Section):
             VAULT: "The vault, whatever is named here.",
             BOOKS: "Lorebooks, also those that only the chat and the card name.",
         },
-        affects=("book",),
     )  # fmt: skip
-    book: str = books(
-        "", "Global lorebooks", f"Active in every chat. {_FILES}", affects=("book",), long=True,
-    )  # fmt: skip
+    book: str = books("", "Global lorebooks", f"Active in every chat. {_FILES}", long=True)
     character_books: str = books(
-        "", "Lorebooks of the character",
-        f"The character's own book and further ones. {_FILES}", affects=("book",), long=True,
-    )  # fmt: skip
-    chat_books: str = books("", "Lorebook of the chat", f"It always goes first. {_FILES}", affects=("book",), long=True)
-    persona_books: str = books(
-        "", "Lorebook of the persona", f"It stands behind the chat's. {_FILES}", affects=("book",), long=True,
-    )  # fmt: skip
+        "", "Lorebooks of the character", f"The character's own book and further ones. {_FILES}", long=True
+    )
+    chat_books: str = books("", "Lorebook of the chat", f"It always goes first. {_FILES}", long=True)
+    persona_books: str = books("", "Lorebook of the persona", f"It stands behind the chat's. {_FILES}", long=True)
     extra_books: str = books(
         "", "Further lorebooks by character",
         "The character's, too. One a line: the name of the card's file without its ending, a colon, and the lorebook, "
         "as in “Hob: /worlds/Mill.json”.",
-        affects=("book",), long=True,
+        long=True,
     )  # fmt: skip
     worlds: str = books(
         "", "SillyTavern's folder of lorebooks",
         "The folder “worlds” in SillyTavern's data: books that the chat and the card name are looked for there.",
-        affects=("book",), local=True,
+        local=True,
     )  # fmt: skip
     character_strategy: int = books(
         1, "Insertion strategy", "Whose entries are offered to the budget first.",
@@ -92,7 +86,7 @@ class WorldInfoSettings(Section):
             1: "The character's lorebooks first.",
             2: "Global lorebooks first.",
         },
-        affects=("book",), checked=True,
+        checked=True,
     )  # fmt: skip
     avatar: str = books(
         "", "Character's file name",
@@ -101,17 +95,15 @@ class WorldInfoSettings(Section):
         affects=("keys",), advanced=True,
     )  # fmt: skip
     depth: int = scanning(
-        2, "Scan depth", "So many of the newest messages are searched for keys.", unit="messages", low=0, high=1000,
-        affects=("keys",),
-    )  # fmt: skip
+        2, "Scan depth", "So many of the newest messages are searched for keys.", unit="messages", low=0, high=1000
+    )
     min_activations: int = scanning(
         0, "Fewest entries", "Look at older messages until so many entries are active; 0: don't.", unit="entries",
-        low=0, high=100, affects=("keys",),
+        low=0, high=100,
     )  # fmt: skip
     min_activations_depth_max: int = scanning(
-        0, "Deepest look back", "How far back that may go; 0: to the beginning.", unit="messages", low=0, high=1000,
-        affects=("keys",),
-    )  # fmt: skip
+        0, "Deepest look back", "How far back that may go; 0: to the beginning.", unit="messages", low=0, high=1000
+    )
     budget: int = scanning(
         25, "Context share", "Percent of the context that World Info may fill.", low=1, high=100,
         affects=("probability and budget",),
@@ -124,20 +116,15 @@ class WorldInfoSettings(Section):
         8192, "Context size", "Of the story's model, without the reply, where the studio does not know it.",
         unit="tokens", low=1, high=2_000_000, affects=("probability and budget",),
     )  # fmt: skip
-    include_names: bool = scanning(
-        True, "Names count", "The names of the speakers are searched, too.", affects=("keys",)
-    )
+    include_names: bool = scanning(True, "Names count", "The names of the speakers are searched, too.")
     recursive: bool = scanning(
-        True, "Recursive scan", "The texts of active entries are searched for the keys of others.", affects=("keys",)
+        True, "Recursive scan", "The texts of active entries are searched for the keys of others."
     )
     max_recursion_steps: int = scanning(
-        0, "Most scans", "So many scans in all, the first included; 0: as many as it takes.", low=0, high=10,
-        affects=("keys",),
-    )  # fmt: skip
-    case_sensitive: bool = scanning(False, "Case counts", "Keys have to be written as in the chat.", affects=("keys",))
-    match_whole_words: bool = scanning(
-        True, "Whole words", "A key of one word is not found inside a longer word.", affects=("keys",)
+        0, "Most scans", "So many scans in all, the first included; 0: as many as it takes.", low=0, high=10
     )
+    case_sensitive: bool = scanning(False, "Case counts", "Keys have to be written as in the chat.")
+    match_whole_words: bool = scanning(True, "Whole words", "A key of one word is not found inside a longer word.")
     use_group_scoring: bool = scanning(
         False, "Groups by score", "Of a group the entry with the most keys found is taken.",
         affects=("inclusion groups",),
@@ -151,26 +138,20 @@ class WorldInfoSettings(Section):
     vectors: bool = similar(
         False, "Entries by similarity",
         "Entries that are marked as vectorised come in when they are like the end of the chat.",
-        affects=("vector activation",),
     )  # fmt: skip
-    vectors_for_all: bool = similar(
-        False, "For all entries", "Entries need no mark for that.", affects=("vector activation",)
-    )
+    vectors_for_all: bool = similar(False, "For all entries", "Entries need no mark for that.")
     vector_messages: int = similar(
         2, "Messages asked with", "So many of the newest messages are what entries are compared with.",
-        unit="messages", low=1, high=99, affects=("vector activation",),
+        unit="messages", low=1, high=99,
     )  # fmt: skip
     vector_entries: int = similar(
-        5, "Most entries", "No more than the most similar ones come in.", unit="entries", low=1, high=9999,
-        affects=("vector activation",),
-    )  # fmt: skip
+        5, "Most entries", "No more than the most similar ones come in.", unit="entries", low=1, high=9999
+    )
     vector_threshold: float = similar(
-        0.25, "Least similarity", "Entries less similar than this stay out.", low=0.0, high=1.0,
-        affects=("vector activation",),
-    )  # fmt: skip
+        0.25, "Least similarity", "Entries less similar than this stay out.", low=0.0, high=1.0
+    )
     embedder: str = similar(
         STAND_IN, "Who makes the vectors",
         "stand-in (offline, by words and letters; it knows no meaning), none, or the name of a provider profile whose "
         "model makes embeddings.",
-        affects=("vector activation",),
     )  # fmt: skip

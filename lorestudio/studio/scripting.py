@@ -17,14 +17,12 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import section_of
 from lorestudio.studio.project import project as projects
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
-from lorestudio.trace import journey
-from lorestudio.trace.journey import Fate
+from lorestudio.trace.journey import Fate, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Explanation
 
@@ -92,8 +90,7 @@ def replay(
         used = used.model_copy(update={name: getattr(given, name) for name in given.model_fields_set})
     if not isinstance(used, kind.settings):
         raise InputError("settings", f"{kind.title} takes {kind.settings.__name__}, not {type(used).__name__}.")
-    if isinstance(used, DeepLoreSettings):  # those of the project, which say how notes are read as well
-        project = project.with_settings(used)
+    project = project.with_settings_of(kind, used)
     simulator = Simulator(project, system_of(project.scene(answers, model), kind, used))
     try:
         asyncio.get_running_loop()
@@ -129,7 +126,7 @@ def fate(trace: Trace, entry: Entry | int) -> Fate:
     >>> str(fate(last, last.injections[0].entry).state)
     'injected'
     """
-    return journey.fate(trace, entry if isinstance(entry, int) else entry.id)
+    return Journeys(trace).fate(entry if isinstance(entry, int) else entry.id)
 
 
 def explain(trace: Trace, entry: Entry | int) -> Explanation:

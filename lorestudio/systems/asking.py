@@ -45,21 +45,16 @@ class Asking:
         When the task is cancelled, the call is cancelled with it and CancelledError goes on.
         """
         begun = self.timer()
+        reply, error = None, None
         try:
             reply = await _answer(self.answers, as_sent(request, merged=self.merged), cancel)
         except Cancelled:
             error = LlmError(ErrorKind.ABORTED)
         except LlmError as reported:
             error = reported
-        else:
-            return ToolAnswer(self._on_record(request, begun, reply=reply), reply)
-        return ToolAnswer(self._on_record(request, begun, error=error), error=error)
-
-    def _on_record(
-        self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: LlmError | None = None
-    ) -> AiCall:
         duration_ms = 1000 * (self.timer() - begun)
-        return on_record(request, self.answers.label, duration_ms, merged=self.merged, reply=reply, error=error)
+        call = on_record(request, self.answers.label, duration_ms, merged=self.merged, reply=reply, error=error)
+        return ToolAnswer(call, reply, error)
 
 
 async def _answer(answers: AnswerSource, request: ChatRequest, cancel: CancelToken | None) -> ChatReply:

@@ -23,6 +23,7 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.llm.messages import AnswerSource, NoAnswers
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.behaviour import Behaviour
@@ -34,7 +35,7 @@ from lorestudio.systems.differences import DifferenceKind, InputDifference, word
 from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
-from lorestudio.trace.found_keys import KeyPlace, WouldMatch, places_told
+from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
 from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
 from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.vocabulary import Vocabulary
@@ -398,7 +399,7 @@ class System(ABC):
         """Which single changes may bring an entry in, or keep it out; whether one does, a run with it tells."""
         return declared_options(situation)
 
-    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002
+    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[FoundKey, ...]:  # noqa: ARG002
         """Where keys of entries stand in what was searched, at least in the newest message."""
         newest = len(moment.chat) - 1
         return tuple(places_told(trace, moment.position(newest), moment.chat[newest].text)) if moment.chat else ()
@@ -420,6 +421,14 @@ SettingsT = TypeVar("SettingsT", bound=Section)
 
 
 @dataclass(frozen=True, slots=True)
+class ScannedBooks:
+    """How settings of a system name lorebooks: `files` gives those they name, `naming` the settings naming others."""
+
+    files: Callable[[Any], tuple[BookFile, ...]]
+    naming: Callable[[Any, Iterable[BookFile]], Section]
+
+
+@dataclass(frozen=True, slots=True)
 class SystemKind:
     """A kind of system, and what it says about itself.
 
@@ -434,7 +443,9 @@ class SystemKind:
     entries out. `budget` names the setting that limits its tokens, which counts alone once the settings `budget_alone`
     have these values; `no_budget` says why there is none. `key_search` tells how its settings
     find keys. `reads_file` takes settings out of another program's file,
-    None where it is none of that program's.
+    None where it is none of that program's. `reading` are those of its settings that say how notes are read, None where
+    they leave that to the project's. `books` tells how its settings name lorebooks, None where it scans none.
+    `reads_setup` says that it looks at the card and the persona of the prompts.
     """
 
     name: str
@@ -459,6 +470,9 @@ class SystemKind:
     no_budget: str = ""
     key_search: Callable[[Any], KeySearch] = field(default=lambda _settings: KeySearch(), repr=False)
     reads_file: Callable[[Path], Section | None] = field(default=lambda _path: None, repr=False)
+    reading: Callable[[Any], DeepLoreSettings | None] = field(default=lambda _settings: None, repr=False)
+    books: ScannedBooks | None = field(default=None, repr=False)
+    reads_setup: bool = False
 
     def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
         """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""

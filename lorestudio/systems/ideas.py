@@ -70,15 +70,14 @@ def left_out_options(note: LeftOutNote, lorebook_tag: str, never_tag: str) -> tu
     """What makes an entry of a note that is none; nothing where its file is broken."""
     name = quoted(note.filename)
     if note.problem is NoteProblem.DISABLED:
-        edit = NoteEdit.of(note, "enabled", removed=True)
-        return (Option((Change("enable", f"Switch the note {name} on", note=edit),)),)
-    if note.problem is NoteProblem.NEVER_INSERT:
-        edit = NoteEdit.of(note, "tags", drop=(never_tag,))
-        return (Option((Change("enable", f"Remove the tag {quoted(never_tag)} from {name}", note=edit),)),)
-    if note.problem in {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}:
-        edit = NoteEdit.of(note, "tags", add=(lorebook_tag,))
-        return (Option((Change("enable", f"Give {name} the tag {quoted(lorebook_tag)}", note=edit),)),)
-    return ()
+        title, edit = f"Switch the note {name} on", NoteEdit.of(note, "enabled", removed=True)
+    elif note.problem is NoteProblem.NEVER_INSERT:
+        title, edit = f"Remove the tag {quoted(never_tag)} from {name}", NoteEdit.of(note, "tags", drop=(never_tag,))
+    elif note.problem in {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}:
+        title, edit = f"Give {name} the tag {quoted(lorebook_tag)}", NoteEdit.of(note, "tags", add=(lorebook_tag,))
+    else:
+        return ()
+    return (Option((Change("enable", title, note=edit),)),)
 
 
 def _counts(known: Declaration) -> bool:

@@ -13,8 +13,8 @@ Run_contra = TypeVar("Run_contra", contravariant=True)
 Inputs_contra = TypeVar("Inputs_contra", contravariant=True)
 
 
-class Stage(Protocol[Run_contra, Inputs_contra]):
-    """One decision of a run. It changes the run's candidates and accounts for every change in its record."""
+class Named(Protocol):
+    """What a record says of the stage that wrote it."""
 
     @property
     def name(self) -> str:
@@ -25,6 +25,10 @@ class Stage(Protocol[Run_contra, Inputs_contra]):
     def phase(self) -> Phase:
         """The part of the run that it belongs to."""
         ...
+
+
+class Stage(Named, Protocol[Run_contra, Inputs_contra]):
+    """One decision of a run. It changes the run's candidates and accounts for every change in its record."""
 
     async def run(self, run: Run_contra, inputs: Inputs_contra, /) -> StageRecord:
         """Decide; return who came in, who went on, and why."""
@@ -40,25 +44,11 @@ class Choosable(Protocol):
         ...
 
 
-class Named(Protocol):
-    """What a record says of the stage that wrote it."""
-
-    @property
-    def name(self) -> str:
-        """What the stage is called."""
-        ...
-
-    @property
-    def phase(self) -> Phase:
-        """The part of the run that it belongs to."""
-        ...
-
-
 class Ledger:
-    """Collects a stage's verdicts and closes them into a record."""
+    """Collects a stage's verdicts and closes them into a record; `name` is the stage's."""
 
     def __init__(self, stage: Named, candidates: Sequence[Choosable]) -> None:
-        self._stage = stage
+        self.name, self._phase = stage.name, stage.phase
         self._entered = tuple(entry.id for entry in candidates)
         self._verdicts: list[Verdict] = []
 
@@ -101,8 +91,8 @@ class Ledger:
     ) -> StageRecord:
         """The record of a stage that leaves `candidates`."""
         return StageRecord(
-            name=self._stage.name,
-            phase=self._stage.phase,
+            name=self.name,
+            phase=self._phase,
             entered=self._entered,
             left=tuple(entry.id for entry in candidates),
             verdicts=tuple(self._verdicts),
@@ -113,10 +103,7 @@ class Ledger:
             error=error,
         )
 
-
-def skipped(
-    stage: Named, candidates: Sequence[Choosable], note: str, details: Mapping[str, Json] = EMPTY
-) -> StageRecord:
-    """The record of a stage that had nothing to do; `note` is the reason code."""
-    ids = tuple(entry.id for entry in candidates)
-    return StageRecord(stage.name, stage.phase, StageStatus.SKIPPED, ids, ids, note=note, details=details)
+    def skipped(self, note: str, details: Mapping[str, Json] = EMPTY) -> StageRecord:
+        """The record of a stage that had nothing to do; `note` is the reason code."""
+        ids = self._entered
+        return StageRecord(self.name, self._phase, StageStatus.SKIPPED, ids, ids, note=note, details=details)

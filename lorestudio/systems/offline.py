@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
 
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, as_sent
@@ -25,24 +24,14 @@ class Unanswered(StrEnum):
 
 
 class Answered(StrEnum):
-    """Where an answer came from."""
+    """Where an answer came from, in a sentence."""
 
-    SAME = "same"
+    SAME = "The model's answer is the one it gave before."
     """The very same question was answered before: in the trace that is compared with, or in the recording."""
-    EARLIER = "earlier"
+    EARLIER = "The model was not asked again: its earlier answer is taken, though the question has changed."
     """The reply to an earlier, different question."""
-    STAND_IN = "stand-in"
-    """The offline stand-in."""
-    NONE = "none"
-    """There was no answer."""
-
-
-SENTENCES: Final = {
-    Answered.SAME: "The model's answer is the one it gave before.",
-    Answered.EARLIER: "The model was not asked again: its earlier answer is taken, though the question has changed.",
-    Answered.STAND_IN: "The offline stand-in answers for the model.",
-    Answered.NONE: "The model was not asked: no answer to the changed question is recorded, so the fallback is taken.",
-}
+    STAND_IN = "The offline stand-in answers for the model."
+    NONE = "The model was not asked: no answer to the changed question is recorded, so the fallback is taken."
 
 
 @dataclass(slots=True)
@@ -67,11 +56,11 @@ class OfflineAnswers:
     @property
     def sentences(self) -> tuple[str, ...]:
         """A sentence for each question so far on where its answer came from."""
-        return tuple(SENTENCES[answered] for answered in self.answered)
+        return tuple(map(str, self.answered))
 
     def lacks(self) -> tuple[str, ...]:
         """A sentence where a question had no answer."""
-        return (SENTENCES[Answered.NONE],) if Answered.NONE in self.answered else ()
+        return (str(Answered.NONE),) if Answered.NONE in self.answered else ()
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The answer. Raises LlmError of kind `no_recorded_answer` where there is none."""

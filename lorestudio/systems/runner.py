@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.systems.base import Moment
 from lorestudio.systems.holding import Holding
-from lorestudio.systems.ledger import Choosable, Ledger, Stage, skipped
+from lorestudio.systems.ledger import Choosable, Ledger, Stage
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
@@ -42,6 +42,9 @@ class UnderWay(Protocol):
 RunT = TypeVar("RunT", bound=UnderWay)
 InputsT = TypeVar("InputsT")
 
+Work: TypeAlias = Callable[[RunT, InputsT, Ledger], StageRecord | Awaitable[StageRecord]]
+"""What a stage does; it is given the ledger and closes it."""
+
 
 async def run_stages(
     stages: Sequence[Stage[RunT, InputsT]], run: RunT, inputs: InputsT, moment: Moment, *, always: bool = False
@@ -55,7 +58,7 @@ async def run_stages(
     watcher, holding = moment.watcher, run.holding
     for stage in stages:
         if run.outcome is not None and not always:
-            record = skipped(stage, run.candidates, "stopped_early")
+            record = Ledger(stage, run.candidates).skipped("stopped_early")
         else:
             if watcher is not None:
                 watcher.began(stage.name, stage.phase)
@@ -87,16 +90,22 @@ async def _contained(stage: Stage[RunT, InputsT], run: RunT, inputs: InputsT) ->
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionStage:
-    """A stage made of a function that knows its run."""
+class FunctionStage(Generic[RunT, InputsT]):
+    """A stage made of a function."""
 
     name: str
     phase: Phase
-    work: Callable[[], Awaitable[StageRecord]]
+    work: Work[RunT, InputsT]
 
-    async def run(self, _run: object, _inputs: object, /) -> StageRecord:
+    async def run(self, run: RunT, inputs: InputsT, /) -> StageRecord:
         """Decide; return who came in, who went on, and why."""
-        return await self.work()
+        record = self.work(run, inputs, Ledger(self, run.candidates))
+        return record if isinstance(record, StageRecord) else await record
+
+
+def stage(name: str, phase: Phase) -> Callable[[Work[RunT, InputsT]], FunctionStage[RunT, InputsT]]:
+    """Make a stage of a function."""
+    return lambda work: FunctionStage(name, phase, work)
 
 
 class Run:
@@ -112,30 +121,23 @@ class Run:
         self.injections: tuple[Injection, ...] = ()
         self.blocks: tuple[PromptBlock, ...] = ()
         self.outcome: RunOutcome | None = None
-        self.holding: Holding | None = None
+        held = moment.held
+        self.holding = None if held is None else Holding(held, moment.index.entries[held.entry])
 
     def put_back(self, candidates: list[Any]) -> None:
         """Make the candidates these again, which they were before a stage that failed."""
         self.candidates[:] = candidates
 
-    def step(
-        self, name: str, phase: Phase, work: Callable[[Ledger], StageRecord | Awaitable[StageRecord]]
-    ) -> FunctionStage:
-        """A stage; its work is given the ledger and closes it."""
-
-        async def decide() -> StageRecord:
-            record = work(Ledger(step, self.candidates))
-            return record if isinstance(record, StageRecord) else await record
-
-        step = FunctionStage(name, phase, decide)
-        return step
+    def step(self, name: str, phase: Phase, work: Callable[[Ledger], StageRecord | Awaitable[StageRecord]]) -> RunStep:
+        """A stage of this run; its work is given the ledger and closes it."""
+        return FunctionStage(name, phase, lambda _run, _inputs, ledger: work(ledger))
 
     def drop(self, ledger: Ledger, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry is no candidate any more."""
         self.candidates.remove(entry)
         ledger.remove(entry, reason, **details)
 
-    async def through(self, steps: Sequence[FunctionStage]) -> tuple[StageRecord, ...]:
+    async def through(self, steps: Sequence[RunStep]) -> tuple[StageRecord, ...]:
         """The records of all steps, in order (see `run_stages`)."""
         return await run_stages(steps, self, None, self.moment)
 
@@ -159,15 +161,20 @@ class Run:
             seed=moment.seed,
             digests=moment.digests,
             clock_ms=moment.clock_ms,
+            facts={
+                "counter": moment.counter.name,
+                "counted_exactly": moment.counter.exact,
+                **({} if self.holding is None else {"held": self.holding.as_json()}),
+            },
         )
+
+
+RunStep: TypeAlias = FunctionStage[Run, None]
+"""A stage of a run whose stages are steps."""
 
 
 def entry_refs(entries: Sequence[Entry], records: Sequence[StageRecord]) -> dict[int, EntryRef]:
     """Who the entries are that the records speak of."""
     named = {entry for record in records for entry in (*record.entered, *record.left)}
     named.update(verdict.entry for record in records for verdict in record.verdicts)
-    return {
-        entry.id: EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
-        for entry in entries
-        if entry.id in named
-    }
+    return {entry.id: EntryRef.of(entry) for entry in entries if entry.id in named}

@@ -139,37 +139,28 @@ def system_report(number: int, trace: Trace) -> dict[str, Any]:
     """One generation: what went in, with tokens and place, the texts handed over, and why each other one stayed out."""
     journeys = Journeys(trace)
     inside = {injection.entry for injection in trace.injections}
+    outside = [journeys.fate(entry) for entry in journeys.rows if entry not in inside]
     return {
         "generation": number,
         "system": trace.system,
         "mode": trace.mode,
         "outcome": trace.outcome.value,
         "injected": [
-            {
-                "vault": trace.entries[each.entry].vault,
-                "filename": trace.entries[each.entry].filename,
-                "title": each.title,
-                "tokens": each.tokens,
-                "position": each.position,
-                "depth": each.depth,
-                "role": each.role,
-            }
+            fields_of(trace.entries[each.entry], "vault", "filename")
+            | fields_of(each, "title", "tokens", "position", "depth", "role")
             for each in trace.injections
         ],
         "left_out": [
-            {
-                "filename": trace.entries[entry].filename,
-                "state": str(journeys.fate(entry).state),
-                "stage": journeys.fate(entry).stage,
-                "reason": journeys.fate(entry).reason,
-            }
-            for entry in journeys.rows
-            if entry not in inside
+            {"filename": trace.entries[each.entry].filename, "state": str(each.state)}
+            | fields_of(each, "stage", "reason")
+            for each in outside
         ],
-        "prompt": [
-            {"tag": each.tag, "position": each.position, "depth": each.depth, "role": each.role, "text": each.text}
-            for each in trace.prompt
-        ],
-        "limits": [{"name": each.name, "used": each.used, "maximum": each.maximum} for each in trace.limits],
+        "prompt": [fields_of(each, "tag", "position", "depth", "role", "text") for each in trace.prompt],
+        "limits": [fields_of(each, "name", "used", "maximum") for each in trace.limits],
         "warnings": list(trace.warnings),
     }
+
+
+def fields_of(record: object, *names: str) -> dict[str, Any]:
+    """Some fields of a record, for a report."""
+    return {name: getattr(record, name) for name in names}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.connections import Connections, default_profiles_path
@@ -32,29 +33,29 @@ def embedder_named(name: str, connections: Connections | None = None) -> Embedde
     return HttpEmbedder(profile, connections.keys)
 
 
+class TextVectors(Protocol):
+    """Whoever has the vectors of texts, or makes them."""
+
+    @property
+    def label(self) -> str:
+        """Who makes them, for people."""
+        ...
+
+    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of texts; who makes none may leave some out. Raises LlmError."""
+        ...
+
+
 class KnownVectors:
     """Vectors of one embedder: in memory, for a provider also on disk. The stand-in is as quick as a disk."""
 
     def __init__(self, embedder: Embedder, cache_file: Path | None = None) -> None:
         self._embedder = embedder
         self._known: dict[str, Vector] = {}
-        stand_in = isinstance(embedder, HashEmbedder)
-        self._file = None if stand_in and cache_file is None else cache_file or default_path()
-
-    @property
-    def label(self) -> str:
-        """Who makes them."""
-        return self._embedder.label
-
-    @property
-    def is_free(self) -> bool:
+        self.label, self.model_id = embedder.label, embedder.model_id
+        self.is_free = isinstance(embedder, HashEmbedder)
         """Whether nobody has to be asked for them."""
-        return isinstance(self._embedder, HashEmbedder)
-
-    @property
-    def model_id(self) -> str:
-        """Whose they are, as the file has it."""
-        return self._embedder.model_id
+        self._file = None if self.is_free and cache_file is None else cache_file or default_path()
 
     def made(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """The vectors that these texts have already. Waits for the disk; nobody is asked."""
@@ -80,14 +81,9 @@ class MadeVectors:
     """The vectors that there are already, for trying things out: nobody is asked for one."""
 
     def __init__(self, known: KnownVectors) -> None:
-        self._known = known
+        self._known, self.label = known, known.label
         self.missing: dict[str, None] = {}
         """Texts that had no vector, each once."""
-
-    @property
-    def label(self) -> str:
-        """Whose they are, for people."""
-        return self._known.label
 
     def afresh(self) -> MadeVectors:
         """The same vectors, with nothing missing so far."""

@@ -21,7 +21,7 @@ from lorestudio.trace.model import (
     Trace,
 )
 from lorestudio.trace.vocabulary import NoChoice, Tone
-from lorestudio.trace.wording import fill, joined, number_words, one_line, plural, quoted
+from lorestudio.trace.wording import fill, is_list, joined, number_words, one_line, plural, quoted
 
 RESULT_WORDS: Final[Mapping[ItemResult, str]] = {
     ItemResult.CHOSEN: "chosen",
@@ -258,4 +258,4 @@ def _count(details: Mapping[str, Json], name: str) -> int:
 
 
 def _items(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    return value if is_list(value) else ()

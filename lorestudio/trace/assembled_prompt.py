@@ -175,10 +175,6 @@ class AssembledPrompt:
             found[part.source.origin] += part.tokens
         return found
 
-    def parts_of_entry(self, entry: int) -> tuple[tuple[AssembledMessage, AssembledPart], ...]:
-        """Where an entry's text stands in the prompt."""
-        return tuple(found for found in self.parts if found[1].source.entry == entry)
-
 
 def message_head(message: AssembledMessage) -> str:
     """Who speaks, where, and how much: `system, in the chat at depth 4 (120 tokens)`."""

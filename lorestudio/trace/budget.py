@@ -128,22 +128,11 @@ def budget_view(trace: Trace) -> BudgetView:
     segments = [_taken(injection, came_from.get(injection.entry, OTHER)) for injection in trace.injections]
     for record in trace.stages:
         if record.phase is Phase.BUDGET:
-            for verdict in record.verdicts:
-                if verdict.outcome is Outcome.REMOVED and verdict.reason not in trace.words.without_text:
-                    ref = trace.entries[verdict.entry]
-                    tokens = _whole(verdict.details.get("tokens"), ref.tokens)
-                    needs = _whole(verdict.details.get("needs"), -1)
-                    segments.append(
-                        Segment(
-                            verdict.entry,
-                            ref.title,
-                            tokens,
-                            came_from.get(verdict.entry, OTHER),
-                            cut=True,
-                            needs=needs if needs > 0 else None,
-                            why=_why(trace, verdict, tokens, needs),
-                        )
-                    )
+            segments += [
+                _cut(trace, verdict, came_from.get(verdict.entry, OTHER))
+                for verdict in record.with_outcome(Outcome.REMOVED)
+                if verdict.reason not in trace.words.without_text
+            ]
     tokens_limit = token_limit(trace)
     entry_limit = next((limit for limit in trace.limits if limit.unit == "entries"), None)
     used = sum(segment.tokens for segment in segments if not segment.cut and not segment.outlet)
@@ -169,13 +158,14 @@ def _taken(injection: Injection, origin: BudgetOrigin) -> Segment:
     )
 
 
-def _why(trace: Trace, verdict: Verdict, tokens: int, needs: int) -> str:
-    template = trace.words.cuts.get(verdict.reason)
+def _cut(trace: Trace, verdict: Verdict, origin: BudgetOrigin) -> Segment:
+    ref, template = trace.entries[verdict.entry], trace.words.cuts.get(verdict.reason)
+    tokens, needs = _whole(verdict.details.get("tokens"), ref.tokens), _whole(verdict.details.get("needs"), -1)
+    lacking, label = needs if needs > 0 else None, explain(verdict, trace).label
+    why = f"{_tokens(tokens)}, {label[:1].lower()}{label[1:]}"
     if template is not None:
-        figures = {"size": _tokens(tokens), "needs": needs if needs > 0 else None}
-        return fill(template, {**verdict.details, **figures}) or _tokens(tokens)
-    label = explain(verdict, trace).label
-    return f"{_tokens(tokens)}, {label[:1].lower()}{label[1:]}"
+        why = fill(template, {**verdict.details, "size": _tokens(tokens), "needs": lacking}) or _tokens(tokens)
+    return Segment(verdict.entry, ref.title, tokens, origin, cut=True, needs=lacking, why=why)
 
 
 def _tokens(amount: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Injection, Trace
@@ -36,48 +36,50 @@ class EntryChange:
     after_fate: Fate
 
 
-@dataclass(frozen=True, slots=True)
-class TraceDiff:
-    """The changes from `before` to `after`.
+Change = TypeVar("Change")
 
-    `entered`, `moved`, `resized` and `rewritten` are in the injection order of `after`, `left` in that of `before`.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes(Generic[Change]):
+    """What differs between the injections of two runs.
+
+    `entered`, `moved`, `resized` and `rewritten` are in the later injection order, `left` in the earlier one.
     `moved` are those injected both times at another place (position, depth, role, outlet) or in another order:
     the fewest that, taken away, leave the others in the same order. `resized` take more or fewer tokens, or are
-    shortened in one run only; `rewritten` are neither, but their text is another. `refated` went in neither time and
-    were stopped by another stage or for another reason. An entry can be in `moved` and in one of the two after it.
-    `tokens` are all injected ones before and after, outlets included; `unchanged` counts the injections that are the
-    same in both runs.
+    shortened in one run only; `rewritten` are neither, but their text is another. An entry can be in `moved` and in one
+    of the two after it. `unchanged` counts the injections that are the same in both runs.
     """
 
-    before: Trace = field(repr=False)
-    after: Trace = field(repr=False)
-    entered: tuple[EntryChange, ...]
-    left: tuple[EntryChange, ...]
-    moved: tuple[EntryChange, ...]
-    resized: tuple[EntryChange, ...]
-    refated: tuple[EntryChange, ...]
-    tokens: tuple[int, int]
-    unchanged: int
-    rewritten: tuple[EntryChange, ...] = ()
+    entered: tuple[Change, ...] = ()
+    left: tuple[Change, ...] = ()
+    moved: tuple[Change, ...] = ()
+    resized: tuple[Change, ...] = ()
+    rewritten: tuple[Change, ...] = ()
+    unchanged: int = 0
 
     def __bool__(self) -> bool:
         """Whether the injections differ in anything; entries stopped elsewhere do not count."""
         return bool(self.entered or self.left or self.moved or self.resized or self.rewritten)
 
 
-@dataclass(frozen=True, slots=True)
-class InjectionChanges:
-    """What differs between the injections of two runs, as in `TraceDiff`, by key."""
+class InjectionChanges(Changes[Key]):
+    """The changes by key."""
 
-    entered: tuple[Key, ...] = ()
-    left: tuple[Key, ...] = ()
-    moved: tuple[Key, ...] = ()
-    resized: tuple[Key, ...] = ()
-    rewritten: tuple[Key, ...] = ()
-    unchanged: int = 0
+    __slots__ = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.entered or self.left or self.moved or self.resized or self.rewritten)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceDiff(Changes[EntryChange]):
+    """The changes from `before` to `after`.
+
+    `refated` went in neither time and were stopped by another stage or for another reason. `tokens` are all injected
+    ones before and after, outlets included.
+    """
+
+    before: Trace = field(repr=False)
+    after: Trace = field(repr=False)
+    refated: tuple[EntryChange, ...]
+    tokens: tuple[int, int]
 
 
 def injections_by_key(trace: Trace) -> dict[Key, Injection]:
@@ -108,12 +110,12 @@ def injection_changes(before: Mapping[Key, Injection], after: Mapping[Key, Injec
                 changes.append(key)
         unchanged += not (goes or grows or differs)
     return InjectionChanges(
-        tuple(key for key in after if key not in before),
-        tuple(key for key in before if key not in after),
-        tuple(moved),
-        tuple(resized),
-        tuple(rewritten),
-        unchanged,
+        entered=tuple(key for key in after if key not in before),
+        left=tuple(key for key in before if key not in after),
+        moved=tuple(moved),
+        resized=tuple(resized),
+        rewritten=tuple(rewritten),
+        unchanged=unchanged,
     )
 
 
@@ -129,16 +131,16 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
     changes = injection_changes(old.injected, new.injected)
     outside = (change(key) for key in {**old.ids, **new.ids} if key not in old.injected and key not in new.injected)
     return TraceDiff(
-        before,
-        after,
-        tuple(map(change, changes.entered)),
-        tuple(map(change, changes.left)),
-        tuple(map(change, changes.moved)),
-        tuple(map(change, changes.resized)),
-        tuple(one for one in outside if _ending(one.before_fate) != _ending(one.after_fate)),
-        (before.total_tokens, after.total_tokens),
-        changes.unchanged,
-        tuple(map(change, changes.rewritten)),
+        before=before,
+        after=after,
+        entered=tuple(map(change, changes.entered)),
+        left=tuple(map(change, changes.left)),
+        moved=tuple(map(change, changes.moved)),
+        resized=tuple(map(change, changes.resized)),
+        rewritten=tuple(map(change, changes.rewritten)),
+        unchanged=changes.unchanged,
+        refated=tuple(one for one in outside if _ending(one.before_fate) != _ending(one.after_fate)),
+        tokens=(before.total_tokens, after.total_tokens),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.vocabulary import Explanation, Tone
-from lorestudio.trace.wording import fill, place, plural
+from lorestudio.trace.wording import fill, is_list, place, plural
 
 
 def explain(verdict: Verdict, trace: Trace) -> Explanation:
@@ -91,14 +91,9 @@ def known_details(details: Mapping[str, Json], trace: Trace, entry: int | None) 
     if isinstance(stopped_by, int) and stopped_by in trace.entries:
         known["stopped_by"] = trace.entries[stopped_by].title
     terms = details.get("terms")
-    if isinstance(terms, Sequence) and not isinstance(terms, str):
-        known["terms"] = [_first(term) for term in terms]
+    if is_list(terms):  # a term's row of figures begins with the word
+        known["terms"] = [term[0] if is_list(term) and term else term for term in terms]
     return known
-
-
-def _first(value: Json) -> Json:
-    """The word of a term's row of figures."""
-    return value[0] if isinstance(value, list | tuple) and value else value
 
 
 def _room(details: Mapping[str, Json], trace: Trace, entry: int | None, tokens: float) -> Mapping[str, Json]:

@@ -175,7 +175,7 @@ def flow_rows(stream: Flow, trace: Trace, *, everything: bool = False) -> tuple[
         head = stage.name, stage.phase.value
         rows.append((*head, "came in", "", len(stage.entered), stage.tokens_entered, ""))
         for ribbon in stage.ribbons:
-            titles = ", ".join(_title(trace, entry) for entry in ribbon.entries)
+            titles = ", ".join(trace.title(entry) for entry in ribbon.entries)
             amounts = len(ribbon.entries), ribbon.tokens
             rows.append((*head, ribbon.direction.value, ribbon.group, *amounts, titles))
         went = {StageStatus.SKIPPED: "skipped", StageStatus.FAILED: "failed; went on"}.get(stage.status, "went on")
@@ -195,8 +195,3 @@ def flow_csv(stream: Flow, trace: Trace, *, everything: bool = False) -> str:
 
 def _cell(value: str | int) -> str | int:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
-
-
-def _title(trace: Trace, entry: int) -> str:
-    ref = trace.entries.get(entry)
-    return f"entry {entry}" if ref is None else ref.title

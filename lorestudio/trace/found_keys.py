@@ -14,12 +14,12 @@ from lorestudio.trace.wording import fill
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """A key of an entry, and where it was found.
+    """A key of an entry, and where it was found: the place that decided, or one of all its places in the window.
 
     `message` is the index in the chat file, None where the run did not tell; `start` to `end` is the span in the
-    message's text, None where the key stands in the speaker's name (`in_name`) or the place is not known. `refine` says
-    that it is a refine key, or a secondary key of World Info. `missing` says why the key was not enough, "" where it
-    was.
+    message's text, None where the key stands in the speaker's name (`in_name`), where folding changed the length of
+    the line, or where the place is not known. `refine` says that it is a refine key, or a secondary key of World Info.
+    `missing` says why the key was not enough, "" where it was.
     """
 
     entry: int
@@ -35,24 +35,6 @@ class FoundKey:
     def place(self) -> tuple[int, int] | None:
         """Start and end, where both are known."""
         return None if self.start is None or self.end is None else (self.start, self.end)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPlace:
-    """One occurrence of a key of one entry, within the window of that entry.
-
-    `message` is the index in the chat file and `start` to `end` the span in the message's text; both are None where the
-    key stands in the speaker's name (`in_name`), or where folding changed the length of the line. `refine` says that it
-    is one of the refine keys.
-    """
-
-    entry: int
-    key: str
-    message: int
-    start: int | None = None
-    end: int | None = None
-    in_name: bool = False
-    refine: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +143,14 @@ def _missing(verdict: Verdict, words: Vocabulary[Trace]) -> str:
     return "" if template is None else fill(template, verdict.details) or ""
 
 
-def places_told(trace: Trace, message: int, text: str) -> Iterator[KeyPlace]:
+def places_told(trace: Trace, message: int, text: str) -> Iterator[FoundKey]:
     """The keys that a run speaks of, with their places in the text of a message; keys found elsewhere have none."""
     for entry in trace.entries:
         for found in keys_of(trace, entry):
             here = found.message in {None, message} and not found.in_name
             spans = list(places_in(found, message, text)) if here else []
             for start, end in spans:
-                yield KeyPlace(entry, found.key, message, start, end, refine=found.refine)
+                yield FoundKey(entry, found.key, message, start, end, refine=found.refine)
             if not spans:
                 where = message if found.message is None else found.message
-                yield KeyPlace(entry, found.key, where, in_name=found.in_name, refine=found.refine)
+                yield FoundKey(entry, found.key, where, in_name=found.in_name, refine=found.refine)

@@ -295,11 +295,6 @@ class Journeys:
         return Fate(entry, state, "", None, "went_in", {"tokens": tokens})
 
 
-def journey(trace: Trace, entry: int) -> tuple[JourneyCell, ...]:
-    """The entry's cell in every stage, in the order of the stages."""
-    return Journeys(trace).cells(entry)
-
-
 def explain_cell(trace: Trace, entry_id: int, cell: JourneyCell) -> Explanation | None:
     """A cell in words: its verdict, else what the stage says of all entries that it did not take in, else why the
     stage was skipped; None where there is nothing to say.
@@ -314,11 +309,6 @@ def explain_cell(trace: Trace, entry_id: int, cell: JourneyCell) -> Explanation 
     if record.status is StageStatus.SKIPPED and record.note:
         return explain_reason(record.note, record.details, trace, entry_id)
     return None
-
-
-def fate(trace: Trace, entry: int) -> Fate:
-    """How the run ended for the entry, and the decision behind it."""
-    return Journeys(trace).fate(entry)
 
 
 def _decided(trace: Trace) -> Iterable[int]:
@@ -359,16 +349,6 @@ def _never(trace: Trace, entry: int) -> Fate:
     if noted is not None and noted.note:
         return Fate(entry, FateState.NEVER, noted.name, noted.phase, noted.note, noted.details)
     return Fate(entry, FateState.NEVER, "", None, "never_candidate")
-
-
-def fates(trace: Trace) -> Mapping[int, Fate]:
-    """The fates of all entries that a stage decided about."""
-    return Journeys(trace).fates
-
-
-def rows(trace: Trace) -> tuple[int, ...]:
-    """The entries that a journey matrix shows, in its order."""
-    return Journeys(trace).rows
 
 
 def came_in(journeys: Journeys, entry: int) -> Explanation | None:

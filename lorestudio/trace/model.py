@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
@@ -69,6 +70,11 @@ class EntryRef:
     filename: str
     priority: float
     tokens: int
+
+    @classmethod
+    def of(cls, entry: Entry) -> EntryRef:
+        """Who this entry is."""
+        return cls(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +322,10 @@ class Trace:
     def stage(self, name: str) -> StageRecord | None:
         """The record of the stage called `name`, None where the run never came to it."""
         return next((record for record in self.stages if record.name == name), None)
+
+    def title(self, entry: int) -> str:
+        """What an entry is called, also where no stage decided about it."""
+        return self.entries[entry].title if entry in self.entries else f"entry {entry}"
 
     @property
     def total_tokens(self) -> int:

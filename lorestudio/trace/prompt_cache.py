@@ -14,9 +14,8 @@ number, and outlets are not counted, because only the host knows where its macro
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import accumulate
 from typing import TypeAlias
@@ -342,16 +341,10 @@ def _name(piece: PromptPiece) -> tuple[Key | None, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class CauseTotal:
-    """How often something stood at the first difference, and what was read again because of it, in tokens."""
+class CauseTotal(CacheMiss):
+    """What stood at the first difference in so many `turns`; `tokens` were read again because of it."""
 
-    kind: CauseKind
-    title: str
-    key: Key | None
-    depth: float | None
-    turns: int
-    tokens: int
-    host: bool = False
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,17 +375,17 @@ class CacheTotals:
 def cache_totals(turns: Iterable[CacheTurn]) -> CacheTotals:
     """All turns of a chat that have one before them, taken together."""
     known = list(turns)
-    times: Counter[tuple[CauseKind, str, Key | None, float | None, bool]] = Counter()
-    tokens: Counter[tuple[CauseKind, str, Key | None, float | None, bool]] = Counter()
+    found: dict[CauseTotal, CauseTotal] = {}
     for turn in known:
         if turn.cause is not None and turn.by_lore:
             cause = turn.cause
             deep = cause.kind is CauseKind.DEPTH
             title = "" if deep and not cause.host else cause.title
-            name = (cause.kind, title, None if deep else cause.key, cause.depth if deep else None, cause.host)
-            times[name] += 1
-            tokens[name] += turn.by_lore
-    causes = tuple(CauseTotal(*name[:4], times[name], cost, name[4]) for name, cost in tokens.most_common())
+            key, depth = (None, cause.depth) if deep else (cause.key, None)
+            name = CauseTotal(cause.kind, title, key, 0, depth, cause.host)
+            total = found.get(name, name)
+            found[name] = replace(total, tokens=total.tokens + turn.by_lore, turns=total.turns + 1)
+    causes = tuple(sorted(found.values(), key=lambda each: -each.tokens))
     return CacheTotals(
         len(known),
         sum(turn.tokens for turn in known),

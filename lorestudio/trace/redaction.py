@@ -8,10 +8,10 @@ Records are made field by field, so that a field that is new is not in a redacte
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeGuard
+from typing import Final
 
 from lorestudio.domain.javascript import Json, length
 from lorestudio.trace.limits import OUTLET_TAG
@@ -28,7 +28,7 @@ from lorestudio.trace.model import (
     Turn,
     Verdict,
 )
-from lorestudio.trace.wording import WORDS, number_words
+from lorestudio.trace.wording import WORDS, is_list, number_words
 
 LEFT_OUT: Final = "(left out)"
 
@@ -234,22 +234,18 @@ def _call(call: AiCall, known: _StandIns) -> AiCall:
         reply=of_length(call.reply),
         error=f"An error {of_length(call.error)}" if call.error else "",
         source=call.source if own is not None else known.names.of("Provider", call.source) if call.source else "",
-        details={
-            name: value
-            for name, value in call.details.items()
-            if value is None or isinstance(value, bool | int | float)
-        },
+        details=_figures(call.details),
     )
 
 
 def _facts(facts: Mapping[str, Json]) -> dict[str, Json]:
     kept = _figures(facts)
     exempt, counter, switches = facts.get("exempt"), facts.get("counter"), facts.get("switches")
-    if _is_list(exempt):
+    if is_list(exempt):
         kept["exempt"] = [entry for entry in exempt if isinstance(entry, int)]
     if counter in _COUNTERS:
         kept["counter"] = counter
-    if _is_list(switches):
+    if is_list(switches):
         kept["switches"] = [_switch(item) for item in switches if isinstance(item, Mapping)]
     return kept
 
@@ -263,7 +259,3 @@ def _switch(item: Mapping[str, Json]) -> Json:
     switch, stage = item.get("switch"), item.get("stage")
     known = isinstance(switch, str) and _SWITCH.fullmatch(switch) is not None
     return {"switch": switch if known else "", "stage": stage if isinstance(stage, str) else "", "effect": LEFT_OUT}
-
-
-def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
-    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.ai_selection import RESULT_WORDS, match_words, selection_of
 from lorestudio.trace.explain import explain
 from lorestudio.trace.model import ItemResult, Phase, StageRecord, StageStatus, Trace, Verdict
-from lorestudio.trace.wording import number_words, plural, quoted
+from lorestudio.trace.wording import is_list, number_words, plural, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +126,8 @@ def _bm25(trace: Trace, entry: int, figures: Bm25Figures | None) -> ScoreNode | 
 
 def _recorded_score(record: StageRecord, entry: int) -> float | None:
     scores = record.details.get("scores")
-    for row in scores if _is_list(scores) else ():
-        if _is_list(row) and len(row) == 2 and row[0] == entry:
+    for row in scores if is_list(scores) else ():
+        if is_list(row) and len(row) == 2 and row[0] == entry:
             return _number(row[1])
     return None
 
@@ -170,8 +169,8 @@ def _kept_terms(verdict: Verdict) -> tuple[ScoreNode, ...]:
     """The words that the run itself put on record."""
     terms = verdict.details.get("terms")
     nodes = []
-    for row in terms if _is_list(terms) else ():
-        if _is_list(row) and len(row) == 4:
+    for row in terms if is_list(terms) else ():
+        if is_list(row) and len(row) == 4:
             word, frequency, idf, score = row
             parts = (ScoreNode("tf", number_words(_number(frequency))), ScoreNode("idf", _score(_number(idf))))
             nodes.append(ScoreNode(quoted(str(word)), _score(_number(score)), "", parts))
@@ -183,7 +182,8 @@ def _confidence(trace: Trace, entry: int) -> ScoreNode | None:
     if record is None or record.ai is None:
         return None
     offered = trace.stage(trace.words.offer_stage)
-    was_offered = offered is not None and entry in _ids(offered.details.get("offered"))
+    listed = offered.details.get("offered") if offered is not None else ()
+    was_offered = is_list(listed) and entry in listed
     for place, item in enumerate(record.ai.items, 1):
         if entry in item.entries and item.result is not ItemResult.REPEATED:
             details = [
@@ -218,9 +218,9 @@ def _orders(trace: Trace, entry: int) -> ScoreNode | None:
 def _order(trace: Trace, record: StageRecord, entry: int) -> ScoreNode | None:
     """The entry's place in one ordering stage, and what put its neighbours before and after it."""
     rows, by = record.details.get("order"), record.details.get("order_by")
-    if not _is_list(rows) or not _is_list(by):
+    if not is_list(rows) or not is_list(by):
         return None
-    order = [row for row in rows if _is_list(row) and row]
+    order = [row for row in rows if is_list(row) and row]
     place = next((at for at, row in enumerate(order) if row[0] == entry), None)
     if place is None:
         return None
@@ -275,11 +275,3 @@ def _score(value: float) -> str:
 
 def _number(value: Json) -> float:
     return value if isinstance(value, int | float) else 0.0
-
-
-def _ids(value: Json) -> Sequence[Json]:
-    return value if _is_list(value) else ()
-
-
-def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
-    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -11,10 +11,12 @@ succeeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -39,7 +41,7 @@ class TraceFormatError(ValueError):
 
 def to_json(trace: Trace) -> dict[str, Any]:
     """The trace as a JSON document."""
-    return {"format": FORMAT, "version": VERSION, "trace": _encoder(Trace)(trace)}
+    return {"format": FORMAT, "version": VERSION, "trace": _codec(Trace)[0](trace)}
 
 
 def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -> Trace:
@@ -54,19 +56,21 @@ def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -
         raise TraceFormatError(f"version: this trace has version {version!r}; this program reads version {VERSION}")
     if "trace" not in data:
         raise TraceFormatError("trace: missing")
-    trace = cast("Trace", _decoder(Trace)(data["trace"], "trace"))
+    trace = cast("Trace", _codec(Trace)[1](data["trace"], "trace"))
     return replace(trace, words=words(trace.system))
 
 
 def record_to_json(record: object) -> dict[str, Any]:
     """Any frozen data class of plain fields as JSON, the way a trace's parts are written."""
-    encoded: dict[str, Any] = _encoder(type(record))(record)
+    kind: Any = type(record)
+    encoded: dict[str, Any] = _codec(kind)[0](record)
     return encoded
 
 
 def record_from_json(kind: type[_Record], data: object, path: str) -> _Record:
     """A data class from JSON; `path` begins the names of fields in the TraceFormatError that is raised otherwise."""
-    return cast("_Record", _decoder(kind)(data, path))
+    hint: Any = kind
+    return cast("_Record", _codec(hint)[1](data, path))
 
 
 def _number_out(value: float) -> object:
@@ -125,34 +129,46 @@ def _json_in(value: object, path: str) -> Json:
     return {_text_in(name, path): _json_in(item, f"{path}.{name}") for name, item in value.items()}
 
 
-def _list_in(value: object, path: str) -> Sequence[object]:
-    if not isinstance(value, list):
-        raise _fail(path, "a list", value)
-    return value
-
-
 def _object_in(value: object, path: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise _fail(path, "an object", value)
     return value
 
 
-def _text_in(value: object, path: str) -> str:
-    if not isinstance(value, str):
-        raise _fail(path, "text", value)
-    return value
+def _json_object_in(value: object, path: str) -> Mapping[str, Json]:
+    found = _json_in(_object_in(value, path), path)
+    if not isinstance(found, Mapping):
+        raise _fail(path, "an object", value)
+    return found
 
 
-def _bool_in(value: object, path: str) -> bool:
-    if not isinstance(value, bool):
-        raise _fail(path, "true or false", value)
-    return value
+def _exactly(kind: type, wanted: str) -> _Decoder:
+    """Takes values of one type only: True is no whole number."""
+
+    def decode(value: object, path: str) -> object:
+        if type(value) is not kind:
+            raise _fail(path, wanted, value)
+        return value
+
+    return decode
 
 
-def _int_in(value: object, path: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise _fail(path, "a whole number", value)
-    return value
+_list_in: Final = _exactly(list, "a list")
+_text_in: Final = _exactly(str, "text")
+
+
+def _path_in(value: object, path: str) -> Path:
+    return Path(_text_in(value, path))
+
+
+def _time_in(value: object, path: str) -> datetime:
+    """A time that names no zone is one of UTC."""
+    text = _text_in(value, path)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise _fail(path, "a time", value) from None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _same(value: object) -> object:
@@ -161,18 +177,12 @@ def _same(value: object) -> object:
 
 _PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
     str: (_same, _text_in),
-    bool: (_same, _bool_in),
-    int: (_same, _int_in),
+    bool: (_same, _exactly(bool, "true or false")),
+    int: (_same, _exactly(int, "a whole number")),
     float: (_number_out, _number_in),
+    Path: (str, _path_in),
+    datetime: (datetime.isoformat, _time_in),
 }
-
-
-def _encoder(hint: object) -> _Encoder:
-    return _codec(hint)[0]
-
-
-def _decoder(hint: object) -> _Decoder:
-    return _codec(hint)[1]
 
 
 @lru_cache(maxsize=256)
@@ -251,47 +261,34 @@ def _tuple_codec(arguments: tuple[object, ...]) -> tuple[_Encoder, _Decoder]:
     codecs = tuple(_codec(argument) for argument in arguments if argument is not Ellipsis)
     if len(arguments) == 2 and arguments[1] is Ellipsis:
         encoder, decoder = codecs[0]
-        return (
-            lambda value: [encoder(item) for item in value],
-            lambda value, path: tuple(
-                decoder(item, f"{path}[{index}]") for index, item in enumerate(_list_in(value, path))
-            ),
-        )
+
+        def decode_all(value: object, path: str) -> tuple[Any, ...]:
+            return tuple(decoder(item, f"{path}[{index}]") for index, item in enumerate(_list_in(value, path)))
+
+        return lambda value: [encoder(item) for item in value], decode_all
 
     def decode(value: object, path: str) -> tuple[Any, ...]:
         items = _list_in(value, path)
         if len(items) != len(codecs):
             raise _fail(path, f"a list of {len(codecs)}", value)
-        return tuple(
-            codec[1](item, f"{path}[{index}]") for index, (item, codec) in enumerate(zip(items, codecs, strict=True))
-        )
+        places = enumerate(zip(items, codecs, strict=True))
+        return tuple(codec[1](item, f"{path}[{index}]") for index, (item, codec) in places)
 
     return lambda value: [codec[0](item) for item, codec in zip(value, codecs, strict=True)], decode
 
 
 def _mapping_codec(key: object, item: object) -> tuple[_Encoder, _Decoder]:
-    if key is int:
-        encoder, decoder = _codec(item)
+    """With texts or whole numbers as names; of any JSON where that is what it holds."""
+    if _is_json(item):
+        return _json_out, _json_object_in
+    encoder, decoder = _codec(item)
 
-        def decode(value: object, path: str) -> Mapping[int, Any]:
-            found: dict[int, Any] = {}
-            for name, inside in _object_in(value, path).items():
-                if not name.removeprefix("-").isdecimal():
-                    raise TraceFormatError(f"{path}: a whole number expected as name, found {name!r}")
-                found[int(name)] = decoder(inside, f"{path}.{name}")
-            return found
-
-        return lambda value: {str(name): encoder(inside) for name, inside in value.items()}, decode
-    if not _is_json(item):
-        encoder, decoder = _codec(item)
-        return lambda value: {name: encoder(inside) for name, inside in value.items()}, lambda value, path: {
-            name: decoder(inside, f"{path}.{name}") for name, inside in _object_in(value, path).items()
-        }
-
-    def decode_json(value: object, path: str) -> Mapping[str, Json]:
-        found = _json_in(_object_in(value, path), path)
-        if not isinstance(found, Mapping):
-            raise _fail(path, "an object", value)
+    def decode(value: object, path: str) -> Mapping[Any, Any]:
+        found: dict[object, Any] = {}
+        for name, inside in _object_in(value, path).items():
+            if key is int and not name.removeprefix("-").isdecimal():
+                raise TraceFormatError(f"{path}: a whole number expected as name, found {name!r}")
+            found[int(name) if key is int else name] = decoder(inside, f"{path}.{name}")
         return found
 
-    return _json_out, decode_json
+    return lambda value: {str(name): encoder(inside) for name, inside in value.items()}, decode

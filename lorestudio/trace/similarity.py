@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lorestudio.trace.explain import explain
-from lorestudio.trace.model import Trace, Verdict
+from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import number_words, plural
 
 
@@ -51,7 +51,9 @@ def similarities(trace: Trace) -> Similarities | None:
     threshold = _number(trace.facts.get("threshold"))
     if record is None or threshold is None:
         return None
-    scored = [(score, verdict) for verdict in record.verdicts if (score := _score(verdict)) is not None]
+    scored = [
+        (score, verdict) for verdict in record.verdicts if (score := _number(verdict.details.get("score"))) is not None
+    ]
     if not scored:
         return None
     scored.sort(key=lambda each: -each[0])
@@ -61,7 +63,7 @@ def similarities(trace: Trace) -> Similarities | None:
     entries = tuple(
         Similarity(
             verdict.entry,
-            trace.entries[verdict.entry].title if verdict.entry in trace.entries else f"entry {verdict.entry}",
+            trace.title(verdict.entry),
             score,
             rank,
             verdict.reason in ranked,
@@ -70,10 +72,6 @@ def similarities(trace: Trace) -> Similarities | None:
         for rank, (score, verdict) in enumerate(scored, 1)
     )
     return Similarities(threshold, None if limit is None else int(limit), entries)
-
-
-def _score(verdict: Verdict) -> float | None:
-    return _number(verdict.details.get("score"))
 
 
 def _number(value: object) -> float | None:

@@ -1,4 +1,4 @@
-"""A run in one sentence, and its stages in numbers.
+"""A run in one sentence.
 
 What a person should know about a run besides its outcome: it found nothing, or nearly everything, or only estimates.
 
@@ -89,49 +89,6 @@ def estimate(trace: Trace) -> str:
     return (
         f"≈ estimates of {units:g} characters a token; a model's own counts are often up to {abs(apart)} % {direction}"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelStep:
-    """One stage in numbers. `refused` entries never came in; `tokens_left` are those of the entries that went on.
-
-    Before the budget an entry counts with all its tokens, from the budget on with those that went in.
-    """
-
-    stage: str
-    phase: Phase
-    status: StageStatus
-    entered: int
-    added: int
-    removed: int
-    refused: int
-    left: int
-    tokens_left: int
-
-
-def funnel(trace: Trace) -> tuple[FunnelStep, ...]:
-    """The stages in order with their counts."""
-    whole = {ref.id: ref.tokens for ref in trace.entries.values()}
-    placed = whole | {injection.entry: injection.tokens for injection in trace.injections}
-    steps: list[FunnelStep] = []
-    decided = False
-    for record in trace.stages:
-        decided = decided or record.phase in (Phase.BUDGET, Phase.INJECT)
-        tokens = placed if decided else whole
-        steps.append(
-            FunnelStep(
-                stage=record.name,
-                phase=record.phase,
-                status=record.status,
-                entered=len(record.entered),
-                added=record.added,
-                removed=record.removed,
-                refused=len({verdict.entry for verdict in record.with_outcome(Outcome.REFUSED)}),
-                left=len(record.left),
-                tokens_left=sum(tokens.get(entry, 0) for entry in record.left),
-            )
-        )
-    return tuple(steps)
 
 
 @dataclass(frozen=True, slots=True)

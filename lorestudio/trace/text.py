@@ -17,12 +17,13 @@ from lorestudio.trace.model import (
     Limit,
     Outcome,
     ReplyItem,
+    StageRecord,
     StageStatus,
     TitleMatch,
     Trace,
     Turn,
 )
-from lorestudio.trace.summary import funnel, summary
+from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import Explanation
 from lorestudio.trace.wording import number_words, one_line, place, plural, quoted
 
@@ -133,81 +134,59 @@ def _naming(trace: Trace, entry_id: int, index: VaultIndex | None) -> Trace:
         return trace
     if not 0 <= entry_id < len(index.entries):
         return trace
-    entry = index.entries[entry_id]
-    ref = EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
-    return replace(trace, entries={**trace.entries, entry_id: ref})
+    return replace(trace, entries={**trace.entries, entry_id: EntryRef.of(index.entries[entry_id])})
 
 
 def _sections(trace: Trace) -> tuple[_TextSection, ...]:
-    steps = tuple(
-        (step.stage, step.phase.value, *_step_counts(step.status, (step.entered, step.added, step.removed, step.left)))
-        for step in funnel(trace)
-    )
+    steps = tuple((record.name, record.phase.value, *_stage_counts(record)) for record in trace.stages)
     notes = tuple(
         (record.name, explain_stage(record, trace))
         for record in trace.stages
         if record.note or record.status is StageStatus.FAILED
     )
-    tokens = plural(trace.total_tokens, "# token|# tokens")
+    injected = tuple(_injected(number, injection) for number, injection in enumerate(trace.injections, 1))
+    calls = tuple(
+        (call.kind, call.model or call.source or "unknown", f"failed: {call.error}" if call.error else "answered")
+        for call in trace.ai_calls
+    )
+    asking = [(record, record.ai) for record in trace.stages if record.ai is not None]
+    items = tuple(
+        (item.asked, _matched_to(trace, item), match_words(item), item.confidence, RESULT_WORDS[item.result])
+        for _, ai in asking
+        for item in ai.items
+    )
+    breakers = tuple(
+        (
+            record.name,
+            cache_words(record.details) or "-",
+            breaker_words(ai.before, trace.clock_ms),
+            breaker_words(ai.after, trace.clock_ms),
+        )
+        for record, ai in asking
+    )
+    prompt = tuple(
+        (f"{one_line(block.tag)}, {place(block.position, block.depth, block.role)}", block.text)
+        for block in trace.prompt
+    )
+    went_in = f"Injected ({len(trace.injections)}, {plural(trace.total_tokens, '# token|# tokens')})"
+    limits = tuple((limit.name, _used(limit)) for limit in trace.limits)
     return (
         _TextSection("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
         _TextSection("Notes on the stages", ("Stage", "Note"), notes),
         _TextSection("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
-        _TextSection(
-            f"Injected ({len(trace.injections)}, {tokens})",
-            ("", "Entry", "Tokens", "Priority", "Where"),
-            tuple(_injected(number, injection) for number, injection in enumerate(trace.injections, 1)),
-        ),
-        _TextSection("Limits", ("Limit", "Used"), tuple((limit.name, _used(limit)) for limit in trace.limits)),
-        _TextSection(
-            "Requests to a model",
-            ("Kind", "Answered by", "Result"),
-            tuple(
-                (
-                    call.kind,
-                    call.model or call.source or "unknown",
-                    f"failed: {call.error}" if call.error else "answered",
-                )
-                for call in trace.ai_calls
-            ),
-        ),
-        _TextSection(
-            "Items of the reply",
-            ("Asked for", "Matched to", "How", "Confidence", "Result"),
-            tuple(
-                (item.asked, _matched_to(trace, item), match_words(item), item.confidence, RESULT_WORDS[item.result])
-                for record in trace.stages
-                if record.ai is not None
-                for item in record.ai.items
-            ),
-        ),
-        _TextSection(
-            "Cache and circuit breaker",
-            ("Stage", "Cache", "Breaker before", "Breaker after"),
-            tuple(
-                (
-                    record.name,
-                    cache_words(record.details) or "-",
-                    breaker_words(record.ai.before, trace.clock_ms),
-                    breaker_words(record.ai.after, trace.clock_ms),
-                )
-                for record in trace.stages
-                if record.ai is not None
-            ),
-        ),
-        _TextSection(
-            "Prompt",
-            texts=tuple(
-                (f"{one_line(block.tag)}, {place(block.position, block.depth, block.role)}", block.text)
-                for block in trace.prompt
-            ),
-        ),
+        _TextSection(went_in, ("", "Entry", "Tokens", "Priority", "Where"), injected),
+        _TextSection("Limits", ("Limit", "Used"), limits),
+        _TextSection("Requests to a model", ("Kind", "Answered by", "Result"), calls),
+        _TextSection("Items of the reply", ("Asked for", "Matched to", "How", "Confidence", "Result"), items),
+        _TextSection("Cache and circuit breaker", ("Stage", "Cache", "Breaker before", "Breaker after"), breakers),
+        _TextSection("Prompt", texts=prompt),
     )
 
 
-def _step_counts(status: StageStatus, counts: Sequence[int]) -> tuple[str, ...]:
-    if status is StageStatus.SKIPPED:
+def _stage_counts(record: StageRecord) -> tuple[str, ...]:
+    if record.status is StageStatus.SKIPPED:
         return ("skipped", "", "", "")
+    counts = len(record.entered), record.added, record.removed, len(record.left)
     return tuple(number_words(count) if count else "-" for count in counts)
 
 
@@ -222,7 +201,7 @@ def decisions(trace: Trace, journeys: Journeys) -> tuple[tuple[str, ...], ...]:
         decided = journeys.fate(entry)
         explanation = decided.explain(trace)
         why = " ".join(part for part in (ways_in.get(entry, ""), explanation.sentence) if part)
-        result.append((_title(trace, entry), _result(decided, explanation), why))
+        result.append((trace.title(entry), _result(decided, explanation), why))
     return tuple(result)
 
 
@@ -236,11 +215,6 @@ def _decision(decided: Fate, explanation: Explanation) -> str:
     stage = f" by the stage {quoted(decided.stage)}" if decided.stage and decided.state is FateState.REMOVED else ""
     words = "Removed" if stage else _result(decided, explanation)
     return f"{words}{stage}: {explanation.sentence}"
-
-
-def _title(trace: Trace, entry: int) -> str:
-    ref = trace.entries.get(entry)
-    return f"entry {entry}" if ref is None else ref.title
 
 
 def _matched_to(trace: Trace, item: ReplyItem) -> str:

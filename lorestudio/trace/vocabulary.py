@@ -37,6 +37,9 @@ class Tone(StrEnum):
     ERROR = "error"
 
 
+GOOD, NEUTRAL, WARNING, ERROR = Tone
+
+
 class NoChoice(StrEnum):
     """Why a model that was to choose entries chose none."""
 
@@ -86,24 +89,24 @@ OTHER_SOURCE: Final = "other_source"
 """Says of a note of the vault that its run chose from something else."""
 
 _COMMON: Final = (
-    Reason("constant", Tone.GOOD, "Constant", "{title!q} is a constant: it comes in on every generation."),
+    Reason("constant", GOOD, "Constant", "{title!q} is a constant: it comes in on every generation."),
     Reason(
-        "guide_hidden", Tone.NEUTRAL, "Guide",
+        "guide_hidden", NEUTRAL, "Guide",
         "{title!q} is a guide: it is for the Librarian and not for the story's prompt.",
         "Remove the guide tag (“Guide tag”) if the note should take part.",
     ),
-    Reason("no_prompt", Tone.NEUTRAL, "No prompt", "There was no text to hand over."),
-    Reason("stage_failed", Tone.ERROR, "Failed", "The stage failed: {error}",
+    Reason("no_prompt", NEUTRAL, "No prompt", "There was no text to hand over."),
+    Reason("stage_failed", ERROR, "Failed", "The stage failed: {error}",
            "The message says what went wrong; mend that and run again.", details=("error",)),
-    Reason("stopped_early", Tone.NEUTRAL, "Ended early", "The run had ended early, because no entry was left."),
-    Reason("never_candidate", Tone.NEUTRAL, "Not matched",
+    Reason("stopped_early", NEUTRAL, "Ended early", "The run had ended early, because no entry was left."),
+    Reason("never_candidate", NEUTRAL, "Not matched",
            "Nothing in this run brought [{title!q}|this entry] in."),
-    Reason(OTHER_SOURCE, Tone.NEUTRAL, "Not looked at",
+    Reason(OTHER_SOURCE, NEUTRAL, "Not looked at",
            "This run chose from other things than the notes of the vault.",
            "Choose a system that looks at the notes of the vault."),
-    Reason("run_ended", Tone.WARNING, "Not placed", "The run ended while {title!q} was still a candidate.",
+    Reason("run_ended", WARNING, "Not placed", "The run ended while {title!q} was still a candidate.",
            "Look at the last stage of the run; its message says why nothing went in."),
-    Reason("went_in", Tone.GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),
+    Reason("went_in", GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),
 )  # fmt: skip
 """What runs of any system may say."""
 

@@ -102,10 +102,21 @@ def joined(items: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def first_few(items: Sequence[str], most: int) -> str:
+    """`A, B`, or of more than `most` the first: `A, B and 5 more`."""
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def one_line(text: str) -> str:
     """The text with line breaks and tabs as blanks, shortened where it is very long."""
     line = re.sub(r"[\t\n\v\f\r\u2028\u2029]+", " ", text)
     return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+
+
+def lowered(label: str) -> str:
+    """The words with a small letter at the beginning, as they stand inside a sentence."""
+    return label[:1].lower() + label[1:]
 
 
 def quoted(text: str) -> str:
@@ -118,7 +129,7 @@ def plural(value: Json, forms: str) -> str:
 
     A single form serves all numbers.
     """
-    amount = value if isinstance(value, int | float) else len(value) if _is_list(value) else 1
+    amount = value if isinstance(value, int | float) else len(value) if is_list(value) else 1
     words = forms.split("|")
     if amount == 1:
         words = words[-2:]
@@ -197,7 +208,7 @@ def _plain(text: str, details: Mapping[str, Json]) -> str:
 
 def _field(name: str, spec: str, conversion: str, details: Mapping[str, Json]) -> str:
     value = details.get(name)
-    empty = value is None or value == "" or (_is_list(value) and not value)
+    empty = value is None or value == "" or (is_list(value) and not value)
     if conversion == "v":
         return "nothing" if empty else _words(value, "q")
     if empty:
@@ -219,5 +230,6 @@ def _words(value: Json, conversion: str) -> str:
     return "none" if value is None else joined([_words(item, conversion) for item in value])
 
 
-def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+def is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+    """Whether a detail is a list of details."""
     return isinstance(value, Sequence) and not isinstance(value, str)

@@ -13,16 +13,14 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 import platformdirs
 
-from lorestudio.domain.entry import EMPTY, LeftOutNote, NoteProblem, ParserWarning, Position, Role
+from lorestudio.domain.entry import EMPTY, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
-from lorestudio.vault.entries import EntryFields
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, Stamp
 
 FILE_NAME: Final = "vaults-1.sqlite"
@@ -86,27 +84,9 @@ class _DamagedCacheError(Exception):
     """The file is no sound cache of ours."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """What the cache holds: vaults, files, and the size of the file on disk in bytes."""
-
-    vaults: int
-    files: int
-    bytes: int
-
-
 def default_path() -> Path:
     """Where the cache is when nothing else is said."""
     return platformdirs.user_cache_path("lorestudio", appauthor=False) / FILE_NAME
-
-
-@dataclass(slots=True)
-class _SharedState:
-    """What threads share, to be used under the lock."""
-
-    connection: sqlite3.Connection | None = None
-    usable: bool = True
-    problems: dict[str, None] = field(default_factory=dict)
 
 
 class VaultCache(Closing):
@@ -115,14 +95,16 @@ class VaultCache(Closing):
     def __init__(self, path: Path | None = None, *, max_bytes: int = MAX_BYTES) -> None:
         self.path = path or default_path()
         self.max_bytes = max_bytes
-        self._lock = threading.RLock()
-        self._shared = _SharedState()
+        self._lock = threading.RLock()  # for what follows, which threads share
+        self._connection: sqlite3.Connection | None = None
+        self._usable = True
+        self._problems: dict[str, None] = {}
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What went wrong so far, in sentences for the person."""
         with self._lock:
-            return tuple(self._shared.problems)
+            return tuple(self._problems)
 
     def text(self, vault_id: str, filename: str) -> str | None:
         """The kept text of a file, "" where the vault has none of that name, None where the vault is unknown."""
@@ -147,41 +129,17 @@ class VaultCache(Closing):
                 f"The vault “{vault.name}” was not kept in the cache: a file name is not valid text ({error.reason})."
             )
 
-    def forget(self, vault_id: str) -> None:
-        """Drop one vault."""
-        self._use(lambda connection: _forget(connection, vault_id))
-
-    def clear(self) -> None:
-        """Drop everything."""
-        self._use(_clear)
-
-    def prune(self) -> None:
-        """Drop the vaults whose folders have vanished and, above the size limit, those unused for longest."""
-        self._use(lambda connection: _prune(connection, self.max_bytes))
-
-    def info(self) -> CacheInfo:
-        """What the cache holds."""
-        counts = self._use(
-            lambda connection: (
-                int(connection.execute("SELECT COUNT(*) FROM vaults").fetchone()[0]),
-                int(connection.execute("SELECT COUNT(*) FROM files").fetchone()[0]),
-            )
-        )
-        vaults, files = counts or (0, 0)
-        size = sum(path.stat().st_size for path in self._paths() if path.exists())
-        return CacheInfo(vaults, files, size)
-
     def close(self) -> None:
         """Close the file; closing twice does no harm, and a later call opens it again."""
         with self._lock:
-            if self._shared.connection is not None:
-                self._shared.connection.close()
-                self._shared.connection = None
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     def _use(self, work: Callable[[sqlite3.Connection], _Result | None]) -> _Result | None:
         """Do `work` on the connection; None where the cache cannot be used. A damaged file is replaced by a new one."""
         with self._lock:
-            if not self._shared.usable:
+            if not self._usable:
                 return None
             try:
                 return self._work(work)
@@ -205,9 +163,9 @@ class VaultCache(Closing):
 
     def _work(self, work: Callable[[sqlite3.Connection], _Result | None]) -> _Result | None:
         try:
-            if self._shared.connection is None:
-                self._shared.connection = _open(self.path)
-            with self._shared.connection as connection:
+            if self._connection is None:
+                self._connection = _open(self.path)
+            with self._connection as connection:
                 return work(connection)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF in _DAMAGE:
@@ -222,7 +180,7 @@ class VaultCache(Closing):
     def _give_up(self, error: Exception) -> None:
         """Go on without: a full disk or a missing permission does not mend itself between two calls."""
         self.close()
-        self._shared.usable = False
+        self._usable = False
         self._report(
             f"The vault cache {self.path} cannot be used ({error}), so vaults open more slowly. Check that the folder "
             "can be written to and that the disk is not full."
@@ -233,7 +191,7 @@ class VaultCache(Closing):
 
     def _report(self, problem: str) -> None:
         with self._lock:
-            self._shared.problems[problem] = None
+            self._problems[problem] = None
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -328,16 +286,6 @@ def _row(number: int, place: int, file: KnownFile) -> tuple[object, ...]:
     return (number, place, file.filename, file.digest, *stamp, payload, zlib.crc32(payload))
 
 
-def _forget(connection: sqlite3.Connection, vault_id: str) -> None:
-    connection.execute("DELETE FROM vaults WHERE id = ?", (vault_id,))
-
-
-def _clear(connection: sqlite3.Connection) -> None:
-    connection.execute("DELETE FROM files")
-    connection.execute("DELETE FROM vaults")
-    _shrink(connection)
-
-
 def _prune(connection: sqlite3.Connection, max_bytes: int) -> None:
     rows = connection.execute("SELECT number, folder FROM vaults WHERE folder IS NOT NULL").fetchall()
     _drop(connection, (number for number, folder in rows if not Path(folder).is_dir()))
@@ -383,20 +331,19 @@ def _unpack(payload: object, checksum: object) -> tuple[list[Any] | None, str | 
     return values, text
 
 
-def _values(note: EntryFields | LeftOutNote | None) -> list[object] | None:
+def _values(note: Entry | LeftOutNote | None) -> list[object] | None:
     if note is None:
         return None
     if isinstance(note, LeftOutNote):
         return [note.problem, note.message]
-    values = cast("dict[str, Any]", note)
-    stored = [values[name] for name in _FIELDS]
-    stored[-1] = [[warning.code, warning.field, warning.message, warning.suggested_fix] for warning in note["warnings"]]
+    stored = [getattr(note, name) for name in _FIELDS]
+    stored[-1] = [[warning.code, warning.field, warning.message, warning.suggested_fix] for warning in note.warnings]
     for name in _MAPPINGS:
-        stored[_FIELDS.index(name)] = dict(values[name])
+        stored[_FIELDS.index(name)] = dict(getattr(note, name))
     return stored
 
 
-def _note(values: list[Any] | None, filename: str, vault: str) -> EntryFields | LeftOutNote | None:
+def _note(values: list[Any] | None, filename: str, vault: str) -> Entry | LeftOutNote | None:
     if values is None:
         return None
     try:
@@ -412,11 +359,9 @@ def _note(values: list[Any] | None, filename: str, vault: str) -> EntryFields | 
             note["position"] = Position(note["position"])
         if note["role"] is not None:
             note["role"] = Role(note["role"])
+        return Entry(0, filename, vault, **note)
     except (ValueError, TypeError) as error:
         raise _DamagedCacheError(f"{filename}: {error}") from error
-    note["filename"] = filename
-    note["vault"] = vault
-    return cast("EntryFields", note)
 
 
 def _fields(values: dict[str, Any]) -> Any:  # noqa: ANN401 - a mapping of JSON values

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,3 +29,12 @@ def place_key(path: Path) -> str:
 def reason_of(error: Exception) -> str:
     """Why the system refused, in its own words."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+@contextmanager
+def refused(error_of: Callable[[str], Exception], sentence: str) -> Iterator[None]:
+    """Turn what the system refuses into an error with this sentence; `{reason}` in it becomes the system's words."""
+    try:
+        yield
+    except OSError as error:
+        raise error_of(sentence.replace("{reason}", reason_of(error))) from error

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import Final
 
 from lorestudio.domain.entry import (
     BUILT_IN_FIELDS,
@@ -19,14 +20,10 @@ from lorestudio.domain.entry import (
     Role,
 )
 from lorestudio.domain.javascript import Json, is_finite_number, number_text, simple_hash, to_number, to_string, trim
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.fields import RESERVED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.settings.deeplore import DeepLoreSettings
 
 _SPELLINGS: Final = frozenset({
     "keys", "tags", "priority", "summary", "depth", "position", "role", "scanDepth", "cooldown", "warmup",
@@ -35,12 +32,6 @@ _SPELLINGS: Final = frozenset({
 })  # fmt: skip
 """Fields whose capital letters lenient authoring puts right, as they are read."""
 _BY_LOWER_CASE: Final = {name.lower(): name for name in _SPELLINGS}
-
-_RARE: Final = frozenset({
-    "refine_keys", "scanDepth", "excludeRecursion", "requires", "excludes", "cascade_links", "outlet", "position",
-    "depth", "role", "cooldown", "warmup", "probability", "graph",
-})  # fmt: skip
-"""The fields that `RareFields` are read from; a note without any is spared the question for each."""
 
 _NOT_IMPLEMENTED: Final = ("sticky", "delay", "group", "group_weight")
 """Fields of other lorebook tools: kept, shown to the AI, without effect."""
@@ -83,59 +74,8 @@ SYSTEM_PREFIXES: Final = ("cw_", "wi_")
 """How the names of properties begin that DeepLore does not read: the context window's and World Info's."""
 
 
-class RareFields(TypedDict):
-    """The part of an entry that most notes say nothing about."""
-
-    refine_keys: tuple[str, ...]
-    scan_depth: float | None
-    exclude_recursion: bool
-    requires: tuple[str, ...]
-    excludes: tuple[str, ...]
-    cascade_links: tuple[str, ...]
-    outlet: str | None
-    position: int | None
-    depth: float | None
-    role: int | None
-    cooldown: float | None
-    warmup: float | None
-    probability: float | None
-    graph: bool
-
-
-class EntryFields(RareFields):
-    """What a note says by itself: an `Entry` without its id and without what depends on the other entries."""
-
-    filename: str
-    vault: str
-    title: str
-    content: str
-    keys: tuple[str, ...]
-    summary: str
-    priority: float
-    constant: bool
-    seed: bool
-    bootstrap: bool
-    guide: bool
-    tokens: int
-    links: tuple[str, ...]
-    tags: tuple[str, ...]
-    folder: str | None
-    custom_fields: Mapping[str, Json]
-    content_hash: str
-    warnings: tuple[ParserWarning, ...]
-    system_fields: Mapping[str, Json]
-
-
 def parse_note(text: str, filename: str, vault: str, rules: ParseRules, counter: TokenCounter) -> Entry | LeftOutNote:
-    """One note on its own: an entry with id 0, its links unresolved, or the reason why it is none."""
-    fields = read_fields(text, filename, vault, rules, counter)
-    return fields if isinstance(fields, LeftOutNote) else Entry(id=0, **fields)
-
-
-def read_fields(
-    text: str, filename: str, vault: str, rules: ParseRules, counter: TokenCounter
-) -> EntryFields | LeftOutNote:
-    """What the note says, or why it is no entry. Never raises on any text.
+    """One note on its own: an entry with id 0, its links unresolved, or why it is none. Never raises on any text.
 
     `filename` is relative to the vault. The hash is taken over the whole text, so a byte order mark that stands in
     `text` counts.
@@ -154,30 +94,45 @@ def read_fields(
     folder, slash, _ = filename.rpartition("/")
     # Keys and numbers may warn; the order of their reading is the order of the warnings.
     keys = note.keys()
-    priority = note.number("priority")
-    rare = _NO_RARE_FIELDS if _RARE.isdisjoint(values) else note.rare_fields()
-    return {
-        **rare,
-        "filename": filename,
-        "vault": vault,
-        "title": title,
-        "content": content,
-        "keys": keys,
-        "summary": note.summary(),
-        "priority": 100 if priority is None else priority,
-        "constant": values.get("constant") is True or _marked(rules.constant_tag, tags),
-        "seed": _marked(rules.seed_tag, tags),
-        "bootstrap": _marked(rules.bootstrap_tag, tags),
-        "guide": _marked(rules.guide_tag, tags),
-        "tokens": counter.count(content),
-        "links": cleaning.wikilinks(body),
-        "tags": tuple([tag for tag in tags if tag != rules.lorebook_tag and tag != rules.guide_tag]),  # noqa: PLR1714
-        "folder": folder if slash else None,
-        "custom_fields": note.custom_fields(rules.fields),
-        "content_hash": simple_hash(text),
-        "warnings": tuple(note.warnings),
-        "system_fields": EMPTY if values.keys() <= RESERVED else _system_fields(values),
-    }
+    priority, cooldown, warmup, probability = map(note.number, ("priority", "cooldown", "warmup", "probability"))
+    depth = note.plain_number("depth")
+    custom_fields = note.custom_fields(rules.fields)
+    return Entry(
+        id=0,
+        filename=filename,
+        vault=vault,
+        title=title,
+        content=content,
+        keys=keys,
+        refine_keys=note.texts("refine_keys"),
+        summary=note.summary(),
+        priority=100 if priority is None else priority,
+        constant=values.get("constant") is True or _marked(rules.constant_tag, tags),
+        seed=_marked(rules.seed_tag, tags),
+        bootstrap=_marked(rules.bootstrap_tag, tags),
+        guide=_marked(rules.guide_tag, tags),
+        tokens=counter.count(content),
+        scan_depth=note.plain_number("scanDepth", finite=False),
+        exclude_recursion=values.get("excludeRecursion") is True,
+        links=cleaning.wikilinks(body),
+        tags=tuple([tag for tag in tags if tag != rules.lorebook_tag and tag != rules.guide_tag]),  # noqa: PLR1714
+        requires=note.texts("requires"),
+        excludes=note.texts("excludes"),
+        cascade_links=note.texts("cascade_links"),
+        outlet=note.outlet(),
+        position=note.choice("position", _POSITIONS),
+        depth=None if depth is None else min(max(depth, 0), MAX_DEPTH),
+        role=note.choice("role", _ROLES),
+        cooldown=cooldown if cooldown is not None and cooldown > 0 else None,
+        warmup=warmup if warmup is not None and warmup > 0 else None,
+        probability=None if probability is None else min(max(probability, 0), 1),
+        folder=folder if slash else None,
+        custom_fields=custom_fields,
+        graph=values.get("graph") is not False,
+        content_hash=simple_hash(text),
+        warnings=tuple(note.warnings),
+        system_fields=EMPTY if values.keys() <= RESERVED else _system_fields(values),
+    )
 
 
 def field_name(written: str) -> str:
@@ -313,30 +268,6 @@ class _FrontMatter:
         value = self._values.get(name)
         return choices.get(value.lower()) if isinstance(value, str) else None
 
-    def rare_fields(self) -> RareFields:
-        """What `RareFields` holds."""
-        # The order of the numbers is the order of their warnings.
-        cooldown = self.number("cooldown")
-        warmup = self.number("warmup")
-        probability = self.number("probability")
-        depth = self.plain_number("depth")
-        return {
-            "refine_keys": self.texts("refine_keys"),
-            "scan_depth": self.plain_number("scanDepth", finite=False),
-            "exclude_recursion": self._values.get("excludeRecursion") is True,
-            "requires": self.texts("requires"),
-            "excludes": self.texts("excludes"),
-            "cascade_links": self.texts("cascade_links"),
-            "outlet": self.outlet(),
-            "position": self.choice("position", _POSITIONS),
-            "depth": None if depth is None else min(max(depth, 0), MAX_DEPTH),
-            "role": self.choice("role", _ROLES),
-            "cooldown": cooldown if cooldown is not None and cooldown > 0 else None,
-            "warmup": warmup if warmup is not None and warmup > 0 else None,
-            "probability": None if probability is None else min(max(probability, 0), 1),
-            "graph": self._values.get("graph") is not False,
-        }
-
     def summary(self) -> str:
         """The summary of a text or a number, else the empty text."""
         value = self._values.get("summary")
@@ -368,10 +299,6 @@ class _FrontMatter:
                     f"Remove {name}, or say what you want with cooldown, warmup, probability or priority.",
                 )  # fmt: skip
         return found or EMPTY
-
-
-_NO_RARE_FIELDS: Final = _FrontMatter({}, lenient=True).rare_fields()
-"""Those of a note that has none of the `_RARE`."""
 
 
 def _system_fields(values: Mapping[str, front_matter.Value]) -> Mapping[str, Json]:

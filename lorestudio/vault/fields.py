@@ -50,13 +50,9 @@ def parse(text: str) -> tuple[tuple[FieldDefinition, ...], tuple[str, ...]]:
 
     No usable definition means that the four built-in fields hold; the caller decides that.
     """
-    definitions: list[FieldDefinition] = []
     errors: list[str] = []
-    for draft in _drafts(text):
-        definition = _checked(draft, errors)
-        if definition is not None:
-            definitions.append(definition)
-    return tuple(definitions), tuple(errors)
+    checked = [_checked(draft, errors) for draft in _drafts(text)]
+    return tuple(definition for definition in checked if definition is not None), tuple(errors)
 
 
 def _drafts(text: str) -> list[_FieldDraft]:

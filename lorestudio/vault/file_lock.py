@@ -6,11 +6,12 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import process_runs
 
@@ -72,28 +73,21 @@ class FileLock:
 
 
 @contextmanager
-def locked(
-    path: Path,
-    wait_s: float = WAIT_S,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[None]:
+def locked(path: Path, wait_s: float = WAIT_S) -> Iterator[None]:
     """Hold the lock at `path`, whose folder is made, waiting for other holders.
 
     Raises SaveError where it cannot be had in time or the folder cannot be written.
     """
     lock = FileLock(path)
-    deadline = clock() + wait_s
-    try:
+    deadline = time.monotonic() + wait_s
+    told = (
+        f"The studio's folder “{path.parent}” cannot be written ({{reason}}). Nothing was changed. "
+        "Make room or correct its permissions, and try again."
+    )
+    with refused(SaveError, told):
         path.parent.mkdir(parents=True, exist_ok=True)
-        while not (held := lock.try_acquire()) and clock() < deadline:
-            sleep(_POLL_S)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise SaveError(
-            f"The studio's folder “{path.parent}” cannot be written ({reason}). Nothing was changed. "
-            "Make room or correct its permissions, and try again."
-        ) from error
+        while not (held := lock.try_acquire()) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
     if not held:
         raise SaveError(
             f"Another lorestudio has been using “{path.parent}” for {wait_s:g} s. "

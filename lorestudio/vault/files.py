@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.entry import LeftOutNote
 
 
 class VaultError(OSError):

@@ -8,60 +8,23 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import fields as field_file
-from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
+from lorestudio.vault.data_folder import reason_of
+from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.front_matter import BOM
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 """Larger files are not read: no note has this size."""
 
 MAX_LEVELS: Final = 20
 """Folders at this depth below the vault are not listed."""
-
-
-class ReadingCancelledError(Exception):
-    """The person stopped the reading."""
-
-
-def read_folder(
-    path: Path,
-    name: str | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
-    *,
-    definition_path: str = field_file.DEFAULT_PATH,
-    keep_bom: bool = False,
-) -> VaultFiles:
-    """The notes below `path`, in DeepLore's order, and the file of field definitions if there is one.
-
-    Files and folders whose names begin with a dot are passed over. `name` is the vault's name, by default the
-    folder's. `on_progress` gets the number of files read and their total. `definition_path` is the setting
-    `fieldDefinitionsPath`. A byte order mark is dropped, as it is on the original's way from disk to parser, and so
-    does not count in the content hash; recorded runs that hashed it need `keep_bom`.
-    Raises VaultError where the folder itself cannot be read, and ReadingCancelledError.
-    """
-    listing = list_folder(path, name, cancelled, definition_path=definition_path)
-    left_out = list(listing.left_out)
-    files: list[NoteFile] = []
-    for count, (filename, place) in enumerate(listing.found, 1):
-        if cancelled is not None and cancelled():
-            raise ReadingCancelledError
-        note = read_listed(filename, place, listing.name, keep_bom=keep_bom)
-        if isinstance(note, LeftOutNote):
-            left_out.append(note)
-        else:
-            files.append(note)
-        if on_progress is not None:
-            on_progress(count, len(listing.found))
-    return VaultFiles(listing.name, tuple(files), tuple(left_out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +43,11 @@ def list_folder(
     *,
     definition_path: str = field_file.DEFAULT_PATH,
 ) -> FolderListing:
-    """Which files `read_folder` reads: name relative to the vault and place. Raises what it raises."""
+    """Which files are to be read: name relative to the vault, and place; `name` is the vault's, else the folder's.
+
+    Files and folders whose names begin with a dot are passed over. `definition_path` is the setting
+    `fieldDefinitionsPath`. Raises VaultError where the folder itself cannot be read, and Cancelled.
+    """
     definition_path = definition_path or field_file.DEFAULT_PATH
     listing = _list_root(path)
     home = Path(os.path.realpath(path))
@@ -115,7 +82,7 @@ class _Walk:
     def add_folder(self, prefix: str, listing: Sequence[_FolderItem], above: frozenset[str], level: int) -> None:
         """Take in one listed folder; `above` holds the real paths of all folders around it, itself included."""
         if self.cancelled():
-            raise ReadingCancelledError
+            raise Cancelled
         for item in listing:
             filename = prefix + item.name
             if item.problem is not None:
@@ -170,7 +137,7 @@ def _list_root(path: Path) -> list[_FolderItem]:
     except NotADirectoryError as error:
         raise VaultError(f"“{path}” is a file. Choose the folder that holds the vault's notes.") from error
     except OSError as error:
-        raise VaultError(f"The folder “{path}” cannot be read: {_reason(error)}. Check its permissions.") from error
+        raise VaultError(f"The folder “{path}” cannot be read: {reason_of(error)}. Check its permissions.") from error
 
 
 def _is_extra_file(root: Path, filename: str) -> bool:
@@ -200,7 +167,11 @@ def _list(folder: Path) -> list[_FolderItem]:
 
 
 def read_listed(filename: str, path: Path, vault: str, *, keep_bom: bool = False) -> NoteFile | LeftOutNote:
-    """The text of one listed file, or why it cannot be read."""
+    """The text of one listed file, or why it cannot be read.
+
+    A byte order mark is dropped, as it is on the original's way from disk to parser, and so does not count in the
+    content hash; what is to be written back needs `keep_bom`.
+    """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -244,14 +215,9 @@ def _problem(error: OSError) -> NoteProblem:
 
 def _trouble(filename: str, error: OSError) -> str:
     return (
-        f"“{shown_name(filename)}” cannot be read: {_reason(error)}. Check that it still exists and that you have the "
-        "permission to read it."
+        f"“{shown_name(filename)}” cannot be read: {reason_of(error)}. Check that it still exists and that you have "
+        "the permission to read it."
     )
-
-
-def _reason(error: OSError) -> str:
-    """The system's own words for what went wrong."""
-    return error.strerror or str(error) or type(error).__name__
 
 
 def is_text(name: str) -> bool:

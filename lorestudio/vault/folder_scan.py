@@ -6,26 +6,22 @@ import hashlib
 import importlib.util
 import time
 import unicodedata
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import VERSION
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.vault import fields as field_file
-from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.vault.entries import EntryFields, ParseRules
-    from lorestudio.vault.files import VaultFiles
-
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.folder import list_folder, read_listed
 
 _PARSER: Final = (
-    "lorestudio.domain.entry",
     "lorestudio.domain.entry",
     "lorestudio.domain.javascript",
     "lorestudio.domain.tokens",
@@ -56,7 +52,7 @@ class KnownFile:
 
     filename: str
     digest: str
-    note: EntryFields | LeftOutNote | None = field(repr=False)
+    note: Entry | LeftOutNote | None = field(repr=False)
     stamp: Stamp | None = None
     text: str | None = field(default=None, repr=False)
 
@@ -162,8 +158,9 @@ def scan_folder(
 ) -> ScannedVault:
     """What is in the folder now; files whose stamp is the one in `known` (by file name) are not read.
 
-    The file of field definitions is always read. The order and what is left out are those of `read_folder`, which also
-    says what is raised and what the other arguments are.
+    The file of field definitions, if there is one, is always read, and stands behind the notes, which are in
+    DeepLore's order. `on_progress` gets the number of files done and their total. The other arguments, and what is
+    raised, are those of `list_folder`.
     """
     definition_path = definition_path or field_file.DEFAULT_PATH
     listing = list_folder(path, name, cancelled, definition_path=definition_path)
@@ -171,7 +168,7 @@ def scan_folder(
     files: list[ScannedFile] = []
     for count, (filename, place) in enumerate(listing.found, 1):
         if cancelled is not None and cancelled():
-            raise ReadingCancelledError
+            raise Cancelled
         before = None if filename == definition_path else known.get(filename)
         found = _scan_file(filename, place, listing.name, before, clock_ns)
         if isinstance(found, LeftOutNote):
@@ -191,11 +188,36 @@ def _scan_file(
     if stamp is not None and known is not None and known.stamp == stamp:
         return ScannedFile(filename, known.digest, None, stamp)
     now = clock_ns()
-    note = read_listed(filename, place, vault)
+    read = _stamped(read_listed(filename, place, vault), stamp, now)
+    return (
+        read if isinstance(read, LeftOutNote) else ScannedFile(filename, text_digest(read.text), read.text, read.stamp)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StampedText:
+    """A file's text, with its stamp where an equal one means the same text."""
+
+    text: str
+    stamp: Stamp | None
+
+
+def read_stamped(
+    filename: str, place: Path, vault: str, known: StampedText | None, *, keep_bom: bool = False
+) -> StampedText | LeftOutNote:
+    """The text of one listed file, or why it cannot be read; what is `known` is not read again."""
+    stamp, now = file_stamp(place), time.time_ns()
+    if known is not None and stamp is not None and known.stamp == stamp:
+        return known
+    return _stamped(read_listed(filename, place, vault, keep_bom=keep_bom), stamp, now)
+
+
+def _stamped(note: NoteFile | LeftOutNote, stamp: Stamp | None, now: int) -> StampedText | LeftOutNote:
+    """What was read after `stamp` was taken at `now` (ns); a file that has just changed may change again unseen."""
     if isinstance(note, LeftOutNote):
         return note
     settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS
-    return ScannedFile(filename, text_digest(note.text), note.text, stamp if settled else None)
+    return StampedText(note.text, stamp if settled else None)
 
 
 def file_stamp(place: Path) -> Stamp | None:

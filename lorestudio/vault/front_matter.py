@@ -7,6 +7,7 @@ nested mappings vanish, `True` is a text); that is the point: a note must mean i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, number, trim
@@ -28,7 +29,7 @@ _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)", re.ASCII)
 _SAFE_FIGURES = 15
 """A whole number of so many figures is the same as a double."""
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None}
-_QUOTES = ("'", '"')
+QUOTES = ("'", '"')
 
 
 def split(text: str) -> tuple[str | None, str]:
@@ -108,11 +109,16 @@ def _field(line: str) -> tuple[str, str] | None:
 
 def _list_item(text: str) -> str:
     text = trim(text)
-    if len(text) > 1 and text[0] in _QUOTES and text[-1] == text[0]:
+    if len(text) > 1 and text[0] in QUOTES and text[-1] == text[0]:
         text = text[1:-1]
-    if "\\" in text:
-        text = text.replace('\\"', '"').replace("\\'", "'").replace("\\\\", "\\")
-    return text
+    return unescaped(text)
+
+
+def unescaped(item: str) -> str:
+    """The text of a list item without the backslashes before quotes and backslashes."""
+    if "\\" not in item:
+        return item
+    return item.replace('\\"', '"').replace("\\'", "'").replace("\\\\", "\\")
 
 
 def _scalar(text: str) -> Value:
@@ -127,40 +133,42 @@ def _scalar(text: str) -> Value:
 
 def _unquoted(text: str) -> str:
     """Without one quote character at the front and one at the end, each on its own."""
-    if text.startswith(_QUOTES):
+    if text.startswith(QUOTES):
         text = text[1:]
-    return text[:-1] if text.endswith(_QUOTES) else text
+    return text[:-1] if text.endswith(QUOTES) else text
 
 
 def _inline_list(inside: str) -> list[str]:
     """The items between the brackets; every item is a text."""
     quoted = "'" in inside or '"' in inside
-    items = [piece.strip(WHITE_SPACE) for piece in (_pieces(inside) if quoted else inside.split(","))]
+    read = [piece for piece, _, _ in pieces(inside)] if quoted else inside.split(",")
+    items = [piece.strip(WHITE_SPACE) for piece in read]
     if not items[-1]:
         items.pop()
     return [_unquoted(item) for item in items] if quoted else items
 
 
-def _pieces(inside: str) -> list[str]:
-    """Cut at the commas that stand outside quotes; a backslash inside quotes protects the next character and goes."""
-    pieces: list[str] = []
-    current = ""
-    quote = ""
+def pieces(inside: str) -> Iterator[tuple[str, int, int]]:
+    """What stands between the commas outside quotes: as it is read, and start and end of what is written.
+
+    A backslash inside quotes protects the next character and is not read itself.
+    """
+    current = quote = ""
+    start = 0
     escaped = False
-    for char in inside:
+    for place, char in enumerate(inside):
         if escaped:
             current += char
             escaped = False
         elif char == "\\" and quote:
             escaped = True
         elif char == "," and not quote:
-            pieces.append(current)
-            current = ""
+            yield current, start, place
+            current, start = "", place + 1
         else:
             if char == quote:
                 quote = ""
-            elif char in _QUOTES and not quote and not trim(current):
+            elif char in QUOTES and not quote and not trim(current):
                 quote = char
             current += char
-    pieces.append(current)
-    return pieces
+    yield current, start, len(inside)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lorestudio.domain.entry import (
     BUILT_IN_FIELDS,
@@ -20,15 +20,13 @@ from lorestudio.domain.entry import (
     VaultIndex,
 )
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import fields as field_file
-from lorestudio.vault.entries import EntryFields, ParseRules, read_fields
-from lorestudio.vault.files import VaultFiles
-from lorestudio.vault.folder_scan import KnownFile, KnownVault, text_digest
+from lorestudio.vault.folder_scan import KnownVault
 
 
-def resolve(entries: Sequence[EntryFields], mode: str) -> list[EntryFields]:
+def resolve(entries: Sequence[Entry], mode: str) -> list[Entry]:
     """The entries that remain: titles are equal when their lower-case forms are.
 
     `first` keeps the first of each title; `last` the last one, at the first one's place; `merge` folds all into the
@@ -36,9 +34,9 @@ def resolve(entries: Sequence[EntryFields], mode: str) -> list[EntryFields]:
     """
     if mode not in ("first", "last", "merge"):
         return list(entries)
-    chosen: dict[str, EntryFields] = {}
+    chosen: dict[str, Entry] = {}
     for entry in entries:
-        title = entry["title"].lower()
+        title = entry.title.lower()
         first = chosen.get(title)
         if first is None or mode == "last":
             chosen[title] = entry
@@ -47,27 +45,31 @@ def resolve(entries: Sequence[EntryFields], mode: str) -> list[EntryFields]:
     return list(chosen.values())
 
 
-def _merged(first: EntryFields, later: EntryFields) -> EntryFields:
+def _merged(first: Entry, later: Entry) -> Entry:
     """A copy of `first` with what `later` adds; all that is not named here stays the first one's."""
-    result = first.copy()
-    result["keys"] = _union(first["keys"], later["keys"])
-    result["tags"] = _union(first["tags"], later["tags"])
-    result["links"] = _union(first["links"], later["links"])
-    result["requires"] = _union(first["requires"], later["requires"])
-    result["excludes"] = _union(first["excludes"], later["excludes"])
-    result["constant"] = first["constant"] or later["constant"]
-    result["seed"] = first["seed"] or later["seed"]
-    result["bootstrap"] = first["bootstrap"] or later["bootstrap"]
-    result["guide"] = first["guide"] or later["guide"]
-    result["summary"] = first["summary"] or later["summary"]
-    if trim(later["content"]):
-        content = f"{first['content']}\n\n---\n\n{later['content']}"
-        result["content"] = content
-        result["tokens"] = CHARS_4.count(content)
+    content, tokens = first.content, first.tokens
+    if trim(later.content):
+        content = f"{first.content}\n\n---\n\n{later.content}"
+        tokens = CHARS_4.count(content)
     warnings: list[ParserWarning] = []
-    result["custom_fields"] = _merged_fields(first, later, warnings)
-    result["warnings"] = (*first["warnings"], *warnings)
-    return result
+    custom_fields = _merged_fields(first, later, warnings)
+    return replace(
+        first,
+        keys=_union(first.keys, later.keys),
+        tags=_union(first.tags, later.tags),
+        links=_union(first.links, later.links),
+        requires=_union(first.requires, later.requires),
+        excludes=_union(first.excludes, later.excludes),
+        constant=first.constant or later.constant,
+        seed=first.seed or later.seed,
+        bootstrap=first.bootstrap or later.bootstrap,
+        guide=first.guide or later.guide,
+        summary=first.summary or later.summary,
+        content=content,
+        tokens=tokens,
+        custom_fields=custom_fields,
+        warnings=(*first.warnings, *warnings),
+    )
 
 
 def _union(first: tuple[str, ...], later: tuple[str, ...]) -> tuple[str, ...]:
@@ -75,9 +77,9 @@ def _union(first: tuple[str, ...], later: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *later))) if later else first
 
 
-def _merged_fields(first: EntryFields, later: EntryFields, warnings: list[ParserWarning]) -> Mapping[str, Json]:
-    fields = dict(first["custom_fields"])
-    for name, value in later["custom_fields"].items():
+def _merged_fields(first: Entry, later: Entry, warnings: list[ParserWarning]) -> Mapping[str, Json]:
+    fields = dict(first.custom_fields)
+    for name, value in later.custom_fields.items():
         present = fields.get(name)
         if not isinstance(value, tuple):
             if present is None and value is not None:
@@ -92,57 +94,27 @@ def _merged_fields(first: EntryFields, later: EntryFields, warnings: list[Parser
     return fields
 
 
-def _merge_conflict(name: str, value: float, first: EntryFields, later: EntryFields) -> ParserWarning:
+def _merge_conflict(name: str, value: float, first: Entry, later: Entry) -> ParserWarning:
     return ParserWarning(
         "W_MERGE_CONFLICT",
         name,
-        f"The list in “{later['filename']}” cannot be merged with the value {to_string(value)} in "
-        f"“{first['filename']}”, so that value stays. DeepLore itself cannot build its index from these two notes.",
+        f"The list in “{later.filename}” cannot be merged with the value {to_string(value)} in "
+        f"“{first.filename}”, so that value stays. DeepLore itself cannot build its index from these two notes.",
         f"Write {name} as a list in both notes.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """An index and, entry by entry, the fields that each entry was made of."""
+    """An index and, entry by entry, the parsed notes that each entry was made of."""
 
     index: VaultIndex
-    fields: tuple[EntryFields, ...] = field(default=(), repr=False)
+    parsed: tuple[Entry, ...] = field(default=(), repr=False)
 
 
-def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter) -> VaultIndex:
-    """Every entry of the vaults in their order, links resolved, references to missing titles taken out.
-
-    The first vault's definition file decides which gating fields exist. Notes that gave no entry, or could not be
-    read, are in `left_out`, vault by vault. Equal files and names give an equal digest.
-    """
-    path = definition_path(settings)
-    text = next((file.text for vault in files_by_vault[:1] for file in vault.files if file.filename == path), "")
-    definitions = field_definitions(text, path)
-    rules = ParseRules.from_settings(settings, definitions.fields)
-    known = [
-        KnownVault(
-            vault.name,
-            tuple(
-                KnownFile(
-                    file.filename,
-                    text_digest(file.text),
-                    read_fields(file.text, file.filename, vault.name, rules, counter)
-                    if file.filename.endswith(".md")
-                    else None,
-                )
-                for file in vault.files
-            ),
-            vault.left_out,
-        )
-        for vault in files_by_vault
-    ]
-    return assemble(known, definitions, settings.multi_vault_conflict_resolution).index
-
-
-def notes_of(vaults: Sequence[KnownVault]) -> tuple[list[EntryFields], tuple[LeftOutNote, ...]]:
+def _notes_of(vaults: Sequence[KnownVault]) -> tuple[list[Entry], tuple[LeftOutNote, ...]]:
     """The notes that could become entries, in index order, and all that cannot."""
-    parsed: list[EntryFields] = []
+    parsed: list[Entry] = []
     left_out: list[LeftOutNote] = []
     for vault in vaults:
         for file in vault.files:
@@ -161,17 +133,17 @@ def assemble(
 
     An entry of `previous` that would come out the same is taken over as the same object, and so is the whole index.
     """
-    parsed, left_out = notes_of(vaults)
+    parsed, left_out = _notes_of(vaults)
     resolved = tuple(resolve(parsed, mode))
     entries = _finalized(resolved, previous)
     index = VaultIndex(
         entries=entries,
         left_out=left_out,
-        folders=folders_of(entries),
+        folders=_folders_of(entries),
         fields=definitions.fields,
         field_errors=definitions.errors,
         vaults=tuple(vault.name for vault in vaults),
-        digest=digest_of(vaults),
+        digest=_digest_of(vaults),
     )
     return Assembly(previous.index if previous is not None and previous.index == index else index, resolved)
 
@@ -201,49 +173,50 @@ def field_definitions(text: str, path: str) -> FieldDefinitions:
     return FieldDefinitions(definitions or BUILT_IN_FIELDS, tuple(f"{path}: {error}" for error in errors))
 
 
-class _FinalFields(EntryFields):
-    """An entry without its id."""
+def _finalized(parsed: Sequence[Entry], previous: Assembly | None) -> tuple[Entry, ...]:
+    titles = _titles(parsed)
+    same_titles = previous is not None and titles == _titles(previous.parsed)
+    # Parsed notes are compared by identity: only what was not parsed again can come out the same.
+    earlier = {} if previous is None else dict(zip(map(id, previous.parsed), previous.index.entries, strict=True))
+    entries = []
+    for place, note in enumerate(parsed):
+        before = earlier.get(id(note))
+        if before is None or before.id != place or not same_titles:
+            before = _final(note, titles, place, before)
+        entries.append(before)
+    return tuple(entries)
 
-    resolved_links: tuple[str, ...]
-    written_requires: tuple[str, ...] | None
-    written_excludes: tuple[str, ...] | None
-    written_cascade_links: tuple[str, ...] | None
+
+def _titles(parsed: Sequence[Entry]) -> dict[str, str]:
+    """The titles that links lead to, by lower case: of several spellings of one, the last entry's."""
+    return {note.title.lower(): note.title for note in parsed}
 
 
-def finalized(fields: EntryFields, titles: Mapping[str, str], position: int, earlier: Entry | None) -> Entry:
-    """The entry at that place of the index; `earlier`, made of the same fields, where it would come out the same.
+def _final(note: Entry, titles: Mapping[str, str], place: int, earlier: Entry | None) -> Entry:
+    """The entry at that place of the index; `earlier`, made of the same note, where it would come out the same.
 
-    References that no title answers to are taken out, and kept as written beside them (rules: deeplore 1.13). `titles`
-    are those that links lead to, by lower case.
+    References that no title answers to are taken out, and kept as written beside them (rules: deeplore 1.13).
     """
-    links = tuple([titles[name] for link in fields["links"] if (name := link.lower()) in titles])
-    requires = _existing(fields["requires"], titles)
-    excludes = _existing(fields["excludes"], titles)
-    cascade_links = _existing(fields["cascade_links"], titles)
+    links = tuple([titles[name] for link in note.links if (name := link.lower()) in titles])
+    requires = _existing(note.requires, titles)
+    excludes = _existing(note.excludes, titles)
+    cascade_links = _existing(note.cascade_links, titles)
     if earlier is not None and (
         (earlier.id, earlier.resolved_links, earlier.requires, earlier.excludes, earlier.cascade_links)
-        == (position, links, requires, excludes, cascade_links)
+        == (place, links, requires, excludes, cascade_links)
     ):  # fmt: skip
         return earlier
-    final: _FinalFields = {
-        **fields,
-        "resolved_links": links,
-        "requires": requires,
-        "excludes": excludes,
-        "cascade_links": cascade_links,
-        "written_requires": None if requires is fields["requires"] else fields["requires"],
-        "written_excludes": None if excludes is fields["excludes"] else fields["excludes"],
-        "written_cascade_links": None if cascade_links is fields["cascade_links"] else fields["cascade_links"],
-    }
-    return Entry(position, **final)
-
-
-def _finalized(parsed: Sequence[EntryFields], previous: Assembly | None) -> tuple[Entry, ...]:
-    # Of several spellings of a title, the last entry's is the one that links lead to.
-    titles = {fields["title"].lower(): fields["title"] for fields in parsed}
-    # The fields are compared by identity: only what was not parsed again can come out the same.
-    earlier = {} if previous is None else dict(zip(map(id, previous.fields), previous.index.entries, strict=True))
-    return tuple([finalized(fields, titles, place, earlier.get(id(fields))) for place, fields in enumerate(parsed)])
+    return replace(
+        note,
+        id=place,
+        resolved_links=links,
+        requires=requires,
+        excludes=excludes,
+        cascade_links=cascade_links,
+        written_requires=None if requires is note.requires else note.requires,
+        written_excludes=None if excludes is note.excludes else note.excludes,
+        written_cascade_links=None if cascade_links is note.cascade_links else note.cascade_links,
+    )
 
 
 def _existing(names: tuple[str, ...], titles: Mapping[str, str]) -> tuple[str, ...]:
@@ -253,7 +226,7 @@ def _existing(names: tuple[str, ...], titles: Mapping[str, str]) -> tuple[str, .
     return tuple([name for name in names if name.lower() in titles])
 
 
-def folders_of(entries: Sequence[Entry]) -> tuple[Folder, ...]:
+def _folders_of(entries: Sequence[Entry]) -> tuple[Folder, ...]:
     """Every folder above an entry, most entries first, else in order of appearance (outer before inner)."""
     counts: dict[str, int] = {}
     for folder, count in Counter([entry.folder for entry in entries if entry.folder]).items():
@@ -264,7 +237,7 @@ def folders_of(entries: Sequence[Entry]) -> tuple[Folder, ...]:
     return tuple(Folder(path, count) for path, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def digest_of(vaults: Sequence[KnownVault]) -> str:
+def _digest_of(vaults: Sequence[KnownVault]) -> str:
     """SHA-256 over the names and contents of everything that was read."""
     digest = hashlib.sha256()
     for vault in vaults:

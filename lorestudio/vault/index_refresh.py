@@ -6,45 +6,34 @@ The original leaves a stripped reference stripped when its target appears; here 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.vault.entries import ParseRules, read_fields
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.files import VaultFiles
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, parser_key
 from lorestudio.vault.index import Assembly, FieldDefinitions, assemble, definition_path, field_definitions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.settings.deeplore import DeepLoreSettings
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedEntry:
-    """Names an entry that has changed; of a removed one it is the last that is known."""
-
-    vault: str
-    filename: str
-    title: str
 
 
 @dataclass(frozen=True, slots=True)
 class IndexChanges:
     """What differs between two indexes (rules: deeplore 1.13 step 6, 12.4).
 
-    Entries are the same when vault and file name are. `modified` have another text, `keys_changed` other keys and a
-    title that is not among the modified ones. DeepLore reports these four. `other` are entries whose file differs in
-    something else, which DeepLore does not mention.
+    Entries are the same when vault and file name are; a removed one is as it was last known. `modified` have another
+    text, `keys_changed` other keys and a title that is not among the modified ones. DeepLore reports these four.
+    `other` are entries whose file differs in something else, which DeepLore does not mention.
     """
 
-    added: tuple[ChangedEntry, ...] = ()
-    removed: tuple[ChangedEntry, ...] = ()
-    modified: tuple[ChangedEntry, ...] = ()
-    keys_changed: tuple[ChangedEntry, ...] = ()
-    other: tuple[ChangedEntry, ...] = ()
+    added: tuple[Entry, ...] = ()
+    removed: tuple[Entry, ...] = ()
+    modified: tuple[Entry, ...] = ()
+    keys_changed: tuple[Entry, ...] = ()
+    other: tuple[Entry, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.modified or self.keys_changed or self.other)
@@ -76,16 +65,13 @@ class Refreshed:
     """The state after a look at the vaults.
 
     `read` and `parsed` count files; a file whose stamp is the known one is not read. `failures` are sentences about
-    vaults and files that could not be read, whose previous entries were kept. `finalised` is whether DeepLore would
-    have made its index anew and so have dropped its cached AI selection: when something changed, and always when some
-    file is no entry (rules: deeplore 1.13, 12.7).
+    vaults and files that could not be read, whose previous entries were kept.
     """
 
     state: VaultState
     changes: IndexChanges = NO_CHANGES
     read: int = 0
     parsed: int = 0
-    finalised: bool = True
     failures: tuple[str, ...] = ()
 
 
@@ -123,10 +109,7 @@ def update(
         parsed += fresh
         vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
     assembly = assemble(
-        vaults,
-        definitions,
-        settings.multi_vault_conflict_resolution,
-        previous.assembly if previous is not None else None,
+        vaults, definitions, settings.multi_vault_conflict_resolution, previous.assembly if previous else None
     )
     state = VaultState(tuple(vaults), assembly)
     return Refreshed(
@@ -134,9 +117,17 @@ def update(
         NO_CHANGES if previous is None else changes_between(previous.index, assembly.index),
         read=sum(vault.read for vault in scanned),
         parsed=parsed,
-        finalised=previous is None or assembly.index is not previous.index or _some_file_is_no_entry(state),
         failures=tuple(failures),
     )
+
+
+def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter) -> VaultIndex:
+    """Every entry of the vaults in their order, links resolved, references to missing titles taken out.
+
+    The first vault's definition file decides which gating fields exist. Notes that gave no entry, or could not be
+    read, are in `left_out`, vault by vault. Equal files and names give an equal digest.
+    """
+    return update(None, [ScannedVault.of(files) for files in files_by_vault], settings, counter).state.index
 
 
 def state_of(vaults: Sequence[KnownVault], settings: DeepLoreSettings) -> VaultState:
@@ -162,18 +153,18 @@ def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
     for entry in new.entries:
         earlier = before.get((entry.vault, entry.filename))
         if earlier is None:
-            added.append(_name(entry))
+            added.append(entry)
             continue
         if earlier is entry:
             continue
         if earlier.content != entry.content:
-            modified.append(_name(entry))
+            modified.append(entry)
             modified_titles.add(entry.title)
         if earlier.keys != entry.keys and entry.title not in modified_titles:
-            keys_changed.append(_name(entry))
+            keys_changed.append(entry)
         elif earlier.content == entry.content and earlier.content_hash != entry.content_hash:
-            other.append(_name(entry))
-    removed = [_name(entry) for entry in old.entries if (entry.vault, entry.filename) not in after]
+            other.append(entry)
+    removed = [entry for entry in old.entries if (entry.vault, entry.filename) not in after]
     return IndexChanges(tuple(added), tuple(removed), tuple(modified), tuple(keys_changed), tuple(other))
 
 
@@ -212,74 +203,20 @@ def _known_files(
             raise ValueError(f"The text of {file.filename} is needed and was not read.")
         note = None
         if file.filename.endswith(".md"):
-            note = read_fields(file.text, file.filename, vault.name, rules, counter)
+            note = parse_note(file.text, file.filename, vault.name, rules, counter)
             parsed += 1
         files.append(KnownFile(file.filename, file.digest, note, file.stamp, kept_text))
     return tuple(files), parsed
-
-
-def _some_file_is_no_entry(state: VaultState) -> bool:
-    indexed = {(entry.vault, entry.filename) for entry in state.index.entries}
-    return any(
-        (vault.name, file.filename) not in indexed
-        for vault in state.vaults
-        for file in vault.files
-        if file.note is not None
-    )
-
-
-def _name(entry: Entry) -> ChangedEntry:
-    return ChangedEntry(entry.vault, entry.filename, entry.title)
-
-
-DEFAULT_INTERVAL: Final = 10
-"""Generations between two readings where the setting is 0 or empty."""
 
 
 class RefreshReason(StrEnum):
     """Why the vaults are looked at."""
 
     OPENED = "opened"
-    EMPTY = "empty"
-    EXPIRED = "expired"
-    GENERATIONS = "generations"
     POLL = "poll"
     CHANGED_ON_DISK = "changed on disk"
     SETTINGS = "settings changed"
     MANUAL = "manual"
-
-
-@dataclass(frozen=True, slots=True)
-class LastRefresh:
-    """When the vaults were last looked at; `at_ms` is None before the first time.
-
-    `generation` is the chat's generation count then; it starts again at 0 with another chat (rules: deeplore 6.1).
-    """
-
-    at_ms: int | None = None
-    generation: int = 0
-
-
-def refresh_due(
-    settings: DeepLoreSettings, last: LastRefresh, now_ms: int, generation: int, *, empty: bool
-) -> RefreshReason | None:
-    """Why the index has to be refreshed before this generation, None where it does not.
-
-    Times are in ms of one clock; `generation` is the chat's generation count; `empty` is whether the index has no
-    entry. An unknown trigger counts as `ttl`, the default.
-    """
-    if empty:
-        return RefreshReason.EMPTY
-    trigger = settings.index_rebuild_trigger
-    if trigger == "manual":
-        return None
-    if trigger == "generation":
-        interval = settings.index_rebuild_generation_interval or DEFAULT_INTERVAL
-        return RefreshReason.GENERATIONS if generation - last.generation >= interval else None
-    ttl_ms = 1000 * settings.cache_ttl
-    if not ttl_ms or last.at_ms is None or now_ms - last.at_ms > ttl_ms:
-        return RefreshReason.EXPIRED
-    return None
 
 
 def polling_seconds(settings: DeepLoreSettings) -> float | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from lorestudio.domain.entry import NoteProblem
 from lorestudio.vault.files import VaultError, index_order
 from lorestudio.vault.folder_scan import KnownFile, ScannedFile, ScannedVault, scan_folder
 
@@ -46,20 +47,19 @@ class VaultSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
-    """A vault in a folder; `title` is the vault's name in place of the folder's."""
+    """A vault in a folder, whose name is the vault's."""
 
     path: Path
-    title: str = ""
 
     @property
     def id(self) -> str:
         """The folder's place."""
-        return f"folder:{self.path.expanduser().resolve()}"
+        return f"folder:{self.folder}"
 
     @property
     def name(self) -> str:
         """The vault's name."""
-        return self.title or self.path.expanduser().resolve().name
+        return self.folder.name
 
     @property
     def folder(self) -> Path:
@@ -116,7 +116,8 @@ class ObsidianSource:
         if fetched.failure or not scanned.files:
             failure = fetched.failure or f"Obsidian lists no note in the vault “{self.name}”."
             return ScannedVault(self.name, scanned.files, scanned.left_out, failure)
-        kept = {note.filename: note for note in fetched.unread if note.filename in known}
+        unread = (note for note in scanned.left_out if note.problem is NoteProblem.UNREADABLE)
+        kept = {note.filename: note for note in unread if note.filename in known}
         if not kept:
             return scanned
         files = {file.filename: file for file in scanned.files}

@@ -4,121 +4,79 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Mapping
+import logging
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from watchfiles import Change, awatch
 
+from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import list_folder
 from lorestudio.vault.folder_scan import Stamp, file_stamp
 
-DEBOUNCE_MS: Final = 400
-"""Changes that come within this time of each other are told together; editors write a file in several steps."""
-
-CHECK_S: Final = 1.0
-"""How often is checked that a watched folder is still the same one."""
-
-POLL_S: Final = 5.0
-RETRY_S: Final = 30.0
-"""How long polling goes on before watching is tried again."""
-
+_log = logging.getLogger(__name__)
 
 _Seen: TypeAlias = Mapping[str, Stamp | None] | None
 """Every note's stamp, None for a folder that cannot be listed."""
-
-
-class WatchMode(StrEnum):
-    """How changes are noticed."""
-
-    WATCHING = "watching"
-    POLLING = "polling"
-
-
-@dataclass(frozen=True, slots=True)
-class WatchStatus:
-    """How changes are noticed now, and for polling the reason as a sentence."""
-
-    mode: WatchMode
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class VaultChanges:
-    """Something has changed below `folder`: the names relative to it, none where anything may have changed."""
-
-    folder: Path
-    filenames: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class WatchTimes:
     """How quickly things are noticed: debounce in ms, the others in seconds."""
 
-    debounce_ms: int = DEBOUNCE_MS
-    check_s: float = CHECK_S
-    poll_s: float = POLL_S
-    retry_s: float = RETRY_S
+    debounce_ms: int = 400
+    """Changes that come within this time of each other are told together; editors write a file in several steps."""
+    check_s: float = 1.0
+    """How often is checked that a watched folder is still the same one."""
+    poll_s: float = 5.0
+    retry_s: float = 30.0
+    """How long polling goes on before watching is tried again."""
 
 
 DEFAULT_TIMES: Final = WatchTimes()
 
 
-async def watch_folder(
-    folder: Path,
-    on_status: Callable[[WatchStatus], None] | None = None,
-    times: WatchTimes = DEFAULT_TIMES,
-    *,
-    poll_only: bool = False,
-) -> AsyncGenerator[VaultChanges, None]:
-    """Every change below the folder, gathered over the debounce time; names that begin with a dot do not count.
+async def watch_folder(folder: Path, times: WatchTimes = DEFAULT_TIMES) -> AsyncGenerator[frozenset[str], None]:
+    """The names of what changes below the folder, gathered over the debounce time; those with a dot do not count.
 
-    The first event has no names and says that changes are noticed from now on; later ones without names say that some
-    may have been missed. It goes on until it is closed or its task is cancelled. A folder that cannot be watched is
-    polled, and watching is tried again after a while; `on_status` is told each time the mode or the reason changes.
+    Names are relative to the folder. The first event has none and says that changes are noticed from now on; later ones
+    without names say that anything may have changed. It goes on until it is closed or its task is cancelled. A folder
+    that cannot be watched is polled, which the log says with the reason, and watching is tried again after a while.
     """
-    told: WatchStatus | None = None
-
-    def tell(status: WatchStatus) -> None:
-        nonlocal told
-        if status != told and on_status is not None:
-            on_status(status)
-        told = status
-
+    told = ""
     watched = True  # so that the first round of polling begins with an event
     seen: _Seen = None
     while True:
-        reason = "Watching is switched off."
-        if not poll_only:
-            reason = f"The folder “{folder}” is not there."
-            try:
-                async with aclosing(_watch(folder, times)) as events:
-                    async for changes in events:
-                        watched = True
-                        tell(WatchStatus(WatchMode.WATCHING))
-                        yield changes
-            except (OSError, RuntimeError) as error:
-                reason = _reason(folder, error)
-        tell(WatchStatus(WatchMode.POLLING, f"{reason} It is looked at every {times.poll_s:g} s instead."))
+        reason = f"The folder “{folder}” is not there."
+        try:
+            async with aclosing(_watch(folder, times)) as events:
+                async for changes in events:
+                    watched, told = True, ""
+                    yield changes
+        except (OSError, RuntimeError) as error:
+            reason = _reason(folder, error)
+        if reason != told:
+            _log.warning("%s It is looked at every %g s instead.", reason, times.poll_s)
+            told = reason
         if watched:
             watched = False
             seen = await asyncio.to_thread(_stamps, folder)
-            yield VaultChanges(folder)
+            yield frozenset()
         rounds = max(1, round(times.retry_s / times.poll_s))
-        while poll_only or rounds:
+        while rounds:
             await asyncio.sleep(times.poll_s)
             before, seen = seen, await asyncio.to_thread(_stamps, folder)
             if seen != before:
-                yield VaultChanges(folder, _difference(before, seen))
+                yield _difference(before, seen)
             # A folder that is back can be watched again at once.
             rounds = 0 if before is None and seen is not None else rounds - 1
 
 
-async def _watch(folder: Path, times: WatchTimes) -> AsyncGenerator[VaultChanges, None]:
+async def _watch(folder: Path, times: WatchTimes) -> AsyncGenerator[frozenset[str], None]:
     """Changes as the system tells them; ends when the folder is gone. Raises OSError or RuntimeError."""
     identity = await asyncio.to_thread(_identity, folder)
     if identity is None:
@@ -140,10 +98,10 @@ async def _watch(folder: Path, times: WatchTimes) -> AsyncGenerator[VaultChanges
                 return  # the watch is on a folder that was removed or replaced
             if not started:
                 started = True
-                yield VaultChanges(folder)
+                yield frozenset()
             names = _names(root, found)
             if names:
-                yield VaultChanges(folder, names)
+                yield names
 
 
 def _names(root: Path, found: set[tuple[Change, str]]) -> frozenset[str]:
@@ -179,7 +137,7 @@ def _difference(old: _Seen, new: _Seen) -> frozenset[str]:
 
 
 def _reason(folder: Path, error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    text = reason_of(error)
     advice = ""
     if "limit" in text or getattr(error, "errno", None) in (28, 24):
         advice = " The system's number of watched files is used up; it can be raised (fs.inotify.max_user_watches)."

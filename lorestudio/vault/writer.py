@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from lorestudio.vault.data_folder import reason_of, refused
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
 
@@ -59,7 +60,7 @@ def sweep(folder: Path, now: float) -> Swept:
         except FileNotFoundError:
             continue  # it was being renamed or swept by somebody else
         except OSError as error:
-            reason = error.strerror or type(error).__name__
+            reason = reason_of(error)
             problems.append(f"“{path}” is left over from saving and cannot be deleted ({reason}). Delete it by hand.")
     return Swept(tuple(removed), tuple(problems))
 
@@ -132,11 +133,6 @@ def read_note(path: Path) -> tuple[str, str]:
         raise VaultError(describe_bad_encoding(path.name, data, error)) from error
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of the file's bytes, in hexadecimal. Raises VaultError where it cannot be read."""
-    return digest_of(_read(path))
-
-
 def encode_note(path: Path | str, text: str) -> bytes:
     """The bytes that `text` has on disk; `path`, or a name, is for the message. Raises SaveError where it has none."""
     try:
@@ -151,7 +147,7 @@ def encode_note(path: Path | str, text: str) -> bytes:
 
 
 def digest_of(data: bytes) -> str:
-    """SHA-256 in hexadecimal: what `digest` gives for a file with these bytes."""
+    """SHA-256 in hexadecimal: the digest of a file with these bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -255,6 +251,11 @@ def _rename_to_free_name(path: Path, target: Path) -> None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from error
         path.rename(target)
         return
+    _let_go(path, target)
+
+
+def _let_go(path: Path, target: Path) -> None:
+    """Take away the old name of what has a new one; where that fails, the new one goes."""
     try:
         path.unlink()
     except OSError:
@@ -267,11 +268,7 @@ def _move_link(path: Path, target: Path) -> None:
     if not leads_to.is_absolute() and path.parent != target.parent:
         leads_to = Path(os.path.relpath(path.parent / leads_to, target.parent))
     target.symlink_to(leads_to)
-    try:
-        path.unlink()
-    except OSError:
-        target.unlink()
-        raise
+    _let_go(path, target)
 
 
 def _name_taken(path: Path, action: str = "saved", place: Path | None = None) -> ChangedOnDisk:
@@ -315,18 +312,13 @@ def _write(temporary: Path, data: bytes, mode: int | None) -> None:
 
 
 def _read(path: Path) -> bytes:
-    try:
+    told = f"“{path.name}” cannot be read: {{reason}}. Check that it still exists and that you may read it."
+    with refused(VaultError, told):
         return path.read_bytes()
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise VaultError(
-            f"“{path.name}” cannot be read: {reason}. Check that it still exists and that you may read it."
-        ) from error
 
 
 def _describe(path: Path, error: OSError, action: str = "saved") -> str:
-    reason = error.strerror or str(error) or type(error).__name__
     otherwise = "Nothing is lost: the text is still in the editor. Save it elsewhere."
     if action != "saved":
         otherwise = "Nothing is lost: the file is as it was. Look at the disk and its permissions, and try again."
-    return f"“{path.name}” was not {action} ({reason}). {_ADVICE.get(error.errno or 0, otherwise)}"
+    return f"“{path.name}” was not {action} ({reason_of(error)}). {_ADVICE.get(error.errno or 0, otherwise)}"

@@ -29,8 +29,7 @@ from lorestudio.systems.registry import system_of
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.folder_scan import ScannedVault
-from lorestudio.vault.index import build_index
-from lorestudio.vault.index_refresh import update
+from lorestudio.vault.index_refresh import build_index, update
 
 KEYSTROKES: Final = 40
 MESSAGES: Final = 20

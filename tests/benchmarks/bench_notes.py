@@ -18,9 +18,9 @@ from lorestudio.studio.notes.search import SearchOptions, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.key_search import DeepLoreWakes
-from lorestudio.vault.folder import read_folder
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
 from tests.benchmarks.bench_open_vault import write_vault
+from tests.vault.folders import read_folder
 
 QUERIES = (
     ("one title", '"Place 00123"', SearchOptions()),

@@ -32,7 +32,7 @@ from lorestudio.ui.shell.process import collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
 
 MODES = {
     "keywords-only": {},

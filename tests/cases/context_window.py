@@ -6,20 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lorestudio.settings.contextwindow import CountingSettings
-from lorestudio.systems.contextwindow import lore
-from lorestudio.systems.contextwindow.budgeting import Sharing, combined_text, fit
+from lorestudio.systems.contextwindow.budgeting import Sharing, fit
 from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
-from lorestudio.systems.contextwindow.lore import LoreBook, LoreEntry
 from lorestudio.systems.contextwindow.selecting import select, select_and_fill
 from lorestudio.systems.contextwindow.truncating import (
     Cutting,
     Method,
+    cut,
     cut_elements,
     cut_turns,
-    truncated,
+    effective,
     truncated_list,
 )
-from lorestudio.systems.contextwindow.window import ContextWindow, WindowRole, WindowTurn
+from lorestudio.systems.contextwindow.window import ContextWindow, LoreBook, LoreEntry, WindowTurn
 
 _RESULTS = {
     "count": ("tokens",),
@@ -57,34 +56,39 @@ def _counter(document: Mapping[str, Any], options: Mapping[str, Any] | None = No
 
 
 def _book(entries: Sequence[Mapping[str, Any]]) -> LoreBook:
-    book: LoreBook = {}
-    for item in entries:
-        book = lore.with_entry(
-            book,
-            LoreEntry(
-                item["key"],
-                item["value"],
-                item["weight"],
-                tuple(item["linkedKeys"]),
-                tuple(item["aliasKeysGiven"]),
-                tuple(item["requiredKeys"]),
-            ),
-        )
-    return book
+    return {
+        item["key"]: LoreEntry(
+            item["key"],
+            item["value"],
+            item["weight"],
+            tuple(item["linkedKeys"]),
+            tuple(item["aliasKeysGiven"]),
+            tuple(item["requiredKeys"]),
+        ).with_spellings()
+        for item in entries
+    }
 
 
 def _turns(texts: Sequence[str]) -> tuple[WindowTurn, ...]:
-    return tuple(WindowTurn(WindowRole.USER, text, str(place)) for place, text in enumerate(texts))
+    return tuple(WindowTurn("user", text, str(place)) for place, text in enumerate(texts))
 
 
 def _count(item: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
     return {"tokens": _counter(document, item["options"]).count(item["text"])}
 
 
+def _cut_text(text: str, room: int, method: str, counter: WordListCounter) -> str:
+    """The text cut at its single spaces; the pieces are counted on their own."""
+    if counter.count(text) <= room:
+        return text
+    pieces = text.split(" ")
+    items = cut([counter.count(piece) for piece in pieces], room, Method(method))
+    return " ".join(pieces[each.place] for each in items if each.kept)
+
+
 def _truncate_string(item: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
-    method = Method(item["method"])
-    result = truncated(item["text"], item["windowSize"], item["multiplyWindowSizeBy"], method, _counter(document))
-    return {"result": result}
+    room = effective(item["windowSize"], item["multiplyWindowSizeBy"])
+    return {"result": _cut_text(item["text"], room, item["method"], _counter(document))}
 
 
 def _truncate_list(item: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
@@ -110,7 +114,7 @@ def _truncate_elements(item: Mapping[str, Any], document: Mapping[str, Any]) -> 
 
 
 def _truncate_history(item: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
-    found = cut_turns(_turns(item["items"]), _cutting(item), _counter(document))
+    found = cut_turns(item["items"], _cutting(item), _counter(document))
     return {"result": [item["items"][place] for place in found.order]}
 
 
@@ -156,14 +160,14 @@ def _fill(item: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
 
 
 def _combine(item: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
-    window = ContextWindow(_book(document["budgetFixture"]["loreBook"]), tuple(item["contextElements"]))
-    sharing = Sharing(
-        item["totalTokenBudget"],
-        item["multiplyWindowSizeBy"],
-        Method(item["method"]),
-        source_compatible=True,
-    )
-    return {"result": combined_text(window, item["text"], sharing, _counter(document))}
+    """Lore in the order of its selection, then the elements, as one text (rules: context-window 13)."""
+    book, budget, counter = _book(document["budgetFixture"]["loreBook"]), item["totalTokenBudget"], _counter(document)
+    keys = select(book, item["text"], budget, counter).selected
+    parts = (" ".join(book[key].value for key in keys), " ".join(item["contextElements"]))
+    result, times = " ".join(part for part in parts if part.strip()), item["multiplyWindowSizeBy"]
+    if not times:  # then the original does not cut at all
+        return {"result": result}
+    return {"result": _cut_text(result, -(-budget // times) * times, item["method"], counter)}
 
 
 _OPERATIONS = {

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from lorestudio.systems.facts import extraction, options, retrieval, similarity, threads
-from lorestudio.systems.facts.conversations import FactMemory
-from lorestudio.systems.facts.extraction import chat_request, payload, tags_of
-from lorestudio.systems.facts.options import FactMemoryConfig, FactOptions, field_rule, pattern_rule
+from lorestudio.systems.facts.conversations import Conversations
+from lorestudio.systems.facts.extraction import Review, chat_request, payload, tags_of
+from lorestudio.systems.facts.options import FactOptions, field_rule, pattern_rule
 from lorestudio.systems.facts.pipeline import extract_facts, review_facts, run_pipeline
-from lorestudio.systems.facts.profile import group_rule, matching_goal, sort_facts
+from lorestudio.systems.facts.profile import Structured, group_rule, matching_goal, sort_facts
 from lorestudio.systems.facts.records import (
     PROFILE_KEYS,
     SAFE,
     STRICT,
+    Changes,
     Fact,
+    FactError,
     Line,
     Memory,
     MemoryMatch,
     Thread,
     ThreadState,
-    as_match,
     iso,
 )
 from lorestudio.systems.facts.store import FactStore
@@ -94,22 +95,32 @@ class _Bench:
         return {"action": "supersede", "existingIndex": best.index, "similarity": best.similarity}
 
     def find_most_similar(self, given: Mapping[str, Any]) -> Any:
-        best = similarity.find_most_similar(_vector(given["new"]), *self._existing(given), strict=self.strict)
-        return {"value": None if best is None else {"index": best.index, "similarity": best.similarity}}
+        best = similarity.VectorTable(self._existing(given)).best_of([_vector(given["new"])], strict=self.strict)[0]
+        if best is None or best.similarity < self._threshold(given):
+            return {"value": None}
+        return {"value": {"index": best.index, "similarity": best.similarity}}
 
     def is_duplicate(self, given: Mapping[str, Any]) -> Any:
-        found = similarity.is_duplicate(_vector(given["new"]), *self._existing(given), strict=self.strict)
-        return {"value": found}
+        return {"value": self._repeats(_vector(given["new"]), self._existing(given), self._threshold(given))}
 
     def dedupe_batch(self, given: Mapping[str, Any]) -> Any:
-        facts = given["facts"]
-        kept = similarity.dedupe_batch(
-            [_vector(fact["embedding"]) for fact in facts], *self._existing(given), strict=self.strict
-        )
-        return {"kept": [facts[place]["content"] for place in kept]}
+        known, kept = self._existing(given), []
+        for fact in given["facts"]:
+            if not self._repeats(_vector(fact["embedding"]), known, self._threshold(given)):
+                kept.append(fact["content"])
+                known.append(_vector(fact["embedding"]))
+        return {"kept": kept}
 
-    def _existing(self, given: Mapping[str, Any]) -> tuple[list[Any], float]:
-        return [_vector(each) for each in given["existing"]], given.get("threshold", similarity.DEDUPLICATION)
+    def _repeats(self, vector: Any, rows: Sequence[Any], threshold: float) -> bool:
+        """Whether any row reaches the threshold; the safe rules pass over those of another length."""
+        comparable = (row for row in rows if row is not None and (self.strict or len(row) == len(vector)))
+        return any(similarity.cosine(vector, row) >= threshold for row in comparable)
+
+    def _existing(self, given: Mapping[str, Any]) -> list[Any]:
+        return [_vector(each) for each in given["existing"]]
+
+    def _threshold(self, given: Mapping[str, Any]) -> float:
+        return float(given.get("threshold", similarity.DEDUPLICATION))
 
     def validate_extraction(self, given: Mapping[str, Any]) -> Any:
         return {"value": list(extraction.validated(given["parsed"]))}
@@ -144,7 +155,7 @@ class _Bench:
         model = _Model([], reply=given["reply"])
         prompt = given.get("prompt", "")
         review = asyncio.run(review_facts(facts, shown, model, FactOptions(reflection_prompt=prompt, mode=self.mode)))
-        found = {"result": review.data, "applied": [fact.data for fact in review.facts]}
+        found = {"result": _review(review), "applied": [fact.data for fact in review.facts]}
         if given.get("show_payload"):
             system, user = model.reviewed[0]
             assert user == json.dumps(json.loads(user), indent=2, ensure_ascii=False)
@@ -154,7 +165,7 @@ class _Bench:
     def structured(self, given: Mapping[str, Any]) -> Any:
         found = sort_facts([_fact(fact) for fact in given["facts"]], _rules(given["rules"]), strict=self.strict)
         return {
-            "structured": [made.data for made in found.structured],
+            "structured": [_structured(made) for made in found.structured],
             "freeform": [fact.data for fact in found.freeform],
         }
 
@@ -232,20 +243,15 @@ class _Bench:
         config = given.get("config", {})
         store = self._store()
         model = _Model(given.get("extraction", []), given.get("vectors", {}), given.get("embed_fail", ()))
-        memory = FactMemory(
+        memory = Conversations(
             store,
             model,
-            FactMemoryConfig(
-                _options(config, self.mode),
-                _search(config, self.mode),
-                timeouts=threads.timeouts(
-                    config.get("preset", ""), config.get("coolingTimeoutMs"), config.get("dormantTimeoutMs"),
-                    config.get("closedTimeoutMs"),
-                ),
-                auto_retrieve=config.get("autoRetrieve", False),
+            _options(config, self.mode),
+            threads.timeouts(
+                config.get("preset", ""), config.get("coolingTimeoutMs"), config.get("dormantTimeoutMs"),
+                config.get("closedTimeoutMs"),
             ),
-            now=self.clock,
-            partner=_Partner(),
+            self.clock,
         )  # fmt: skip
         steps, current = [], ""
         for step in given["steps"]:
@@ -282,30 +288,39 @@ class _Bench:
 
     def should_archive(self, given: Mapping[str, Any]) -> Any:
         config = given.get("config", {})
-        below = config.get("minRetrievalScore", retrieval.ARCHIVE_BELOW)
-        half_life = config.get("forgettingHalfLifeMs", retrieval.HALF_LIFE)
+        below, half_life = config.get("minRetrievalScore", 0.1), config.get("forgettingHalfLifeMs", retrieval.HALF_LIFE)
         memory = _match({"content": "", "score": 0, **given["memory"]}).memory
-        return {"value": retrieval.should_archive(memory, self.clock(), below, half_life)}
+        left = retrieval.fading(
+            memory.last_retrieved_at, memory.created_at, memory.retrieval_count, self.clock(), half_life
+        )
+        return {"value": not memory.pinned and left < below}
 
     def retrieve(self, given: Mapping[str, Any]) -> Any:
         store = self._store()
         for number, raw in enumerate(given["memories"]):
             store.put_memory(_memory(raw, number))
         self._profile(store, given.get("profile_ops", ()))
-        updates = _Updates(store)
-        config = given.get("config", {})
+        config, limit = given.get("config", {}), given.get("limit", 10)
         search = _search(config, self.mode)
-        memory = FactMemory(
-            updates, _Model([], given.get("vectors", {})), FactMemoryConfig(search=search), now=self.clock
-        )
-        found = asyncio.run(
-            memory.retrieve(USER, given["query"], given.get("limit", 10), given.get("filterTags") or ())
-        )
+        pinned = [MemoryMatch(memory, 1.0) for memory in store.get_memories(USER) if memory.pinned]
+        considered = store.search_memories(
+            USER, _vector(given["vectors"][given["query"]]), limit * (5 if search.diversity_weight > 0 else 1),
+            given.get("filterTags") or (), strict=self.strict,
+        )  # fmt: skip
+        found = retrieval.chosen(pinned, considered, store.get_profile(USER), search, self.clock(), limit).matches
+        matches = found[1:] if config.get("onRetrieve") == "drop_first" else found
+        updates = []
+        for match in matches if search.half_life is not None else ():
+            lost = self.strict and match.memory.pinned  # the original loses the counters of pinned ones
+            times = 0 if lost else match.memory.retrieval_count or 0
+            asked = Changes(last_retrieved_at=self.clock(), retrieval_count=times + 1)
+            store.update_memory(match.memory.id, asked)
+            updates.append({"op": "update", "id": match.memory.id, "updates": _changes(asked)})
         return {
             "matches": [
-                {"id": match.memory.id, "score": match.score, "pinned": match.pinned} for match in found.matches
+                {"id": match.memory.id, "score": match.score, "pinned": match.memory.pinned} for match in matches
             ],
-            "metadata_updates": updates.calls,
+            "metadata_updates": updates,
         }
 
     def context(self, given: Mapping[str, Any]) -> Any:
@@ -314,7 +329,8 @@ class _Bench:
             options.get("prioritySignaling", True), options.get("chronologicalRetrieval", True),
             options.get("cacheableContext", False),
         )  # fmt: skip
-        return {"text": retrieval.context_text(_matches(given["memories"]), given.get("profile"), layout)}
+        pieces = retrieval.context_pieces(_matches(given["memories"]), given.get("profile"), layout)
+        return {"text": "".join(piece.text for piece in pieces)}
 
     # ---- the bench --------------------------------------------------------------------------------------------------
 
@@ -332,7 +348,10 @@ class _Bench:
         for operation in operations:
             self.clock.now = _ms(operation["now"]) if "now" in operation else self.clock.now
             if "merge" in operation:
-                store.update_profile(USER, operation["merge"])
+                for field, value in operation["merge"].items():
+                    before = (store.get_profile(USER) or {}).get(field, {})
+                    both = before | value if isinstance(value, dict) else value
+                    store.update_profile_field(USER, field, both, "set")
             else:
                 store.update_profile_field(USER, operation["field"], operation.get("value"), operation["action"])
         self.clock.now = start
@@ -380,11 +399,6 @@ class _Model:
         return _vector(self.vectors[text])
 
 
-class _Partner:
-    async def stream(self, _lines: Sequence[Line]) -> AsyncIterator[str]:
-        yield "noted"
-
-
 class _Recorder:
     """Writes down the calls of a run, and refuses those that the case wants to fail."""
 
@@ -425,32 +439,17 @@ class _Recorder:
             raise RuntimeError(f"{kind} failed")
 
 
-class _Updates:
-    """A store that writes down the changes of memories."""
-
-    def __init__(self, store: FactStore) -> None:
-        self._store = store
-        self.calls: list[dict[str, Any]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    def update_memory(self, memory: str, changes: Any) -> None:
-        self.calls.append({"op": "update", "id": memory, "updates": _changes(changes)})
-        self._store.update_memory(memory, changes)
-
-
-async def _do(memory: FactMemory, step: Mapping[str, Any], current: str) -> tuple[dict[str, Any], str]:
+async def _do(memory: Conversations, step: Mapping[str, Any], current: str) -> tuple[dict[str, Any], str]:
     """One step of a lifecycle; also the thread that the next ones are about."""
     what, thread = step["do"], step.get("thread", current)
     if what == "create":
-        return {}, memory.create(USER).id
+        return {}, memory.store.create_thread(USER).id
     if what == "get_or_create":
         made = memory.get_or_create(USER)
         return {"returned_thread": {"id": made.id, "state": str(made.state)}}, made.id
     if what == "sweep":
-        swept = await memory.sweep()
-        return ({"error": _error(swept.failures[0].error)} if swept.failures else {}), current
+        failures = await memory.sweep()
+        return ({"error": _error(failures[0][1])} if failures else {}), current
     if what == "trigger":
         return {"result": (await memory.trigger(thread)).data}, current
     if what == "close":
@@ -458,18 +457,18 @@ async def _do(memory: FactMemory, step: Mapping[str, Any], current: str) -> tupl
         return {}, current
     if what != "chat":
         raise LookupError(f"no step is called {what}")
-    talked = await memory.chat(thread, step.get("message", ""))
-    back = talked.thread
+    back = memory.exchange(thread, step.get("message", ""), "noted")
     last = None if back.last_message_at is None else iso(back.last_message_at)
     return {
-        "redirected": talked.previous is not None,
-        "previousThreadId": talked.previous,
+        "redirected": back.id != thread,
+        "previousThreadId": thread if back.id != thread else None,
         "returned_thread": {"id": back.id, "state": str(back.state), "lastMessageAt": last},
     }, current
 
 
 def _error(error: Exception) -> str:
-    return f"InvalidTransitionError: {error}" if isinstance(error, InvalidTransitionError) else str(error)
+    message = error.message if isinstance(error, FactError) else str(error)
+    return f"InvalidTransitionError: {message}" if isinstance(error, InvalidTransitionError) else message
 
 
 def _ms(text: str) -> int:
@@ -498,6 +497,24 @@ def _fact(raw: Mapping[str, Any]) -> Fact:
     return Fact(raw["content"], raw.get("source", ""), raw.get("tags"), profile)
 
 
+def _structured(made: Structured) -> dict[str, Any]:
+    return {"field": made.field, "value": made.value, "action": made.action, "sourceText": made.source_text}
+
+
+def _review(review: Review) -> dict[str, Any]:
+    return {
+        "correctedFacts": [
+            {**made.fact.data, "action": made.action, **({} if made.reason is None else {"reason": made.reason})}
+            for made in review.corrected
+        ],
+        "missedFacts": [fact.data for fact in review.missed],
+        "conflicts": [
+            {"newFact": each.new_fact, "existingMemory": each.existing, "resolution": each.resolution}
+            for each in review.conflicts
+        ],
+    }
+
+
 def _memory(raw: Mapping[str, Any], number: int) -> Memory:
     return Memory(
         raw.get("id", f"m{number}"), raw.get("userId", USER), raw.get("threadId", "t0"), raw["content"],
@@ -513,7 +530,7 @@ def _match(raw: Mapping[str, Any]) -> MemoryMatch:
         _when(raw, "createdAt"), raw.get("pinned"), raw.get("tags"), _when(raw, "lastRetrievedAt"),
         raw.get("retrievalCount"),
     )  # fmt: skip
-    return as_match(memory, raw["score"])
+    return MemoryMatch(memory, raw["score"])
 
 
 def _matches(raw: Sequence[Mapping[str, Any]]) -> list[MemoryMatch]:
@@ -604,12 +621,6 @@ def _search(raw: Mapping[str, Any], mode: str) -> retrieval.MemorySearch:
         raw.get("recencyWeight", 0),
         raw.get("recencyMaxAgeMs", retrieval.RECENT),
         raw.get("diversityWeight", 0),
-        None
-        if forgetting is None
-        else retrieval.Forgetting(
-            forgetting.get("forgettingHalfLifeMs", retrieval.HALF_LIFE),
-            forgetting.get("minRetrievalScore", retrieval.ARCHIVE_BELOW),
-        ),
-        (lambda matches: matches[1:]) if raw.get("onRetrieve") == "drop_first" else None,
+        None if forgetting is None else forgetting.get("forgettingHalfLifeMs", retrieval.HALF_LIFE),
         mode,
     )

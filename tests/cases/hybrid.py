@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lorestudio.domain.javascript import length
+from lorestudio.domain.javascript import length, truthy
 from lorestudio.llm.embedding import embeddings_address
-from lorestudio.systems.hybrid.book import FirstStep, WorldEntry, options_of
+from lorestudio.systems.hybrid.book import DEFAULT_LIMIT, DEFAULT_THRESHOLD, FirstStep, Options, WorldEntry
 from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way, finish, prepare
 
 _SHOWN = 12
@@ -23,7 +24,7 @@ def cases(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def outcome(case: Mapping[str, Any]) -> Any:
     """Everything that the expected outcome speaks of."""
     given, strict, expected = case["input"], case["operation"] == "literal", case["expected"]
-    options = options_of(given.get("options", {}), mode=FirstStep(case["listing"]), strict=strict)
+    options = _options(given.get("options", {}), FirstStep(case["listing"]), strict=strict)
     book = [_entry(entry) for entry in given["worldbook"]]
     embedder = given["embedder"]
     try:
@@ -50,6 +51,31 @@ def same(actual: Any, expected: Any) -> bool:
         elif actual[name] != expected[name]:
             return False
     return True
+
+
+def _options(given: Mapping[str, Any], mode: FirstStep, *, strict: bool) -> Options:
+    """Options as a caller of the listing writes them; an absent one has its default.
+
+    By the listing null counts as 0 and everything else as it is; else null and what is no number have the default,
+    and a limit below 0 is 0 (R9).
+    """
+
+    def number(name: str, default: float) -> float:
+        value = given.get(name, default)
+        if value is None and strict:
+            return 0.0
+        known = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+        return float(value) if known else default
+
+    limit, semantic = number("limit", DEFAULT_LIMIT), given.get("useSemanticSearch", True)
+    return Options(
+        limit if strict else max(0.0, limit),
+        number("semanticThreshold", DEFAULT_THRESHOLD),
+        truthy(semantic) if strict else semantic is not False,
+        mode,
+        number("keywordBoost", 0.1),
+        strict,
+    )
 
 
 def _entry(raw: Mapping[str, Any]) -> WorldEntry:

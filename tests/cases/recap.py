@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings, read_recap_settings
 from lorestudio.systems.recap import asking, message_recaps, records, refresh, scene_breaks, scenes
@@ -24,8 +25,11 @@ from lorestudio.systems.recap.queue import (
     normalised,
     retry_delay,
 )
+from lorestudio.systems.recap.refresh import RecapPlace
 from lorestudio.systems.recap.running import RunningRecaps, RunningVersion, read_store, storage, write_store
+from lorestudio.systems.recap.tracing import HOST_POSITION
 from lorestudio.systems.recap.worker import Worker
+from lorestudio.trace.prompt_order import prompt_order
 from tests.cases.runner import Case
 
 Input = Mapping[str, Any]
@@ -398,25 +402,44 @@ def _injection(given: Input) -> Any:
     return {**told, "role": found.role, "scan": found.scan}
 
 
+@dataclass(frozen=True)
+class Placed:
+    """An injection as the program hands it to the host."""
+
+    place: RecapPlace
+    tag: str
+    text: str
+    position: int
+    depth: int
+    role: int
+
+
+def _block(place: RecapPlace, placed: Iterable[Placed]) -> dict[str, Any]:
+    """Injections that stand together; each is trimmed."""
+    items = tuple(placed)
+    text = "\n".join(item.text.strip() for item in items)
+    return {"place": place.value, "role": refresh.ROLE_NAMES[Role(items[0].role)], "text": text}
+
+
 def _prompt_order(given: Input) -> Any:
-    placed = [
-        refresh.PlacedText(
-            item["key"], item["text"], refresh.place_of(item["position"], given["dialect"]), item["depth"],
-            item["role"],
-        )
-        for item in given["injections"]
-    ]  # fmt: skip
-    blocks = refresh.prompt_order(given["card"], given["history"], placed, given["new_message"])
-    return {
-        "blocks": [
-            {
-                "place": block.place,
-                **({} if block.role is None else {"role": refresh.ROLE_NAMES[block.role]}),
-                "text": block.text,
-            }
-            for block in blocks
-        ]
-    }
+    placed = []
+    for item in given["injections"]:
+        place = refresh.place_of(item["position"], given["dialect"])
+        depth = 0 if place is RecapPlace.AFTER_HISTORY else item["depth"]
+        position = HOST_POSITION.get(place, Position.OUTLET)
+        placed.append(Placed(place, item["key"], item["text"], position, depth, item["role"]))
+    late = prompt_order([item for item in placed if item.place is RecapPlace.AFTER_HISTORY]).in_chat
+    known = prompt_order([item for item in placed if item.place is not RecapPlace.AFTER_HISTORY])
+    seen = [message for message in given["history"] if not message.get("is_system")]
+    blocks = [_block(RecapPlace.BEFORE_MAIN, [item]) for item in known.before]
+    blocks.append({"place": "card", "text": given["card"]})
+    blocks += [_block(RecapPlace.AFTER_MAIN, [item]) for item in known.after]
+    for number in range(len(seen) + 1):
+        here = [group for group in known.in_chat if group.older(len(seen)) == number]
+        blocks += [_block(RecapPlace.IN_CHAT, group.prompts) for group in here]
+        blocks += [{"place": "history", "text": message["mes"]} for message in seen[number : number + 1]]
+    blocks += [_block(RecapPlace.AFTER_HISTORY, group.prompts) for group in late]
+    return {"blocks": [*blocks, {"place": "new_message", "text": given["new_message"]}]}
 
 
 # The queue

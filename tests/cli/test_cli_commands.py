@@ -10,6 +10,7 @@ from click.testing import Result
 
 from lorestudio import __version__
 from lorestudio.cli import app as cli
+from lorestudio.cli import options
 from lorestudio.cli import window as opening
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.doctor import CheckResult
@@ -229,7 +230,7 @@ def test_ctrl_c_while_reading_ends_with_130(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "open_project", stop)
+    monkeypatch.setattr(options, "open_project", stop)
     monkeypatch.setattr(cli, "run_scenarios", stop)
     arguments = [chat] if command == "run" else [vault, "--chat", chat]
     result = lorestudio(command, *arguments)
@@ -240,6 +241,6 @@ def test_an_error_has_its_file_in_front(lorestudio: Run, monkeypatch: pytest.Mon
     def wrong(*_: object) -> None:
         raise InputError("chat.jsonl", "it is wrong.", 3, "mes")
 
-    monkeypatch.setattr(cli, "open_project", wrong)
+    monkeypatch.setattr(options, "open_project", wrong)
     result = lorestudio("open", vault)
     assert result.stderr == "lorestudio: chat.jsonl, line 3, field “mes”: it is wrong.\n"

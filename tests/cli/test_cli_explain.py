@@ -99,7 +99,7 @@ def test_what_cannot_be_explained(
     assert message in result.stderr
 
 
-@pytest.mark.parametrize("system", ["hybrid", "world-info", "context-window"])
+@pytest.mark.parametrize("system", ["world-info", "context-window"])
 def test_a_system_that_holds_nothing_in_says_why(lorestudio: Run, vault: Path, chat: Path, system: str) -> None:
     """Only about an entry that stayed out: of one that went in nothing is asked."""
     asked = ("explain", vault, "--chat", chat, "--message", 1, "--system", system, "--entry")

@@ -9,7 +9,7 @@ from click.testing import Result
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.vault.data_folder import default_folder
-from lorestudio.vault.writer import digest
+from tests.digests import digest
 
 Run = Callable[..., Result]
 

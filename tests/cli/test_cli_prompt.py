@@ -56,7 +56,7 @@ def test_a_main_prompt_of_ones_own_and_a_small_context(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--card", "gone.png"), "gone.png: the card cannot be read"),
+        (("--card", "gone.png"), "gone.png: there is no such file"),
         (("--message", "0"), "#0 is no reply"),
         (("--answers", "Ollama"), "asks no provider"),
         (("--mode", "magic"), "there is no mode"),

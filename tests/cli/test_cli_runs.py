@@ -11,6 +11,7 @@ import pytest
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.run_store import RunStore, default_folder
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import Decided, Moment, State
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.store import TraceStore
@@ -90,10 +91,14 @@ def test_a_turn_of_another_system_is_explained(lorestudio: Run, vault: Path, cha
 def test_what_is_kept_is_explained_without_running_it(
     lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def never(*_: object) -> None:
-        raise AssertionError
+    """Nothing is run but the question what would have become of an entry that stayed out."""
+    decide = HybridSystem.decide
 
-    monkeypatch.setattr(HybridSystem, "decide", never)
+    async def only_held(system: HybridSystem, moment: Moment, state: State = None) -> Decided:
+        assert moment.held is not None
+        return await decide(system, moment, state)
+
+    monkeypatch.setattr(HybridSystem, "decide", only_held)
     result = lorestudio("explain", vault, "--chat", chat, "--system", "hybrid", "--entry", "Lamp")
     assert result.exit_code == 0, result.output
     assert "“Lamp”" in result.output

@@ -113,7 +113,7 @@ def test_what_is_no_card_is_refused_with_its_place(data: bytes, told: str) -> No
 
 
 def test_a_card_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         load_card(tmp_path / "gone.png")
 
 

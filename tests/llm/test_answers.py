@@ -8,12 +8,13 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from lorestudio.llm.answers import LiveAnswers, ScriptedAnswers, TypedAnswers
+from lorestudio.llm.answers import LiveAnswers, TypedAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http_client import client_for
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 from lorestudio.llm.profiles import Profile
 from tests.llm.server import REQUEST, Server, chunk, completion, events, reply
+from tests.scripted_answers import ScriptedAnswers
 
 
 def answered(source: AnswerSource, request: ChatRequest = REQUEST) -> ChatReply:

@@ -2,8 +2,9 @@ import json
 
 import pytest
 
+from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import SettingsError
-from lorestudio.settings.recap import RecapSettings, load_recap_settings, read_recap_settings, recap_declarations
+from lorestudio.settings.recap import RecapSettings, load_recap_settings, read_recap_settings
 
 
 def test_the_defaults_to_ship():
@@ -16,7 +17,7 @@ def test_the_defaults_to_ship():
 
 
 def test_every_setting_is_named_in_files_as_here_and_says_what_it_does():
-    for known in recap_declarations():
+    for known in declared(RecapSettings):
         assert known.alias == known.name
         assert known.title
         assert known.help.endswith(".")
@@ -24,7 +25,7 @@ def test_every_setting_is_named_in_files_as_here_and_says_what_it_does():
 
 
 def test_titles_are_not_used_twice_in_a_group():
-    named = [(known.group, known.title) for known in recap_declarations()]
+    named = [(known.group, known.title) for known in declared(RecapSettings)]
     assert len(named) == len(set(named))
 
 

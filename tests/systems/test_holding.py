@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.holding import Hold
 from lorestudio.trace.held_run import WouldState, would_also
-from lorestudio.trace.journey import FateState, fate
+from lorestudio.trace.journey import FateState, Journeys
 from tests.examples import examples
 from tests.systems.worlds import changed, entry, rules, world
 
@@ -23,7 +23,7 @@ def traced(there):
 def held(there, title, stopped_by=None):
     """What would become of an entry, asked after the stage that stopped it."""
     number = there[title].id
-    end = fate(traced(there), number)
+    end = Journeys(traced(there)).fate(number)
     stage = stopped_by if stopped_by is not None else end.stage if end.state is FateState.REMOVED else ""
     trace = asyncio.run(run(changed(there.context, held=Hold(number, stage)))).trace
     return trace, would_also(trace)
@@ -163,7 +163,7 @@ def test_the_way_to_the_stop_is_that_of_the_real_run_and_behind_it_the_budget_ha
     if real.skip_reason:
         return
     for number in range(len(there.entries)):
-        end = fate(real, number)
+        end = Journeys(real).fate(number)
         if end.state in STOPS_NOBODY or end.stage == "budget":
             continue
         trace, would = held(there, there.entries[number].title)

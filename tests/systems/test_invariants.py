@@ -14,7 +14,7 @@ from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition
 from lorestudio.domain.javascript import length
 from lorestudio.domain.state import EngineState
 from lorestudio.systems.base import Decided
-from lorestudio.systems.deeplore.stages.keywords import KeywordsStage
+from lorestudio.systems.deeplore.stages.keywords import keywords_stage
 from lorestudio.trace.model import Outcome, RunOutcome
 from lorestudio.vault.fields import OPERATORS, TOLERANCES
 from tests.examples import examples
@@ -264,7 +264,7 @@ def test_the_keyword_pass_equals_testing_every_entry_by_itself(there: World) -> 
         else:
             expected[one.id] = ("hit", key)
     got: dict[int, tuple[str, Any]] = {}
-    for verdict in run_stage(KeywordsStage(), fresh).record.verdicts:
+    for verdict in run_stage(keywords_stage, fresh).record.verdicts:
         details = verdict.details
         if verdict.reason in {"probability_zero", "probability_lost"}:
             got[verdict.entry] = ("hit", expected.get(verdict.entry, ("", None))[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lorestudio.domain.entry import EMPTY
-from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
 from tests.systems.worlds import entries_of, entry
 
@@ -64,6 +64,6 @@ def test_without_details_nothing_is_stored() -> None:
 
 
 def test_a_skipped_stage_passes_everybody_on() -> None:
-    record = skipped(Silent(), [B, A], "off", {"setting": "recursiveScan"})
+    record = Ledger(Silent(), [B, A]).skipped("off", {"setting": "recursiveScan"})
     assert (record.status, record.entered, record.left, record.note) == (StageStatus.SKIPPED, (1, 0), (1, 0), "off")
     assert (record.verdicts, record.details) == ((), {"setting": "recursiveScan"})

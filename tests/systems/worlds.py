@@ -1,6 +1,6 @@
 """Small worlds to run stages and whole generations in, and their records as lines of text to compare with.
 
-ran = run_stage(KeywordsStage(), world(entry("Dragon", "dragon", warmup=2), chat=["A: a dragon"]))
+ran = run_stage(keywords_stage, world(entry("Dragon", "dragon", warmup=2), chat=["A: a dragon"]))
 assert ran.table == ["refused Dragon: warmup_short needed=2 found=1", "left: -"]
 """
 
@@ -22,7 +22,7 @@ from lorestudio.systems.base import Decided, Moment
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.run import run
-from lorestudio.systems.deeplore.stages.snapshot import SnapshotStage
+from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
 from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.ledger import Stage
 from lorestudio.systems.randomness import Mulberry32
@@ -259,7 +259,7 @@ def state_of(there: World) -> RunState:
 def prepared(there: World, before: str = "", labels: Mapping[str, str] | None = None) -> RunState:
     """The state after the snapshot, with the candidates `before` ("Dragon, Sword") matched already."""
     state = state_of(there)
-    asyncio.run(SnapshotStage().run(state, there.context))
+    asyncio.run(snapshot_stage.run(state, there.context))
     for title in filter(None, before.split(", ")):
         state.let_in(there[title], (labels or {}).get(title, "key"))
     return state

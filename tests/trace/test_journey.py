@@ -4,17 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.trace.journey import (
-    FOREIGN_IDS,
-    CellState,
-    FateState,
-    Journeys,
-    explain_cell,
-    fate,
-    fates,
-    journey,
-    rows,
-)
+from lorestudio.trace.journey import FOREIGN_IDS, CellState, FateState, Journeys, explain_cell
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus
 from tests.trace import examples
 from tests.trace.examples import (
@@ -45,7 +35,7 @@ LETTERS = {
 
 
 def letters(run, entry):
-    return "".join(LETTERS[cell.state] for cell in journey(run, entry))
+    return "".join(LETTERS[cell.state] for cell in Journeys(run).cells(entry))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +51,7 @@ def test_the_journey_of_each_entry(entry, way):
 
 
 def test_cells_name_their_stage_and_carry_the_verdict():
-    cells = journey(story(), TAVERN)
+    cells = Journeys(story()).cells(TAVERN)
     assert [cell.stage for cell in cells] == [record.name for record in story().stages]
     assert cells[7].verdict is not None
     assert cells[7].verdict.reason == "gated_field"
@@ -71,8 +61,8 @@ def test_cells_name_their_stage_and_carry_the_verdict():
 def test_several_journeys_at_once_are_the_same():
     together = Journeys(story())
     for entry in (SKARN, MOUSE, OATH):
-        assert together.cells(entry) == journey(story(), entry)
-        assert together.fate(entry) == fate(story(), entry)
+        assert together.cells(entry) == Journeys(story()).cells(entry)
+        assert together.fate(entry) == Journeys(story()).fate(entry)
 
 
 ENTRIES = frozenset(range(4))
@@ -124,7 +114,7 @@ def test_of_several_verdicts_the_one_that_holds_is_shown():
                   verdict(2, REFUSED, "cooling_down")),
         )
     )  # fmt: skip
-    assert [journey(run, entry)[0].verdict.reason for entry in (1, 2)] == ["cascade", "probability_zero"]
+    assert [Journeys(run).cells(entry)[0].verdict.reason for entry in (1, 2)] == ["cascade", "probability_zero"]
 
 
 def test_a_candidate_that_a_stage_refused_by_its_own_rules_stays():
@@ -136,8 +126,8 @@ def test_a_candidate_that_a_stage_refused_by_its_own_rules_stays():
         )
     )
     assert letters(run, 1) == "AK"
-    assert journey(run, 1)[1].verdict.reason == "probability_lost"
-    assert fate(run, 1).state is FateState.UNDECIDED
+    assert Journeys(run).cells(1)[1].verdict.reason == "probability_lost"
+    assert Journeys(run).fate(1).state is FateState.UNDECIDED
 
 
 def test_a_removed_entry_can_come_back():
@@ -151,7 +141,7 @@ def test_a_removed_entry_can_come_back():
         )
     )
     assert letters(run, 1) == "AXAX"
-    assert (fate(run, 1).stage, fate(run, 1).reason) == ("budget", "over_budget")
+    assert (Journeys(run).fate(1).stage, Journeys(run).fate(1).reason) == ("budget", "over_budget")
 
 
 def test_stages_after_an_early_end_did_not_look_at_anything():
@@ -178,13 +168,13 @@ def test_a_failed_stage_keeps_its_candidates():
     ],
 )
 def test_fates(entry, state, at, reason):
-    found = fate(story(), entry)
+    found = Journeys(story()).fate(entry)
     assert (found.state, found.stage, found.reason) == (state, at, reason)
 
 
 def test_a_fate_has_the_details_of_its_reason():
-    assert dict(fate(story(), MOUSE).details) == {"messages": 4, "characters": 1812}
-    assert fate(story(), OATH).explain(story()).label == "Behind the cut"
+    assert dict(Journeys(story()).fate(MOUSE).details) == {"messages": 4, "characters": 1812}
+    assert Journeys(story()).fate(OATH).explain(story()).label == "Behind the cut"
 
 
 def test_the_first_refusal_counts():
@@ -194,59 +184,59 @@ def test_the_first_refusal_counts():
             stage("recursion", Phase.MATCH, (), (), verdict(1, REFUSED, "probability_zero")),
         )
     )
-    assert (fate(run, 1).stage, fate(run, 1).reason) == ("keywords", "warmup_short")
+    assert (Journeys(run).fate(1).stage, Journeys(run).fate(1).reason) == ("keywords", "warmup_short")
 
 
 def test_never_a_candidate_because_keys_were_off():
     run = trace(stages=(skipped("keywords", Phase.MATCH, (), "scan_depth_zero"),))
-    assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.NEVER, "scan_depth_zero")
+    assert (Journeys(run).fate(1).state, Journeys(run).fate(1).reason) == (FateState.NEVER, "scan_depth_zero")
 
 
 def test_never_a_candidate_in_a_run_that_was_skipped_or_has_no_keyword_stage():
     run = trace(outcome=RunOutcome.SKIPPED, skip_reason="empty_vault")
-    assert (fate(run, 1).stage, fate(run, 1).reason) == ("", "empty_vault")
-    assert fate(trace(), 1).reason == "never_candidate"
+    assert (Journeys(run).fate(1).stage, Journeys(run).fate(1).reason) == ("", "empty_vault")
+    assert Journeys(trace()).fate(1).reason == "never_candidate"
 
 
 @pytest.mark.parametrize(("system", "reason"), [("facts", "fm_no_memory"), ("recap", "recap_no_recap")])
 def test_a_note_takes_no_part_in_a_system_that_chooses_from_other_things(system, reason):
     run = trace(system=system, entries={}, stages=(skipped("nearest", Phase.MATCH, (), "fm_nothing_kept"),))
-    assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.NEVER, reason)
+    assert (Journeys(run).fate(1).state, Journeys(run).fate(1).reason) == (FateState.NEVER, reason)
 
 
 def test_a_note_takes_no_part_where_a_lorebook_file_is_in_its_place():
     of_book = {FOREIGN_IDS: replace(story().entries[SKARN], id=FOREIGN_IDS)}
-    assert fate(trace(system="world-info", entries=of_book), 1).reason == "other_source"
-    assert fate(trace(system="world-info", entries={}), 1).reason == "never_candidate"
+    assert Journeys(trace(system="world-info", entries=of_book)).fate(1).reason == "other_source"
+    assert Journeys(trace(system="world-info", entries={})).fate(1).reason == "never_candidate"
 
 
 def test_a_memory_that_a_run_does_not_know_is_no_note_of_the_vault():
     run = trace(system="facts", entries={}, stages=(skipped("nearest", Phase.MATCH, (), "fm_nothing_kept"),))
-    assert fate(run, -1).reason == "fm_nothing_kept"
-    assert fate(run, FOREIGN_IDS + 3).reason == "fm_nothing_kept"
+    assert Journeys(run).fate(-1).reason == "fm_nothing_kept"
+    assert Journeys(run).fate(FOREIGN_IDS + 3).reason == "fm_nothing_kept"
 
 
 def test_a_memory_that_was_not_near_is_told_so():
     far = replace(stage("nearest", Phase.MATCH), default_reason="fm_far")
-    assert fate(trace(system="facts", entries={}, stages=(far,)), FOREIGN_IDS + 1).reason == "fm_far"
+    assert Journeys(trace(system="facts", entries={}, stages=(far,))).fate(FOREIGN_IDS + 1).reason == "fm_far"
     memories = {1: story().entries[SKARN]}  # as the system itself counts them
-    assert fate(trace(system="facts", entries=memories, stages=(far,)), 2).reason == "fm_far"
+    assert Journeys(trace(system="facts", entries=memories, stages=(far,))).fate(2).reason == "fm_far"
 
 
 def test_a_candidate_that_vanished_without_a_word_was_removed():
     run = trace(stages=(stage("odd", Phase.GATE, (1,), ()),))
-    assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.REMOVED, "")
-    assert fate(run, 1).explain(run).label == "No reason given"
+    assert (Journeys(run).fate(1).state, Journeys(run).fate(1).reason) == (FateState.REMOVED, "")
+    assert Journeys(run).fate(1).explain(run).label == "No reason given"
 
 
 def test_an_injection_without_a_budget_record_still_went_in():
     run = trace(injections=(examples.injection(1, "X", 12),))
-    assert fate(run, 1).state is FateState.INJECTED
-    assert fate(run, 1).explain(run).sentence == "It went in with 12 tokens."
+    assert Journeys(run).fate(1).state is FateState.INJECTED
+    assert Journeys(run).fate(1).explain(run).sentence == "It went in with 12 tokens."
 
 
 def test_rows_are_injected_then_cut_then_removed_then_refused():
-    assert rows(story()) == (SKARN, DAWNKEEP, CROWN, RIVER, OATH, TAVERN, GUIDE, EMBER)
+    assert Journeys(story()).rows == (SKARN, DAWNKEEP, CROWN, RIVER, OATH, TAVERN, GUIDE, EMBER)
 
 
 def test_rows_of_each_kind_follow_the_stages_and_their_decisions():
@@ -262,13 +252,13 @@ def test_rows_of_each_kind_follow_the_stages_and_their_decisions():
                   verdict(3, REMOVED, "behind_cut"), verdict(1, REMOVED, "behind_cut")),
         )
     )  # fmt: skip
-    assert rows(run) == (2, 3, 1, 5, 4, 9, 8, 7)
+    assert Journeys(run).rows == (2, 3, 1, 5, 4, 9, 8, 7)
 
 
 def test_entries_never_looked_at_have_no_row():
-    assert MOUSE not in rows(story())
-    assert rows(examples.quiet_run()) == ()
-    assert MOUSE not in fates(story())
+    assert MOUSE not in Journeys(story()).rows
+    assert Journeys(examples.quiet_run()).rows == ()
+    assert MOUSE not in Journeys(story()).fates
 
 
 @pytest.mark.parametrize(
@@ -280,11 +270,11 @@ def test_entries_never_looked_at_have_no_row():
     ],
 )
 def test_cells_in_words(entry, cell, sentence):
-    assert explain_cell(story(), entry, journey(story(), entry)[cell]).sentence == sentence
+    assert explain_cell(story(), entry, Journeys(story()).cells(entry)[cell]).sentence == sentence
 
 
 def test_a_cell_without_a_word_has_no_explanation():
-    assert explain_cell(story(), SKARN, journey(story(), SKARN)[4]) is None
+    assert explain_cell(story(), SKARN, Journeys(story()).cells(SKARN)[4]) is None
 
 
 def test_of_thousands_of_decided_entries_each_has_its_row():
@@ -295,7 +285,7 @@ def test_of_thousands_of_decided_entries_each_has_its_row():
     cut = [verdict(n, REMOVED, "behind_cut", stopped_by="E0", tokens=1, needs=n) for n in ids]
     stages.append(stage("budget", Phase.BUDGET, ids, (), *cut))
     run = replace(trace(stages=tuple(stages)), entries={n: examples.ref(n, f"E{n}") for n in ids})
-    assert rows(run) == ids
+    assert Journeys(run).rows == ids
 
 
 def test_kept_verdicts_do_not_hide_what_happened():
@@ -304,7 +294,7 @@ def test_kept_verdicts_do_not_hide_what_happened():
             stage("gate", Phase.GATE, (1,), (), verdict(1, KEPT, "exempt"), verdict(1, Outcome.REMOVED, "blocked")),
         )
     )
-    assert journey(run, 1)[0].verdict.reason == "blocked"
+    assert Journeys(run).cells(1)[0].verdict.reason == "blocked"
 
 
 def test_pinned_and_blocked_at_once_is_blocked():
@@ -315,4 +305,4 @@ def test_pinned_and_blocked_at_once_is_blocked():
         )
     )
     assert letters(run, 1) == "X"
-    assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.REMOVED, "blocked")
+    assert (Journeys(run).fate(1).state, Journeys(run).fate(1).reason) == (FateState.REMOVED, "blocked")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lorestudio.trace.journey import FateState, fates
+from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase
 from lorestudio.trace.timeline import Ending, summarise, turn_changes
 from tests.trace.examples import (
@@ -31,7 +31,7 @@ def test_every_ending_is_the_one_of_the_trace() -> None:
     told = story()
     summary = summarise(told)
     for entry, ending in summary.endings.items():
-        fate = fates(told)[entry]
+        fate = Journeys(told).fates[entry]
         assert (ending.state, ending.phase, ending.reason) == (fate.state, fate.phase, fate.reason)
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.trace.model import Limit, Phase, RunOutcome, StageRecord, StageStatus
-from lorestudio.trace.summary import FunnelStep, funnel, summary, summary_pieces
+from lorestudio.trace.summary import summary, summary_pieces
 from tests.trace import examples
 from tests.trace.examples import (
     ADDED,
@@ -149,28 +149,6 @@ def test_only_pinned_entries():
     pins = stage("pins and blocks", Phase.GATE, (), (0,), verdict(0, ADDED, "pinned"))
     run = trace(stages=(pins,), injections=(injection(0, "A", 10),), entries={0: ref(0, "A")})
     assert summary(run) == "No entry matched, 1 was pinned, 1 was injected (10 tokens)."
-
-
-def test_the_funnel_counts_entries_and_tokens():
-    ran, left_out = StageStatus.RAN, StageStatus.SKIPPED
-    assert funnel(story()) == (
-        FunnelStep("snapshot", Phase.LOAD, ran, 0, 0, 0, 1, 0, 0),
-        FunnelStep("constants", Phase.MATCH, ran, 0, 1, 0, 0, 1, 300),
-        FunnelStep("bootstrap", Phase.MATCH, left_out, 1, 0, 0, 0, 1, 300),
-        FunnelStep("keywords", Phase.MATCH, ran, 1, 3, 0, 1, 4, 1750),
-        FunnelStep("cascade links", Phase.MATCH, ran, 4, 1, 0, 0, 5, 1950),
-        FunnelStep("recursion", Phase.MATCH, left_out, 5, 0, 0, 0, 5, 1950),
-        FunnelStep("pins and blocks", Phase.GATE, ran, 5, 1, 0, 0, 6, 1990),
-        FunnelStep("contextual gating", Phase.GATE, ran, 6, 0, 1, 0, 5, 1790),
-        # From the budget on, Crown counts with the 690 tokens that went in.
-        FunnelStep("budget", Phase.BUDGET, ran, 5, 0, 1, 0, 4, 1530),
-        FunnelStep("placement", Phase.INJECT, ran, 4, 0, 0, 0, 4, 1530),
-    )
-
-
-def test_an_entry_refused_twice_counts_once_in_the_funnel():
-    refusals = (verdict(1, examples.REFUSED, "probability_lost"), verdict(1, examples.REFUSED, "cooling_down"))
-    assert funnel(trace(stages=(stage("cascade links", Phase.MATCH, (), (), *refusals),)))[0].refused == 1
 
 
 def test_every_number_of_the_sentence_leads_to_its_entries() -> None:

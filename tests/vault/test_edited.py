@@ -19,6 +19,7 @@ from lorestudio.vault.files import NoteFile, VaultError, VaultFiles, index_order
 from lorestudio.vault.folder_scan import ScannedVault
 from lorestudio.vault.index_refresh import VaultState, update
 from tests.examples import examples
+from tests.vault.plain import plain
 
 SETTINGS = DeepLoreSettings()
 FIELDS = [field.name for field in dataclasses.fields(Entry)]
@@ -94,7 +95,7 @@ def test_trying_texts_out_equals_reading_them(
     now = edited(state, *(NoteText(*one) for one in edits), values=values)
     anew = read(vaults["V"], vaults["W"], values=values)
     assert everything(now.index) == everything(anew.index)
-    assert [vault.files for vault in now.vaults] == [vault.files for vault in anew.vaults]
+    assert [plain(vault)[1] for vault in now.vaults] == [plain(vault)[1] for vault in anew.vaults]
     # What is made of it in turn is right too: the state is whole.
     assert everything(edited(now, NoteText("V", "a.md", None), values=values).index) == everything(
         edited(anew, NoteText("V", "a.md", None), values=values).index

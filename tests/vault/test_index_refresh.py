@@ -19,19 +19,20 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
-from lorestudio.vault.folder import read_folder
 from lorestudio.vault.folder_scan import SETTLING_NS, ScannedVault, scan_folder
-from lorestudio.vault.index import build_index, definition_path
+from lorestudio.vault.index import definition_path
 from lorestudio.vault.index_refresh import (
     IndexChanges,
     Refreshed,
     VaultState,
+    build_index,
     changes_between,
     current_parser,
     state_of,
     update,
 )
 from tests.examples import examples
+from tests.vault.folders import read_folder
 
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"
@@ -147,22 +148,7 @@ def test_nothing_changed_gives_the_very_same_index() -> None:
     first = look(None, {"a.md": lore("1")})
     second = look(first.state, {"a.md": lore("1")})
     assert second.state.index is first.state.index
-    assert (second.parsed, second.finalised) == (0, False)
-
-
-def test_a_plain_note_makes_deeplore_finalise_each_time() -> None:
-    first = look(None, {"a.md": lore("1"), "plain.md": "text"})
-    second = look(first.state, {"a.md": lore("1"), "plain.md": "text"})
-    assert second.state.index is first.state.index
-    assert second.finalised
     assert second.parsed == 0
-
-
-def test_a_dropped_duplicate_makes_deeplore_finalise_each_time() -> None:
-    mode = DeepLoreSettings(multi_vault_conflict_resolution="first")
-    texts = {"a.md": lore("# T\n1"), "b.md": lore("# T\n2")}
-    first = look(None, texts, settings=mode)
-    assert look(first.state, texts, settings=mode).finalised
 
 
 def test_a_target_that_appears_restores_the_reference() -> None:

@@ -14,7 +14,6 @@ import pytest
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import (
     STALE_S,
-    digest,
     move_note,
     read_note,
     remove_note,
@@ -23,6 +22,7 @@ from lorestudio.vault.writer import (
     sweep,
     temporary_name,
 )
+from tests.digests import digest
 
 
 def names_in(folder: Path) -> list[str]:
@@ -170,8 +170,6 @@ def test_a_link_stays_a_link(note: Path) -> None:
 def test_reading_fails_with_a_reason(tmp_path: Path) -> None:
     with pytest.raises(VaultError, match=r"“gone.md” cannot be read"):
         read_note(tmp_path / "gone.md")
-    with pytest.raises(VaultError, match=r"“gone.md” cannot be read"):
-        digest(tmp_path / "gone.md")
     (tmp_path / "bad.md").write_bytes(b"a\n\xff")
     with pytest.raises(VaultError, match=r"“bad.md” is not UTF-8 text: byte 0xFF in line 2 \(byte offset 2\)"):
         read_note(tmp_path / "bad.md")

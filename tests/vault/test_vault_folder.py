@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.entry import NoteProblem
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import folder
-from lorestudio.vault.files import VaultError
-from lorestudio.vault.folder import ReadingCancelledError, read_folder
+from lorestudio.vault.files import NoteFile, VaultError
+from lorestudio.vault.folder import read_listed
+from tests.vault.folders import read_folder
 
 
 def write(root: Path, *names: str) -> None:
@@ -62,7 +64,9 @@ def test_texts_and_names(tmp_path: Path) -> None:
     assert vault.name == "My vault"
     assert vault.files[0].text == "one\r\ntwo\rthreeé"
     assert read_folder(tmp_path).name == tmp_path.name
-    assert read_folder(tmp_path, keep_bom=True).files[0].text.startswith("\ufeffone")
+    kept = read_listed("a.md", tmp_path / "a.md", "V", keep_bom=True)
+    assert isinstance(kept, NoteFile)
+    assert kept.text.startswith("\ufeffone")
 
 
 def test_definition_file_is_read_too(tmp_path: Path) -> None:
@@ -188,6 +192,6 @@ def test_progress_and_cancelling(tmp_path: Path) -> None:
     read_folder(tmp_path, on_progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     seen.clear()
-    with pytest.raises(ReadingCancelledError):
+    with pytest.raises(Cancelled):
         read_folder(tmp_path, on_progress=lambda *step: seen.append(step), cancelled=lambda: len(seen) == 2)
     assert seen == [(1, 3), (2, 3)]

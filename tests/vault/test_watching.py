@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
@@ -13,28 +14,29 @@ from typing import Any
 import pytest
 
 from lorestudio.vault import watching
-from lorestudio.vault.watching import VaultChanges, WatchMode, WatchStatus, WatchTimes, watch_folder
+from lorestudio.vault.watching import WatchTimes, watch_folder
 
 WAIT_S = 20
 QUICK = WatchTimes(debounce_ms=50, check_s=0.1, poll_s=0.05, retry_s=0.2)
 
 
-class Watch:
-    """Collects what a watch says."""
+class Watch(logging.Handler):
+    """Collects what a watch says; `reasons` is why it polls, as the log has it."""
 
     def __init__(self) -> None:
-        self.events: list[VaultChanges] = []
-        self.statuses: list[WatchStatus] = []
+        super().__init__()
+        self.events: list[frozenset[str]] = []
+        self.reasons: list[str] = []
         self._news = asyncio.Event()
 
-    async def run(self, folder: Path, **options: Any) -> None:
-        async with aclosing(watch_folder(folder, self.take, QUICK, **options)) as events:
+    async def run(self, folder: Path) -> None:
+        async with aclosing(watch_folder(folder, QUICK)) as events:
             async for event in events:
                 self.events.append(event)
                 self._news.set()
 
-    def take(self, status: WatchStatus) -> None:
-        self.statuses.append(status)
+    def emit(self, record: logging.LogRecord) -> None:
+        self.reasons.append(record.getMessage())
         self._news.set()
 
     async def until(self, condition: Callable[[], bool]) -> None:
@@ -45,21 +47,19 @@ class Watch:
 
     @property
     def names(self) -> set[str]:
-        return {name for event in self.events for name in event.filenames}
-
-    @property
-    def modes(self) -> list[WatchMode]:
-        return [status.mode for status in self.statuses]
+        return {name for event in self.events for name in event}
 
 
 @asynccontextmanager
-async def watch_of(folder: Path, **options: Any) -> AsyncIterator[Watch]:
+async def watch_of(folder: Path) -> AsyncIterator[Watch]:
     seen = Watch()
-    task = asyncio.create_task(seen.run(folder, **options))
+    watching._log.addHandler(seen)
+    task = asyncio.create_task(seen.run(folder))
     try:
         await seen.until(lambda: bool(seen.events))
         yield seen
     finally:
+        watching._log.removeHandler(seen)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled()
@@ -73,22 +73,28 @@ def run(work: Awaitable[None]) -> None:
     asyncio.run(limited())
 
 
-@pytest.mark.parametrize("poll_only", [False, True])
-def test_files_that_come_change_and_go(tmp_path: Path, poll_only: bool) -> None:
+def refusing(*_paths: Path, **_options: Any) -> AsyncIterator[Any]:
+    raise RuntimeError("there is no watcher")
+
+
+@pytest.mark.parametrize("polling", [False, True])
+def test_files_that_come_change_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, polling: bool) -> None:
+    if polling:
+        monkeypatch.setattr(watching, "awatch", refusing)
     (tmp_path / "old.md").write_text("1")
     (tmp_path / "f").mkdir()
 
     async def work() -> None:
-        async with watch_of(tmp_path, poll_only=poll_only) as seen:
-            assert seen.events == [VaultChanges(tmp_path)]
+        async with watch_of(tmp_path) as seen:
+            assert seen.events == [frozenset()]
             (tmp_path / "f" / "new.md").write_text("2")
             await seen.until(lambda: "f/new.md" in seen.names)
             (tmp_path / "old.md").write_text("changed")
             await seen.until(lambda: "old.md" in seen.names)
             count = len(seen.events)
             (tmp_path / "f" / "new.md").unlink()
-            await seen.until(lambda: any("f/new.md" in event.filenames for event in seen.events[count:]))
-            assert seen.modes == [WatchMode.POLLING if poll_only else WatchMode.WATCHING]
+            await seen.until(lambda: any("f/new.md" in event for event in seen.events[count:]))
+            assert bool(seen.reasons) is polling
 
     run(work())
 
@@ -137,15 +143,16 @@ def test_a_folder_that_goes_and_comes_back(tmp_path: Path) -> None:
     async def work() -> None:
         async with watch_of(folder) as seen:
             shutil.rmtree(folder)
-            await seen.until(lambda: seen.modes == [WatchMode.WATCHING, WatchMode.POLLING])
-            assert f"“{folder}” is not there" in seen.statuses[-1].reason
-            before = len(seen.events)
+            await seen.until(lambda: bool(seen.reasons))
+            assert f"“{folder}” is not there" in seen.reasons[-1]
+            await seen.until(lambda: seen.events.count(frozenset()) == 2)
             folder.mkdir()
             (folder / "b.md").write_text("2")
-            await seen.until(lambda: seen.modes[2:] == [WatchMode.WATCHING])
-            assert VaultChanges(folder) in seen.events[before:]
-            (folder / "c.md").write_text("3")
-            await seen.until(lambda: "c.md" in seen.names)
+            await seen.until(lambda: seen.events.count(frozenset()) > 2)
+            while "c.md" not in seen.names:  # whether the folder is watched again already is told to nobody
+                with (folder / "c.md").open("a") as file:
+                    file.write("3")
+                await asyncio.sleep(0.1)
 
     run(work())
 
@@ -191,17 +198,17 @@ def test_where_watching_is_impossible_it_polls_and_says_why(
     async def work() -> None:
         nonlocal broken
         async with watch_of(tmp_path) as seen:
-            assert seen.modes == [WatchMode.POLLING]
-            assert words in seen.statuses[0].reason
-            assert "every 0.05 s" in seen.statuses[0].reason
+            (reason,) = seen.reasons
+            assert words in reason
+            assert "every 0.05 s" in reason
             (tmp_path / "n.md").write_text("1")
             await seen.until(lambda: "n.md" in seen.names)
             while len(attempts) < 3:  # noqa: ASYNC110 - an attempt is told to nobody
                 await asyncio.sleep(0.02)
-            assert seen.modes == [WatchMode.POLLING]
-            assert seen.events.count(VaultChanges(tmp_path)) == 1
+            assert seen.reasons == [reason]
+            assert seen.events.count(frozenset()) == 1
             broken = False
-            await seen.until(lambda: seen.modes == [WatchMode.POLLING, WatchMode.WATCHING])
+            await seen.until(lambda: seen.events.count(frozenset()) == 2)
 
     run(work())
 
@@ -209,6 +216,6 @@ def test_where_watching_is_impossible_it_polls_and_says_why(
 def test_a_folder_that_was_never_there(tmp_path: Path) -> None:
     async def work() -> None:
         async with watch_of(tmp_path / "gone") as seen:
-            assert seen.modes == [WatchMode.POLLING]
+            assert len(seen.reasons) == 1
 
     run(work())

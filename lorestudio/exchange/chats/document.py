@@ -6,7 +6,6 @@ changed, the fields that are the same keep their spelling (see `json_spelling`).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -147,11 +146,6 @@ class ChatDocument:
                     yield index + 1, line
             else:
                 yield index, replace(message, line=None)
-
-
-def digest_of(data: bytes) -> str:
-    """SHA-256 in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def _joined(pieces: Sequence[str], newline: str, ends: tuple[str, ...], *, final: bool) -> str:

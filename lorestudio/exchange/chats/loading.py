@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from lorestudio.exchange.chats.document import digest_of
 from lorestudio.exchange.chats.plain_text import read_plain_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
 from lorestudio.exchange.problems import InputError
+from lorestudio.vault.data_folder import refused
+from lorestudio.vault.writer import digest_of
 
 
 def load_chat(path: Path) -> LoadedChat:
@@ -17,10 +19,8 @@ def load_chat(path: Path) -> LoadedChat:
     Raises InputError naming the file, and the line where its text is no UTF-8; in a `.jsonl` that line is broken, and
     the others are read.
     """
-    try:
+    with refused(partial(InputError, path), "the chat cannot be read: {reason}."):
         data = path.read_bytes()
-    except OSError as error:
-        raise InputError(path, f"the chat cannot be read: {error.strerror or error}.") from error
     if b"\0" in data:
         raise InputError(path, "this is no text. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     jsonl = path.suffix.lower() == ".jsonl"

@@ -4,10 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
+
+
+@dataclass(frozen=True, slots=True)
+class StateKey:
+    """One key of the metadata, the field of `ChatControls` that it holds, and what people call that."""
+
+    key: str
+    field: str
+    title: str
+
+
+STATE_KEYS: Final = (
+    StateKey("deeplore_pins", "pins", "Pins"),
+    StateKey("deeplore_blocks", "blocks", "Blocks"),
+    StateKey("deeplore_folder_filter", "folders", "Folder filter"),
+    StateKey("deeplore_context", "context", "Context"),
+    StateKey("deeplore_notebook", "notebook", "Author's notebook"),
+    StateKey("deeplore_ai_notepad", "notepad", "AI notepad"),
+    StateKey("deeplore_lastScribeSummary", "scribe_summary", "Last session note"),
+)
 
 
 def read_controls(metadata: Mapping[str, Json]) -> ChatControls:
@@ -48,27 +70,24 @@ def with_controls(
     """
     there = read_controls(metadata)
     changes: dict[str, Json] = {}
-    for key, now, before in (
-        ("deeplore_pins", controls.pins, there.pins),
-        ("deeplore_blocks", controls.blocks, there.blocks),
-    ):
-        if now != before:
-            changes[key] = written_rules(now, metadata.get(key))
-    if controls.folders not in (there.folders, existing_folders(there.folders, known)):
-        changes["deeplore_folder_filter"] = list(controls.folders) or None
-    if controls.context != there.context:
-        changes["deeplore_context"] = controls.context
-    texts = (
-        ("deeplore_notebook", controls.notebook, there.notebook),
-        ("deeplore_ai_notepad", controls.notepad, there.notepad),
-        ("deeplore_lastScribeSummary", controls.scribe_summary, there.scribe_summary),
-    )
-    changes |= {key: text for key, text, before in texts if text != before}
+    for each in STATE_KEYS:
+        now, before = getattr(controls, each.field), getattr(there, each.field)
+        filtered = each.field == "folders" and now == existing_folders(there.folders, known)
+        if now != before and not filtered:
+            changes[each.key] = written(each, now, metadata.get(each.key))
     return {**metadata, **changes} if changes else metadata
 
 
-def written_rules(rules: Sequence[EntryRule], before: Json) -> list[Json]:
-    """Rules as DeepLore writes them; those that stand in the file already keep their spelling there."""
+def written(key: StateKey, value: object, before: Json) -> Json:
+    """A choice as DeepLore writes it; rules that stand in the file already keep their spelling there (`before`)."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not isinstance(value, tuple):
+        return str(value)
+    return list(value) or None if key.field == "folders" else _written_rules(value, before)
+
+
+def _written_rules(rules: Sequence[EntryRule], before: Json) -> list[Json]:
     spelled = {known[0]: item for item in (before if isinstance(before, list) else ()) if (known := _rules([item]))}
     return [spelled.get(rule, {"title": rule.title, "vaultSource": rule.vault}) for rule in rules]
 
@@ -129,64 +148,48 @@ def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
+_SHAPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
+    "pins": ((list, tuple), "no list, so it counts as empty"),
+    "blocks": ((list, tuple), "no list, so it counts as empty"),
+    "folders": ((list, tuple), "no list of folders, so all folders are used"),
+    "context": (Mapping, "no object of fields and values, so it counts as empty"),
+}
+_TEXT: Final = (str, "no text, so it counts as empty")
+
+
 def control_problems(metadata: Mapping[str, Json]) -> tuple[str, ...]:
     """A sentence for each part of the metadata that `read_controls` has to pass over, in the order of the keys."""
-    return (
-        *_rule_problems(metadata, "deeplore_pins"),
-        *_rule_problems(metadata, "deeplore_blocks"),
-        *_folder_problems(metadata),
-        *_context_problems(metadata),
-        *(
-            f"{key} is {_kind(metadata[key])} and no text, so it counts as empty."
-            for key in ("deeplore_notebook", "deeplore_ai_notepad", "deeplore_lastScribeSummary")
-            if metadata.get(key) is not None and not isinstance(metadata[key], str)
-        ),
-    )
+    there = ((each, metadata.get(each.key)) for each in STATE_KEYS)
+    return tuple(problem for each, value in there if value is not None for problem in _problems(each, value))
 
 
-def _rule_problems(metadata: Mapping[str, Json], key: str) -> Iterator[str]:
-    value = metadata.get(key)
-    if value is None:
-        return
-    if not isinstance(value, list | tuple):
-        yield f"{key} is {_kind(value)} and no list, so it counts as empty."
-        return
-    for number, item in enumerate(value, start=1):
-        if isinstance(item, Mapping):
-            title = item.get("title")
-            if not isinstance(title, str) or not title:
-                yield f"{key}, item {number}: it has no title, so it fits no entry."
-        elif not isinstance(item, str):
-            yield f"{key}, item {number}: it is {_kind(item)} and names no entry, so it is passed over."
-        elif not item:
-            yield f"{key}, item {number}: the title is empty, so it fits no entry."
+def _problems(each: StateKey, value: Json) -> Iterator[str]:
+    shape, otherwise = _SHAPES.get(each.field, _TEXT)
+    if not isinstance(value, shape):
+        yield f"{each.key} is {_kind(value)} and {otherwise}."
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            items = item if isinstance(item, list | tuple) else [item]
+            if any(isinstance(one, Mapping | list | tuple) for one in items):
+                yield f"{each.key}, field “{name}”: its value is {_kind(item)}; write a text or a list of texts."
+    elif isinstance(value, list | tuple):
+        told = _folder_problem if each.field == "folders" else _rule_problem
+        for number, item in enumerate(value, start=1):
+            if problem := told(item):
+                yield f"{each.key}, item {number}: {problem}."
 
 
-def _folder_problems(metadata: Mapping[str, Json]) -> Iterator[str]:
-    key = "deeplore_folder_filter"
-    value = metadata.get(key)
-    if value is None:
-        return
-    if not isinstance(value, list | tuple):
-        yield f"{key} is {_kind(value)} and no list of folders, so all folders are used."
-        return
-    for number, item in enumerate(value, start=1):
-        if not isinstance(item, str):
-            yield f"{key}, item {number}: it is {_kind(item)} and no folder, so it is passed over."
+def _folder_problem(item: Json) -> str:
+    return "" if isinstance(item, str) else f"it is {_kind(item)} and no folder, so it is passed over"
 
 
-def _context_problems(metadata: Mapping[str, Json]) -> Iterator[str]:
-    key = "deeplore_context"
-    value = metadata.get(key)
-    if value is None:
-        return
-    if not isinstance(value, Mapping):
-        yield f"{key} is {_kind(value)} and no object of fields and values, so it counts as empty."
-        return
-    for name, item in value.items():
-        items = item if isinstance(item, list | tuple) else [item]
-        if any(isinstance(each, Mapping | list | tuple) for each in items):
-            yield f"{key}, field “{name}”: its value is {_kind(item)}; write a text or a list of texts."
+def _rule_problem(item: Json) -> str:
+    if isinstance(item, Mapping):
+        title = item.get("title")
+        return "" if isinstance(title, str) and title else "it has no title, so it fits no entry"
+    if not isinstance(item, str):
+        return f"it is {_kind(item)} and names no entry, so it is passed over"
+    return "" if item else "the title is empty, so it fits no entry"
 
 
 def _kind(value: Json) -> str:

@@ -18,13 +18,8 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _USER_NAMES = frozenset({"user", "you", "me", "human"})
 
 
-def parse_plain_text(text: str, source: Path | str, user_name: str = "") -> Chat:
-    """Read a chat from text; see `read_plain_text`."""
-    return read_plain_text(text, source, user_name).chat
-
-
 def read_plain_text(text: str, source: Path | str, user_name: str = "") -> LoadedChat:
-    """Read a chat from text. The person is `user_name`, or a speaker called User, You or Me, or else the first one.
+    """A chat from text. The person is `user_name`, or a speaker called User, You or Me, or else the first one.
 
     A text without any speaker is one message of the user's. Raises InputError for a text with nothing in it.
     """
@@ -70,7 +65,7 @@ def lost_as_text(chat: Chat, text: str) -> tuple[str, ...]:
         lost.append("Pins, blocks, context and notes of the chat are not kept.")
     if not chat.messages:
         return (*lost, "A chat without messages cannot be opened again as plain text.")
-    again = parse_plain_text(text, "chat", chat.user_name).messages if text.strip() else ()
+    again = read_plain_text(text, "chat", chat.user_name).chat.messages if text.strip() else ()
     wanted = [(message.name or "", message.text) for message in chat.messages]
     if [(message.name or "", message.text) for message in again] != wanted:
         lost.append(

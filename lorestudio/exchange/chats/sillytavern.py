@@ -17,8 +17,6 @@ from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatLine, Line
 from lorestudio.exchange.chats.records import METADATA, read_message
 from lorestudio.exchange.problems import InputError
 
-__all__ = ["LoadedChat", "parse_chat", "read_message"]
-
 _BAD_BYTE: Final = re.compile("[\udc80-\udcff]")
 
 
@@ -50,7 +48,7 @@ def parse_chat(text: str, source: Path | str) -> LoadedChat:
             kind = LineKind.BROKEN
         elif record is None:
             kind = LineKind.BLANK
-        elif not messages and not header and _is_header(record):
+        elif not messages and not header and is_header(record):
             header = record
             kind = LineKind.HEADER
         else:
@@ -100,7 +98,8 @@ def _read_line(line: str) -> tuple[Mapping[str, Json] | None, str]:
     return (record, "") if isinstance(record, dict) else (None, "is no JSON object")
 
 
-def _is_header(record: Mapping[str, Json]) -> bool:
+def is_header(record: Mapping[str, Json]) -> bool:
+    """Whether a record that stands first is the chat's header."""
     return "mes" not in record and any(key in record for key in (METADATA, "user_name", "name"))
 
 

@@ -13,35 +13,15 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.exchange.chats.metadata import read_controls, written_rules
+from lorestudio.exchange.chats.metadata import STATE_KEYS, StateKey, read_controls, written
+from lorestudio.exchange.chats.records import METADATA
+from lorestudio.exchange.chats.sillytavern import is_header
 from lorestudio.exchange.json_file import FileChange, change_of, read_file
 from lorestudio.exchange.json_spelling import set_members
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, parse_json
 
-METADATA: Final = "chat_metadata"
-
 ADVICE: Final = "Close the chat in SillyTavern first: it writes the whole file again when something is said in it."
-
-
-@dataclass(frozen=True, slots=True)
-class StateKey:
-    """One key of the metadata and the field of `ChatControls` that it holds."""
-
-    key: str
-    field: str
-    title: str
-
-
-STATE_KEYS: Final = (
-    StateKey("deeplore_pins", "pins", "Pins"),
-    StateKey("deeplore_blocks", "blocks", "Blocks"),
-    StateKey("deeplore_folder_filter", "folders", "Folder filter"),
-    StateKey("deeplore_context", "context", "Context"),
-    StateKey("deeplore_notebook", "notebook", "Author's notebook"),
-    StateKey("deeplore_ai_notepad", "notepad", "AI notepad"),
-    StateKey("deeplore_lastScribeSummary", "scribe_summary", "Last session note"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +32,6 @@ class StateChange:
     before: str
     after: str
     clashes: bool = False
-
-    @property
-    def text(self) -> str:
-        """`Pins (deeplore_pins): none → The Long Flood`."""
-        return f"{self.key.title} ({self.key.key}): {self.before} → {self.after}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +64,12 @@ def plan_state(
         if ours in (before, now) or (keys is not None and each.key not in keys):
             continue
         changes.append(StateChange(each, shown(now), shown(ours), clashes=_differs(each, now, before)))
-        values[each.key] = _written(each, ours, found.get(each.key))
+        values[each.key] = written(each, ours, found.get(each.key))
     if not changes:
         return StatePlan(())
     line = set_members(data[start:end].decode("utf-8"), (METADATA,), values)
-    written = line.encode("utf-8", "backslashreplace")
-    return StatePlan(tuple(changes), change_of(path, data, data[:start] + written + data[end:]))
+    encoded = line.encode("utf-8", "backslashreplace")
+    return StatePlan(tuple(changes), change_of(path, data, data[:start] + encoded + data[end:]))
 
 
 def _differs(key: StateKey, now: object, before: object) -> bool:
@@ -120,15 +95,6 @@ def _plain(value: object) -> str:
     return " + ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
 
 
-def _written(key: StateKey, value: object, before: Json) -> Json:
-    """A choice as DeepLore writes it."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if not isinstance(value, tuple):
-        return str(value)
-    return list(value) or None if key.field == "folders" else written_rules(value, before)
-
-
 def _header(path: Path, data: bytes) -> tuple[int, int, Mapping[str, Json]]:
     """Where the header line begins and ends, without its line end, and what it holds."""
     start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
@@ -146,7 +112,7 @@ def _header(path: Path, data: bytes) -> tuple[int, int, Mapping[str, Json]]:
         record = parse_json(data[start:end], path)
     except SettingsError:
         record = None
-    if not isinstance(record, Mapping) or "mes" in record or not any(key in record for key in _HEADER_KEYS):
+    if not isinstance(record, Mapping) or not is_header(record):
         raise InputError(
             path,
             "it has no header line, so there is no place for a chat's choices. SillyTavern keeps those of group chats "
@@ -156,10 +122,7 @@ def _header(path: Path, data: bytes) -> tuple[int, int, Mapping[str, Json]]:
     return start, end, record
 
 
-_HEADER_KEYS: Final = (METADATA, "user_name", "name")
-
-
 def state_json(controls: ChatControls) -> str:
     """The choices as JSON under DeepLore's keys, for somebody who puts them in by hand."""
-    values = {each.key: _written(each, getattr(controls, each.field), None) for each in STATE_KEYS}
+    values = {each.key: written(each, getattr(controls, each.field), None) for each in STATE_KEYS}
     return json.dumps(values, ensure_ascii=False, indent=4) + "\n"

@@ -1,25 +1,13 @@
-"""The files of lorebooks that World Info's settings name, and what a person may learn of a file before it is named."""
+"""Files of lorebooks as a person names them, and what may be learnt of one before it is named."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
-
-_FIELDS: Final = {
-    BookRole.GLOBAL: "book",
-    BookRole.CHARACTER: "character_books",
-    BookRole.CHAT: "chat_books",
-    BookRole.PERSONA: "persona_books",
-}
-"""The settings with the files of each role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +16,6 @@ class BookFile:
 
     path: str
     role: BookRole
-
-
-def book_files(settings: WorldInfoSettings) -> tuple[BookFile, ...]:
-    """The files that the settings name, by role and in their order."""
-    return tuple(
-        BookFile(line.strip(), role)
-        for role, name in _FIELDS.items()
-        for line in str(getattr(settings, name)).splitlines()
-        if line.strip()
-    )
-
-
-def with_book_files(settings: WorldInfoSettings, files: Iterable[BookFile]) -> WorldInfoSettings:
-    """The settings with these files in place of those they named; a setting that says to scan the vault gives way."""
-    listed = list(files)
-    update: dict[str, Json] = {
-        name: "\n".join(file.path for file in listed if file.role is role) for role, name in _FIELDS.items()
-    }
-    if listed and settings.source == VAULT:
-        update["source"] = BY_BOOKS
-    return settings.model_copy(update=update)
 
 
 def book_file(text: str) -> BookFile:
@@ -71,11 +38,6 @@ class LookedAt:
     problem: str = ""
 
 
-def look_at(files: Iterable[BookFile]) -> tuple[LookedAt, ...]:
-    """Each file read, for a person to see. Waits for the disk."""
-    return tuple(_looked_at(file) for file in files)
-
-
 def added_file(path: Path) -> BookFile:
     """A file with the role that its content suggests. Waits for the disk."""
     try:
@@ -84,7 +46,8 @@ def added_file(path: Path) -> BookFile:
         return BookFile(str(path), BookRole.GLOBAL)  # looking at it says what is wrong
 
 
-def _looked_at(file: BookFile) -> LookedAt:
+def look_at(file: BookFile) -> LookedAt:
+    """The file read, for a person to see. Waits for the disk."""
     try:
         return LookedAt(file, load_lorebook(Path(file.path).expanduser(), file.role))
     except InputError as error:

@@ -14,56 +14,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pydantic.alias_generators import to_camel
+
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.character_card import SIGNATURE, CharacterCard, parse_card
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
-from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace, Extra
+from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.native import USED, WITHOUT_EFFECT, native_entry
 from lorestudio.exchange.problems import InputError
 
-_EXTENSIONS: Final = {
-    "position": "position",
-    "exclude_recursion": "excludeRecursion",
-    "prevent_recursion": "preventRecursion",
-    "delay_until_recursion": "delayUntilRecursion",
-    "display_index": "displayIndex",
-    "probability": "probability",
-    "useProbability": "useProbability",
-    "depth": "depth",
-    "role": "role",
-    "selectiveLogic": "selectiveLogic",
-    "group": "group",
-    "group_override": "groupOverride",
-    "group_weight": "groupWeight",
-    "scan_depth": "scanDepth",
-    "case_sensitive": "caseSensitive",
-    "match_whole_words": "matchWholeWords",
-    "use_group_scoring": "useGroupScoring",
-    "automation_id": "automationId",
-    "vectorized": "vectorized",
-    "sticky": "sticky",
-    "cooldown": "cooldown",
-    "delay": "delay",
-    "outlet_name": "outletName",
-    "triggers": "triggers",
-    "ignore_budget": "ignoreBudget",
-    "match_persona_description": Extra.PERSONA.value,
-    "match_character_description": Extra.DESCRIPTION.value,
-    "match_character_personality": Extra.PERSONALITY.value,
-    "match_character_depth_prompt": Extra.DEPTH_PROMPT.value,
-    "match_scenario": Extra.SCENARIO.value,
-    "match_creator_notes": Extra.CREATOR_NOTES.value,
-}
+Raw = Mapping[str, Json]
+
+_EXTENSIONS: Final = frozenset({
+    "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",
+    "useProbability", "depth", "role", "selectiveLogic", "group", "group_override", "group_weight", "scan_depth",
+    "case_sensitive", "match_whole_words", "use_group_scoring", "automation_id", "vectorized", "sticky", "cooldown",
+    "delay", "outlet_name", "triggers", "ignore_budget", "match_persona_description", "match_character_description",
+    "match_character_personality", "match_character_depth_prompt", "match_scenario", "match_creator_notes",
+})  # fmt: skip
+"""What a card says of an entry in its extensions; a native entry says the same under the name in camel case."""
 _CARD: Final = frozenset({
     "id", "keys", "secondary_keys", "comment", "name", "content", "constant", "selective", "insertion_order", "enabled",
     "position", "extensions", "use_regex",
 })  # fmt: skip
 
 
-def of_card(raw: Mapping[str, Json], name: str) -> dict[str, Json]:
+def of_card(raw: Raw, name: str) -> dict[str, Json]:
     """A card's entry as a native one. What SillyTavern does not take over keeps its own name."""
     own = raw.get("extensions")
     own = own if isinstance(own, Mapping) else {}
@@ -79,63 +58,52 @@ def of_card(raw: Mapping[str, Json], name: str) -> dict[str, Json]:
         "disable": not truthy(raw.get("enabled")),
         "position": int(BookPlace.BEFORE if raw.get("position") == "before_char" else BookPlace.AFTER),
     }
-    native |= {_EXTENSIONS[name]: value for name, value in own.items() if name in _EXTENSIONS and value is not None}
+    native |= {to_camel(name): value for name, value in own.items() if name in _EXTENSIONS and value is not None}
     native |= {f"extensions.{name}": value for name, value in own.items() if name not in _EXTENSIONS}
     return native | {name: value for name, value in raw.items() if name not in _CARD}
 
 
-def of_agnaistic(raw: Mapping[str, Json], name: str) -> dict[str, Json]:
+_AGNAISTIC: Final = {
+    "key": "keywords", "comment": "name", "content": "entry", "order": "weight", "disable": "enabled",
+}  # fmt: skip
+_RISU: Final = {
+    "key": "key", "keysecondary": "secondkey", "comment": "comment", "content": "content", "constant": "alwaysActive",
+    "selective": "selective", "order": "insertorder", "probability": "activationPercent",
+}  # fmt: skip
+_NOVELAI: Final = {"key": "keys", "comment": "displayName", "content": "text", "disable": "enabled"}
+"""The fields of a native entry and what other programs call them."""
+
+
+def _taken_over(raw: Raw, name: str, fields: Mapping[str, str]) -> dict[str, Json]:
+    """Another program's entry as a native one. What SillyTavern does not take over keeps its own name."""
+    native: dict[str, Json] = {"uid": name, "selective": False}
+    for ours, theirs in fields.items():
+        value = raw.get(theirs)
+        if ours == "disable":
+            value = not truthy(value)
+        if value is not None:
+            native[ours] = value
+    return native | {field: value for field, value in raw.items() if field not in fields.values()}
+
+
+def of_agnaistic(raw: Raw, name: str) -> dict[str, Json]:
     """An entry of an Agnaistic memory book."""
-    taken = {"keywords", "name", "entry", "weight", "enabled"}
-    return {
-        "uid": name,
-        "key": raw.get("keywords"),
-        "comment": raw.get("name"),
-        "content": raw.get("entry"),
-        "selective": False,
-        "order": raw.get("weight"),
-        "disable": not truthy(raw.get("enabled")),
-        **{field: value for field, value in raw.items() if field not in taken},
-    }
+    return _taken_over(raw, name, _AGNAISTIC)
 
 
-def of_risu(raw: Mapping[str, Json], name: str) -> dict[str, Json]:
+def of_risu(raw: Raw, name: str) -> dict[str, Json]:
     """An entry of a Risu lorebook; its keys are texts with commas."""
-    taken = {"key", "secondkey", "comment", "content", "alwaysActive", "selective", "insertorder", "activationPercent"}
-    native: dict[str, Json] = {
-        "uid": name,
-        "key": raw.get("key"),
-        "keysecondary": raw.get("secondkey"),
-        "comment": raw.get("comment"),
-        "content": raw.get("content"),
-        "constant": truthy(raw.get("alwaysActive")),
-        "selective": truthy(raw.get("selective")),
-        "order": raw.get("insertorder"),
-    }
-    if raw.get("activationPercent") is not None:
-        native["probability"] = raw["activationPercent"]
-    return native | {field: value for field, value in raw.items() if field not in taken}
+    return _taken_over(raw, name, _RISU)
 
 
-def of_novelai(raw: Mapping[str, Json], name: str) -> dict[str, Json]:
+def of_novelai(raw: Raw, name: str) -> dict[str, Json]:
     """An entry of a NovelAI lorebook."""
-    config = raw.get("contextConfig")
+    native = _taken_over(raw, name, _NOVELAI)
+    config = native.pop("contextConfig", None)
     config = config if isinstance(config, Mapping) else {}
-    taken = {"keys", "displayName", "text", "contextConfig", "enabled"}
-    return {
-        "uid": name,
-        "key": raw.get("keys"),
-        "comment": raw.get("displayName"),
-        "content": raw.get("text"),
-        "selective": False,
-        "order": config.get("budgetPriority", 0),
-        "disable": not truthy(raw.get("enabled")),
-        **{field: value for field, value in raw.items() if field not in taken},
-        **{f"contextConfig.{field}": value for field, value in config.items() if field != "budgetPriority"},
-    }
+    native["order"] = config.get("budgetPriority", 0)
+    return native | {f"contextConfig.{field}": value for field, value in config.items() if field != "budgetPriority"}
 
-
-Raw = Mapping[str, Json]
 
 _BOOK_FIELDS: Final = ("scan_depth", "token_budget", "recursive_scanning")
 _SHOWN: Final = 3
@@ -143,9 +111,10 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _BookForm:
-    """A kind of file: what people call it, its list of entries, and how one becomes native."""
+    """A kind of file: what people call it, its book and list of entries, and how one of these becomes native."""
 
     title: str
+    book: Raw
     entries: Json
     native: Callable[[Raw, str], Raw]
 
@@ -163,27 +132,27 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
             raise BookError(f"entries.{key}: an object is expected here, as World Info has one for each entry.")
         raws.append(form.native(raw, key))
         entries.append(native_entry(raws[-1], key))
-    remarks = (*_about_book(document, form), *_about_entries(raws, entries))
+    remarks = (*_about_book(form), *_about_entries(raws, entries))
     return Lorebook(name, tuple(entries), role, place, remarks)
 
 
 def _form(document: Json) -> _BookForm:
     if isinstance(document, Sequence) and not isinstance(document, str):
-        return _BookForm("World Info", document, _native_or_card)
+        return _BookForm("World Info", {}, document, _native_or_card)
     if not isinstance(document, Mapping):
         raise BookError("a lorebook is a JSON object with “entries”. Give a World Info file that SillyTavern exported.")
     data = document.get("data")
     if document.get("type") == "risu":
-        return _BookForm("Risu", data, of_risu)
+        return _BookForm("Risu", document, data, of_risu)
     inner = data if isinstance(data, Mapping) else document
     book = inner.get("character_book")
     if isinstance(book, Mapping):
-        return _BookForm("card", book.get("entries"), of_card)
+        return _BookForm("card", book, book.get("entries"), of_card)
     if "lorebookVersion" in document:
-        return _BookForm("NovelAI", document.get("entries"), of_novelai)
+        return _BookForm("NovelAI", document, document.get("entries"), of_novelai)
     if document.get("kind") == "memory":
-        return _BookForm("Agnaistic", document.get("entries"), of_agnaistic)
-    return _BookForm("World Info", document.get("entries"), _native_or_card)
+        return _BookForm("Agnaistic", document, document.get("entries"), of_agnaistic)
+    return _BookForm("World Info", document, document.get("entries"), _native_or_card)
 
 
 def _native_or_card(raw: Raw, name: str) -> Raw:
@@ -201,15 +170,10 @@ def _listed(entries: Json) -> Iterator[tuple[str, Json]]:
 # ---- remarks --------------------------------------------------------------------------------------------------------
 
 
-def _about_book(document: Json, form: _BookForm) -> Iterator[str]:
+def _about_book(form: _BookForm) -> Iterator[str]:
     if form.title not in {"World Info", "card"}:
         yield f"This is a lorebook of {form.title}'s; it is read as SillyTavern would import it."
-    book = document if isinstance(document, Mapping) else {}
-    if form.title == "card":
-        data = book.get("data")
-        inner = (data if isinstance(data, Mapping) else book).get("character_book")
-        book = inner if isinstance(inner, Mapping) else {}
-    said = [field for field in _BOOK_FIELDS if book.get(field) is not None]
+    said = [field for field in _BOOK_FIELDS if form.book.get(field) is not None]
     if said:
         yield (
             f"The book has settings of its own ({', '.join(said)}). SillyTavern keeps them and does not apply them; "
@@ -268,9 +232,6 @@ def _list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list | tuple) else ()
 
 
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""The largest file that is read as a lorebook."""
-
 ADVICE: Final = "Give a World Info file that SillyTavern exported, or a character card with a lorebook inside."
 
 
@@ -279,13 +240,7 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
 
     Without a role a card's book is the character's and any other one is global.
     """
-    try:
-        large = path.stat().st_size > MAX_BYTES
-    except OSError:
-        large = False  # reading says what is wrong
-    if large:
-        raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no lorebook.")
-    data = read_file(path)
+    data = read_file(path, "lorebook")
     if data.startswith(SIGNATURE):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:

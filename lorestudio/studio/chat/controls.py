@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json, to_string
@@ -73,9 +74,8 @@ def toggled(controls: ChatControls, part: ControlsPart, entries: Sequence[Entry]
 
 def without_rule(controls: ChatControls, part: ControlsPart, rule: EntryRule) -> ChatControls:
     """Without one pin or block."""
-    if part is ControlsPart.PINS:
-        return replace(controls, pins=tuple(each for each in controls.pins if each != rule))
-    return replace(controls, blocks=tuple(each for each in controls.blocks if each != rule))
+    left: dict[str, Any] = {part.value: tuple(each for each in getattr(controls, part.value) if each != rule)}
+    return replace(controls, **left)
 
 
 def fitting(rule: EntryRule, index: VaultIndex) -> tuple[Entry, ...]:
@@ -134,13 +134,9 @@ def without_field(controls: ChatControls, key: str) -> ChatControls:
 
 
 def _with_field(controls: ChatControls, key: str, value: Json) -> ChatControls:
-    rest: dict[str, Json] = {name: each for name, each in controls.context.items() if name != key}
     if value is None:
-        return replace(controls, context=rest)
-    # A field that is there keeps its place, so that its chip does not jump.
-    if key in controls.context:
-        return replace(controls, context={**controls.context, key: value})
-    return replace(controls, context={**rest, key: value})
+        return replace(controls, context={name: each for name, each in controls.context.items() if name != key})
+    return replace(controls, context={**controls.context, key: value})  # a field that is there keeps its place
 
 
 # ---- compared with the chat's file -----------------------------------------------------------------------------------

@@ -118,24 +118,10 @@ def hide(chat: Chat, place: int, *, hidden: bool) -> Chat:
 def add_swipe(chat: Chat, place: int, text: str, now: datetime, *, extra: Mapping[str, Json] | None = None) -> Chat:
     """A new alternative of a message, which becomes the active one; the others keep what belongs to them."""
     message = _message(chat, place)
-    record = dict(message_record(message))
-    infos = _infos(message, record)
-    swipes = message.swipes or (message.text,)
-    date, noted = send_date(now), dict(extra or {})
-    for name in _OF_SWIPE[1:]:
-        record.pop(name, None)
-    record |= {
-        "mes": text,
-        "send_date": date,
-        "extra": noted,
-        "swipes": [*swipes, text],
-        "swipe_id": len(swipes),
-        "swipe_info": [*infos, {"send_date": date, "extra": noted}],
-    }
-    made = replace(
-        message, text=text, swipes=(*swipes, text), swipe_id=len(swipes), extra=noted, send_date=date, raw=record
-    )
-    return with_message(chat, place, made)
+    swipes = (*(message.swipes or (message.text,)), text)
+    info: Json = {"send_date": send_date(now), "extra": dict(extra or {})}
+    infos = [*_infos(message, message_record(message)), info]
+    return with_message(chat, place, _at(message, len(swipes) - 1, swipes, infos))
 
 
 def choose_swipe(chat: Chat, place: int, swipe: int) -> Chat:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +25,7 @@ from lorestudio.exchange.chats.metadata import existing_folders
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.studio.chat.controls import ControlsPart, context_fields, context_values, fitting
+from lorestudio.vault.data_folder import reason_of, refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +37,8 @@ class Preset:
     parts: frozenset[ControlsPart]
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedPreset:
-    """Choices with a preset applied, and sentences on what of it the vault does not have."""
-
-    controls: ChatControls
-    missing: tuple[str, ...] = ()
-
-
-def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> AppliedPreset:
-    """The choices with the preset's parts in place of their own.
+def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> tuple[ChatControls, tuple[str, ...]]:
+    """The choices with the preset's parts in place of their own, and sentences on what of it the vault does not have.
 
     Folders that the vault does not have are left out, as DeepLore leaves them out of a chat (rules: deeplore 5.9). All
     else stays, and is told where nothing in the vault answers to it.
@@ -50,10 +46,9 @@ def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> A
     wanted: dict[str, Any] = {
         part.value: getattr(preset.controls, part.value) for part in ControlsPart if part in preset.parts
     }
-    missing = list(_missing(preset, index))
     if ControlsPart.FOLDERS in preset.parts:
         wanted["folders"] = existing_folders(preset.controls.folders, index.folders)
-    return AppliedPreset(replace(controls, **wanted), tuple(missing))
+    return replace(controls, **wanted), tuple(_missing(preset, index))
 
 
 def _missing(preset: Preset, index: VaultIndex) -> Iterable[str]:
@@ -230,12 +225,10 @@ class PresetFolder:
         """All presets by name, and files that are none with what is wrong in them. Raises InputError for a folder
         that cannot be read; a folder that is not there has no presets.
         """
-        try:
+        paths: list[Path] = []
+        unread = "the folder cannot be read: {reason}."
+        with refused(partial(InputError, self.folder), unread), suppress(FileNotFoundError):
             paths = sorted(path for path in self.folder.iterdir() if path.suffix.lower() == SUFFIX)
-        except FileNotFoundError:
-            return KnownPresets()
-        except OSError as error:
-            raise InputError(self.folder, f"the folder cannot be read: {error.strerror or error}.") from error
         found: list[tuple[Path, Preset]] = []
         broken: list[BrokenPreset] = []
         for path in paths:
@@ -294,27 +287,21 @@ class PresetFolder:
             _remove(pair[0])
 
     def _free(self, name: str) -> Path:
-        path = self.folder / file_name(name)
-        number = 2
-        while path.exists():
-            path = self.folder / f"{Path(file_name(name)).stem} {number}{SUFFIX}"
-            number += 1
-        return path
+        first = self.folder / file_name(name)
+        others = (first.with_name(f"{first.stem} {number}{SUFFIX}") for number in count(2))
+        return next(path for path in chain([first], others) if not path.exists())
 
     def _write(self, path: Path, preset: Preset) -> Path:
         try:
             write_atomically(path, json_bytes(preset_json(preset)))
         except (OSError, SettingsError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(path, f"the preset cannot be written: {reason}.") from error
+            raise InputError(path, f"the preset cannot be written: {reason_of(error)}.") from error
         return path
 
 
 def _remove(path: Path) -> None:
-    try:
+    with refused(partial(InputError, path), "the file cannot be deleted: {reason}."):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(path, f"the file cannot be deleted: {error.strerror or error}.") from error
 
 
 def checked_name(name: str) -> str:

@@ -15,8 +15,9 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.registry import MAIN
-from lorestudio.trace.journey import FateState, fates
+from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase, StageStatus, Trace
+from lorestudio.trace.wording import plural
 from lorestudio.vault.lint.model import Finding, NoteKey
 from lorestudio.vault.lint.note import Places
 from lorestudio.vault.lint.table import check_of
@@ -55,26 +56,20 @@ def chat_problems(
 
     `texts` are for the line numbers.
     """
-    lines = _KeyLines(texts or {})
-    found = list(_careers_told(index, traces, lines))
+    texts = texts or {}
+    found = list(_careers_told(index, traces, texts))
     if chat is not None:
-        found += _keys_told(index, settings, chat, lines)
+        found += _keys_told(index, settings, chat, texts)
         unmet = (*unmet, *_gaps(chat.metadata))
     return (*found, *_unmet_told(unmet))
 
 
-class _KeyLines:
-    """Where keys stand in notes."""
-
-    def __init__(self, texts: Mapping[NoteKey, str]) -> None:
-        self._texts = texts
-
-    def of(self, entry: Entry, key: str = "") -> int:
-        """The line of a key, or of the note's beginning; 0 where the text is not known."""
-        text = self._texts.get((entry.vault, entry.filename))
-        if text is None:
-            return 0
-        return Places(text.removeprefix("\ufeff"), "").line("keys", key) if key else 1
+def _line(texts: Mapping[NoteKey, str], entry: Entry, key: str = "") -> int:
+    """The line of a key in its note, or of the note's beginning; 0 where the text is not known."""
+    text = texts.get((entry.vault, entry.filename))
+    if text is None:
+        return 0
+    return Places(text.removeprefix("\ufeff"), "").line("keys", key) if key else 1
 
 
 def _finding(code: str, entry: Entry | None, message: str, line: int = 0, name: str = "") -> Finding:
@@ -97,7 +92,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
         runs += 1
         whole = trace.stage(trace.words.whole_stage)
         offered = whole is not None and whole.status is StageStatus.RAN
-        for entry, fate in fates(trace).items():
+        for entry, fate in Journeys(trace).fates.items():
             ref = trace.entries.get(entry)
             if ref is None:
                 continue
@@ -115,7 +110,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
     return careers, runs
 
 
-def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _KeyLines) -> Iterator[Finding]:
+def _careers_told(index: VaultIndex, traces: Collection[Trace], texts: Mapping[NoteKey, str]) -> Iterator[Finding]:
     careers, runs = _careers(traces)
     if not runs:
         return
@@ -124,28 +119,24 @@ def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _KeyLines
             continue
         career = careers.get((entry.vault, entry.filename))
         if career is None or not career.matched:
-            told = f"“{entry.title}” matched in none of {_times(runs, 'run')}."
-            yield _finding("D51", entry, told, lines.of(entry))
+            told = f"“{entry.title}” matched in none of {plural(runs, '# run|# runs')}."
+            yield _finding("D51", entry, told, _line(texts, entry))
         elif not career.injected:
             (stage, label), times = career.stops.most_common(1)[0]
             why = f" ({label.lower()})" if label else ""
             told = (
-                f"“{entry.title}” matched in {_times(career.matched, 'run')} and never went in; "
-                f"{times} times it was stopped in “{stage}”{why}."
+                f"“{entry.title}” matched in {plural(career.matched, '# run|# runs')} and never went in; "
+                f"{plural(times, 'once|# times')} it was stopped in “{stage}”{why}."
             )
-            if times == 1:
-                told = told.replace("1 times", "once")
-            yield _finding("D52", entry, told, lines.of(entry))
-
-
-def _times(amount: int, noun: str) -> str:
-    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+            yield _finding("D52", entry, told, _line(texts, entry))
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
 
 
-def _keys_told(index: VaultIndex, settings: DeepLoreSettings, chat: Chat, lines: _KeyLines) -> Iterator[Finding]:
+def _keys_told(
+    index: VaultIndex, settings: DeepLoreSettings, chat: Chat, texts: Mapping[NoteKey, str]
+) -> Iterator[Finding]:
     messages = [message for message in chat.messages if message.scannable]
     owners = [
         (entry, key)
@@ -169,7 +160,7 @@ def _keys_told(index: VaultIndex, settings: DeepLoreSettings, chat: Chat, lines:
     enough = len(messages) >= ENOUGH_MESSAGES
     for place, (entry, key) in enumerate(owners):
         times = counts[place]
-        line = lines.of(entry, key)
+        line = _line(texts, entry, key)
         if place in spoken:
             told = f"The key “{key}” is in the name of the speaker {spoken[place]}."
             yield _finding("D55", entry, told, line, "keys")

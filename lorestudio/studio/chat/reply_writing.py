@@ -6,12 +6,11 @@ or what is recorded already. Nothing here changes a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import TokenCounter
@@ -27,14 +26,6 @@ from lorestudio.trace.assembled_prompt import AssembledPrompt
 
 TIMEOUT_MS: Final = 300_000
 """How long a reply may take where the profile does not say: local models are slow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """The chat with a reply in it, and the choices for it with what the reply noted."""
-
-    chat: Chat
-    controls: ChatControls
 
 
 def reply_request(prompt: AssembledPrompt, setup: PromptSetup, model: str = "") -> ChatRequest:
@@ -69,8 +60,8 @@ def received(
     *,
     speaker: str = "",
     settings: DeepLoreSettings | None = None,
-) -> Received:
-    """Put a reply where `room_for_reply` made room for it.
+) -> tuple[Chat, ChatControls]:
+    """The chat with the reply where `room_for_reply` made room for it, and the choices with what it noted.
 
     In the notepad's tag mode, what the model noted for itself leaves the visible text and goes into the notepad
     (rules: deeplore-tools 2.3). `speaker` is whose reply it is, where not the chat's character's.
@@ -86,13 +77,10 @@ def received(
     else:
         made = editing.edit(chat, generation.message, text, generation.swipe)
         place = made.messages[generation.message]
-        made = editing.with_message(made, generation.message, _noted(place, extra))
+        noted = editing.synced(replace(place, extra={**place.extra, **extra}))
+        made = editing.with_message(made, generation.message, noted)
     if notes:
         place = made.messages[generation.message]
         made = editing.with_message(made, generation.message, notepad.with_notes(place, text, notes))
         controls = replace(controls, notepad=notepad.added(controls.notepad, notes))
-    return Received(made, controls)
-
-
-def _noted(message: Message, extra: Mapping[str, Json]) -> Message:
-    return editing.synced(replace(message, extra={**message.extra, **extra}))
+    return made, controls

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Folder
 from lorestudio.domain.state import ChatControls
-from lorestudio.exchange.chats.document import ChatDocument, ChatFormat, ChatLine, LineKind, digest_of
+from lorestudio.exchange.chats.document import ChatDocument, ChatFormat, ChatLine, LineKind
 from lorestudio.exchange.chats.metadata import with_controls
 from lorestudio.exchange.chats.plain_text import lost_as_text
 from lorestudio.exchange.chats.records import new_header
@@ -24,6 +26,8 @@ from lorestudio.exchange.json_spelling import spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.chat.editing import ChatBranch, file_date
+from lorestudio.vault.data_folder import refused
+from lorestudio.vault.writer import digest_of
 
 NO_HEADER: Final = (
     "The file has no header, as those of group chats: SillyTavern keeps pins, blocks, context and notes of such a chat "
@@ -101,13 +105,9 @@ def save_chat(
             "under another name, overwrite the file (a copy of it is kept), or open it again.",
         )
     backup = _keep(there, path, backups, now, foreign=digest_of(there) != document.digest) if there else None
-    try:
+    unsaved = "the chat was not saved ({reason}). Check folder, permissions and free space."
+    with refused(partial(InputError, path), unsaved):
         write_atomically(path, data)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            path, f"the chat was not saved ({reason}). Check folder, permissions and free space."
-        ) from error
     return SavedChat(path, replace(document, digest=digest_of(data)), backup, tuple(remarks))
 
 
@@ -120,10 +120,8 @@ def save_branch(document: ChatDocument, made: ChatBranch, folder: Path) -> Path:
     if part.format is not ChatFormat.SILLYTAVERN:
         path = path.with_suffix(".txt")
     data = _bytes(part, made.branch, path, lossy=True)
-    try:
+    with refused(partial(InputError, path), "the branch was not made ({reason})."):
         write_atomically(path, data)
-    except OSError as error:
-        raise InputError(path, f"the branch was not made ({error.strerror or error}).") from error
     return path
 
 
@@ -168,12 +166,10 @@ def _bytes(document: ChatDocument, chat: Chat, path: Path, *, lossy: bool) -> by
 
 
 def _there(path: Path) -> bytes | None:
-    try:
+    unread = "the file that is there cannot be read: {reason}."
+    with refused(partial(InputError, path), unread), suppress(FileNotFoundError):
         return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(path, f"the file that is there cannot be read: {error.strerror or error}.") from error
+    return None
 
 
 def _keep(data: bytes, path: Path, backups: Path | None, now: datetime, *, foreign: bool) -> Path | None:
@@ -185,10 +181,7 @@ def _keep(data: bytes, path: Path, backups: Path | None, now: datetime, *, forei
     if not foreign and folder.is_dir() and any(folder.iterdir()):
         return None
     target = folder / f"{file_date(now)}-{digest_of(data)[:8]}{path.suffix}"
-    try:
+    unkept = "nothing was saved, because the version that is there could not be kept ({reason})."
+    with refused(partial(InputError, path), unkept):
         write_atomically(target, data)
-    except OSError as error:
-        raise InputError(
-            path, f"nothing was saved, because the version that is there could not be kept ({error.strerror or error})."
-        ) from error
     return target

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.studio.compare.differences import input_differences, same_system
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.differences import DifferenceKind, InputDifference
@@ -186,8 +186,7 @@ class _Trial:
         return *notes[:room], _all_of(notes[room:]), *others
 
     def _run(self, inputs: Rerun) -> Trace:
-        if self._cancel.cancelled:
-            raise Cancelled
+        heed(self._cancel)
         trace = replace(inputs, before=self._calls).run(self._cancel).trace
         self._runs += 1
         if self._report is not None:

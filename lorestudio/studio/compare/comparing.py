@@ -11,22 +11,11 @@ from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
-from lorestudio.studio.compare.comparison import Comparison, Contender, TurnComparison, compare
+from lorestudio.studio.compare.comparison import Comparison, Contender, compare
 from lorestudio.studio.project.project import Project, read_settings
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.trace.model import Trace
-
-__all__ = [
-    "Candidate",
-    "CandidateStore",
-    "Comparison",
-    "TurnComparison",
-    "candidate",
-    "compare_candidates",
-    "run_candidate",
-    "simulator_of",
-]
 
 FEWEST: Final = 2
 
@@ -96,8 +85,8 @@ def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | No
         read = read_settings(chosen.settings_path)
         settings, problems = read.settings, (*project.problems, *read.problems)
         project = replace(project, problems=problems)
-    if isinstance(settings, type(project.settings)):
-        project = project.with_settings(settings)
+    if settings is not None:
+        project = project.with_settings_of(kind, settings)
     return Simulator(project, system_of(project.scene(answers), kind, settings))
 
 

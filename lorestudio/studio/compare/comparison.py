@@ -13,7 +13,8 @@ from typing import Final, TypeAlias
 
 from lorestudio.domain.chat import Generation
 from lorestudio.trace.model import Trace, Turn
-from lorestudio.trace.text import turn_words
+from lorestudio.trace.text import markdown_table, turn_words
+from lorestudio.trace.wording import first_few
 
 Note: TypeAlias = tuple[str, str]
 """An entry by vault and file name, which mean the same one in every run."""
@@ -47,8 +48,7 @@ class TurnComparison:
     @property
     def overlap(self) -> float:
         """Common notes as a part of all that anybody put in, from 0 to 1; 1 where nobody put anything in."""
-        every = frozenset(note for share in self.shares for note in share.notes)
-        return len(self.common) / len(every) if every else 1.0
+        return _overlap([frozenset(share.notes) for share in self.shares])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,13 @@ def _total(label: str, shares: Sequence[PromptShare]) -> Total:
 
 
 def _agreement(turns: Sequence[TurnComparison], one: int, other: int) -> float:
-    overlaps = []
-    for turn in turns:
-        mine, theirs = frozenset(turn.shares[one].notes), frozenset(turn.shares[other].notes)
-        either = mine | theirs
-        overlaps.append(len(mine & theirs) / len(either) if either else 1.0)
+    overlaps = [_overlap([frozenset(turn.shares[place].notes) for place in (one, other)]) for turn in turns]
     return fmean(overlaps) if overlaps else 1.0
+
+
+def _overlap(sets: Sequence[frozenset[Note]]) -> float:
+    every = frozenset.union(*sets)
+    return len(frozenset.intersection(*sets)) / len(every) if every else 1.0
 
 
 MOST_NAMES: Final = 6
@@ -185,26 +186,16 @@ def total_rows(found: Comparison) -> list[list[str]]:
 
 def comparison_as_markdown(found: Comparison) -> str:
     """The totals and every turn as Markdown tables."""
-    lines = ["## Totals", "", *_table(total_rows(found)), "", "## Turn by turn", ""]
-    rows = [["Turn", *found.labels, "Overlap"]]
+    totals = total_rows(found)
+    lines = ["## Totals", "", *markdown_table(totals[0], totals[1:]), "", "## Turn by turn", ""]
+    rows = []
     for turn in found.turns:
         cells = [_cell(found, turn, place) for place in range(len(found.labels))]
         rows.append([turn_words(turn.turn), *cells, f"{turn.overlap:.0%}"])
-    return "\n".join([*lines, *_table(rows)]) + "\n"
+    return "\n".join([*lines, *markdown_table(["Turn", *found.labels, "Overlap"], rows)]) + "\n"
 
 
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> str:
     share, names = turn.shares[place], names_of(found, turn.alone[place])
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    only = f"; only here: {', '.join(names[:MOST_NAMES])}{more}" if names else ""
+    only = f"; only here: {first_few(names, MOST_NAMES)}" if names else ""
     return f"{len(share.notes)} entries, {share.tokens:,} tokens{only}"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    head, *body = [[_escaped(cell) for cell in row] for row in rows]
-    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body)]
-
-
-def _escaped(text: str) -> str:
-    line = " ".join(text.split())
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in line)

@@ -13,8 +13,8 @@ from lorestudio.domain.lifecycle import Closing
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.files import SettingsError, write_atomically
-from lorestudio.studio.compare.comparing import FEWEST, Candidate, Comparison, simulator_of
-from lorestudio.studio.compare.comparison import Contender, compare
+from lorestudio.studio.compare.comparing import FEWEST, Candidate, simulator_of
+from lorestudio.studio.compare.comparison import Comparison, Contender, compare
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator

@@ -12,12 +12,14 @@ from operator import attrgetter
 from typing import Any, Final
 
 from lorestudio.domain.chat import Message
-from lorestudio.settings.differences import section_differences
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.differences import differences
 from lorestudio.studio.compare.note_differences import carried_notes, note_changes
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
 from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference, words_of
 from lorestudio.trace.diff import Key
+from lorestudio.trace.wording import first_few
 
 MOST_MESSAGES: Final = 12
 """So many edited messages are told one by one; more are one difference."""
@@ -48,7 +50,7 @@ def input_differences(before: Rerun, after: Rerun) -> tuple[InputDifference, ...
 
 
 def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    for change in section_differences(before.system.settings, after.system.settings):
+    for change in differences(before.system.settings, after.system.settings):
         declaration = change.declaration
         if declaration.affects:
 
@@ -67,33 +69,29 @@ def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 
 
 def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    for change in note_changes(before.moment.index, after.moment.index):
+    for note, title, words in note_changes(before.moment.index, after.moment.index):
 
-        def carry(target: Rerun, source: Rerun, key: Key = change.key) -> Rerun:
+        def carry(target: Rerun, source: Rerun, key: Key = note) -> Rerun:
             index = carried_notes(target.moment.index, source.moment.index, [key])
             return replace(target, moment=replace(target.moment, index=index))
 
-        yield InputDifference(DifferenceKind.NOTE, change.title, "", change.words, carry, note=change.key)
+        yield InputDifference(DifferenceKind.NOTE, title, "", words, carry, note=note)
 
 
 def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    one, other = before.moment, after.moment
-    if one.context_size != other.context_size:
-        yield InputDifference(
-            DifferenceKind.OTHER,
-            "Context size",
-            words_of(one.context_size),
-            words_of(other.context_size),
-            _of_moment(lambda target, source: replace(target, context_size=source.context_size)),
-        )
-    if one.counter.name != other.counter.name:
-        yield InputDifference(
-            DifferenceKind.OTHER,
-            "Token counter",
-            one.counter.name,
-            other.counter.name,
-            _of_moment(lambda target, source: replace(target, counter=source.counter)),
-        )
+    for name, title, value in (("context_size", "Context size", words_of), ("counter", "Token counter", _counter_name)):
+        one, other = (value(getattr(each.moment, name)) for each in (before, after))
+        if one != other:
+
+            def carry(target: Moment, source: Moment, name: str = name) -> Moment:
+                changed: dict[str, Any] = {name: getattr(source, name)}
+                return replace(target, **changed)
+
+            yield InputDifference(DifferenceKind.OTHER, title, one, other, _of_moment(carry))
+
+
+def _counter_name(counter: TokenCounter) -> str:
+    return counter.name
 
 
 def _of_moment(carry: Carry) -> Carry:
@@ -224,5 +222,4 @@ def _listed(numbers: list[int]) -> str:
         return f"message #{numbers[0]}"
     if numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"messages #{numbers[0]} to #{numbers[-1]}"
-    more = f" and {len(numbers) - 4} more" if len(numbers) > 4 else ""
-    return f"messages {', '.join(f'#{number}' for number in numbers[:4])}{more}"
+    return f"messages {first_few([f'#{number}' for number in numbers], 4)}"

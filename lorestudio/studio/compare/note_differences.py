@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Final
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.trace.diff import Key
-
-
-@dataclass(frozen=True, slots=True)
-class NoteChange:
-    """A note that is another one in the second index; `words` say what is different."""
-
-    key: Key
-    title: str
-    words: str
-
 
 _REFERENCES: Final = ("requires", "excludes", "cascade_links")
 _NOT_WRITTEN: Final = {"id", "resolved_links", "warnings", *_REFERENCES, *(f"written_{name}" for name in _REFERENCES)}
@@ -27,10 +17,11 @@ _FOLLOWING: Final = {"tokens", "content_hash", "links"}
 _WRITTEN: Final = tuple(each.name for each in fields(Entry) if each.name not in _NOT_WRITTEN)
 
 
-def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[NoteChange]:
-    """The notes that are another entry, or an entry in one index only; in the order of the first, then of the second.
+def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[tuple[Key, str, str]]:
+    """The notes that are another entry, or an entry in one index only: key, title, and words on what is different.
 
-    Of notes with the same vault and file name the last one counts.
+    They come in the order of the first index, then of the second. Of notes with the same vault and file name the last
+    one counts.
     """
     if before is after:
         return
@@ -38,13 +29,13 @@ def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[NoteChange]:
     for key in {**old, **new}:
         one, other = old.get(key), new.get(key)
         if one is None and other is not None:
-            yield NoteChange(key, other.title, "is an entry only now")
+            yield (key, other.title, "is an entry only now")
         elif other is None and one is not None:
-            yield NoteChange(key, one.title, "is no entry any more")
+            yield (key, one.title, "is no entry any more")
         elif one is not None and other is not None and one is not other:
             names = list(_changed(one, other))
             if names:
-                yield NoteChange(key, other.title, f"{', '.join(names)} changed")
+                yield (key, other.title, f"{', '.join(names)} changed")
 
 
 def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[Key]) -> VaultIndex:

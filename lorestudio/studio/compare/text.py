@@ -13,7 +13,7 @@ from lorestudio.trace.diff import EntryChange, TraceDiff
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
 from lorestudio.trace.summary import summary
-from lorestudio.trace.wording import number_words, place, signed_words
+from lorestudio.trace.wording import lowered, number_words, place, plural, signed_words
 
 HEADINGS: Final = {
     What.ENTERED: "Entered",
@@ -105,8 +105,7 @@ def _place(injection: Injection) -> str:
 
 
 def _why(fate: Fate, trace: Trace) -> str:
-    label = fate.explain(trace).label
-    return label[:1].lower() + label[1:]
+    return lowered(fate.explain(trace).label)
 
 
 # ---- Markdown -------------------------------------------------------------------------------------------------------
@@ -140,16 +139,12 @@ def _cause_lines(causes: Sequence[DifferenceCause]) -> Iterator[str]:
 def cause_words(cause: DifferenceCause) -> str:
     """What a difference did, in a few words."""
     if cause.alone:
-        return f"did {_changes(len(cause.alone))} by itself"
+        return f"did {plural(len(cause.alone), '# change|# changes')} by itself"
     if cause.together:
-        return f"had a part in {_changes(len(cause.together))}"
+        return f"had a part in {plural(len(cause.together), '# change|# changes')}"
     if cause.besides:
         return "changes nothing of this, but would change something else alone"
     return "changes nothing"
-
-
-def _changes(amount: int) -> str:
-    return f"{number_words(amount)} change{'' if amount == 1 else 's'}"
 
 
 def _sections(lines: Sequence[ChangeLine]) -> Iterator[str]:

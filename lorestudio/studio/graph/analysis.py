@@ -15,7 +15,7 @@ import networkx as nx
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point, pair, undirected
 
 SEED: Final = 20_240_531
@@ -103,9 +103,9 @@ def study(
     flat = undirected(graph)
     groups = communities(graph, flat, entries, cancel)
     member_of = {entry: place for place, group in enumerate(groups) for entry in group.members}
-    _go_on(cancel)
+    heed(cancel)
     central = centrality(flat)
-    _go_on(cancel)
+    heed(cancel)
     return GraphStudy(graph, groups, member_of, central, backbone(flat, alpha), gaps(graph, entries, member_of))
 
 
@@ -120,7 +120,7 @@ def communities(
         ordered.add_nodes_from(sorted(connected))
         ordered.add_weighted_edges_from(sorted(connected.edges(data="weight")))
         for level in nx.community.louvain_partitions(ordered, weight="weight", seed=SEED):
-            _go_on(cancel)
+            heed(cancel)
             parts = level
     rank = {entry: (-len(graph.neighbours[entry]), entry) for entry in graph.nodes}
     members = sorted((tuple(sorted(part, key=rank.__getitem__)) for part in parts), key=lambda part: (-len(part), part))
@@ -186,22 +186,10 @@ def local_graph(neighbours: Mapping[int, Sequence[int]], centre: int, depth: int
 
 def shortest_path(graph: NoteGraph, start: int, end: int) -> tuple[int, ...]:
     """The fewest steps from one node to another along edges of any kind and direction, () where there is no way."""
-    before: dict[int, int] = {start: start}
-    ring = [start]
-    while ring and end not in before:
-        following = []
-        for entry in ring:
-            for other in graph.neighbours.get(entry, ()):
-                if other not in before:
-                    before[other] = entry
-                    following.append(other)
-        ring = following
-    if end not in before:
+    try:
+        return tuple(nx.shortest_path(undirected(graph), start, end))
+    except nx.NetworkXNoPath:
         return ()
-    path = [end]
-    while path[-1] != start:
-        path.append(before[path[-1]])
-    return tuple(reversed(path))
 
 
 def gaps(graph: NoteGraph, entries: Sequence[Entry], community_of: Mapping[int, int]) -> Gaps:
@@ -271,11 +259,6 @@ def _values(value: Json) -> list[str]:
     if isinstance(value, Sequence):
         return [text for item in value for text in _values(item)]
     return [] if value is None or isinstance(value, bool | Mapping) else [str(value)]
-
-
-def _go_on(cancel: CancelToken | None) -> None:
-    if cancel is not None and cancel.cancelled:
-        raise Cancelled
 
 
 def graph_json(

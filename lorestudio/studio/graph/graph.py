@@ -19,7 +19,7 @@ import networkx as nx
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import CancelToken, heed
 
 LEAST_NAME: Final = 2
 """Shorter names are found everywhere and say nothing."""
@@ -41,8 +41,7 @@ def mentions(
         return {}
     counts: dict[tuple[int, int], int] = {}
     for entry in entries:
-        if cancel is not None and cancel.cancelled:
-            raise Cancelled
+        heed(cancel)
         wanted = partners.get(entry.id)
         if wanted:
             for other, spans in _hits(automaton, fold(entry.content), wanted).items():
@@ -214,8 +213,7 @@ def build_graph(index: VaultIndex, *, everything: bool = False, cancel: CancelTo
     for source, target, _kind in relations:
         partners.setdefault(source, set()).add(target)
         partners.setdefault(target, set()).add(source)
-    if cancel is not None and cancel.cancelled:
-        raise Cancelled
+    heed(cancel)
     found = mentions(shown, partners, cancel)
     edges = sorted(relations, key=lambda relation: (relation[0], relation[1], _ORDER[relation[2]]))
     return NoteGraph(

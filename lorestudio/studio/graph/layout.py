@@ -16,9 +16,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.studio.graph.analysis import SEED, GraphStudy
-from lorestudio.studio.graph.graph import NoteGraph, Point
+from lorestudio.studio.graph.graph import NoteGraph, Point, undirected
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -155,8 +155,7 @@ class _LayoutProgress:
 
     def step(self, work: float) -> None:
         """So much more is done. Raises Cancelled."""
-        if self._cancel is not None and self._cancel.cancelled:
-            raise Cancelled
+        heed(self._cancel)
         self._done += work
         told = int(self._steps * min(self._done / self._total, 1))
         if self._report is not None and told != self._told:
@@ -166,16 +165,7 @@ class _LayoutProgress:
 
 def _components(graph: NoteGraph) -> list[list[int]]:
     """Entries that hang together, largest part first; those without an edge are in none."""
-    seen: set[int] = set()
-    parts = []
-    for entry in graph.nodes:
-        if entry not in seen and graph.neighbours[entry]:
-            part, ring = {entry}, {entry}
-            while ring:
-                ring = {other for at in ring for other in graph.neighbours[at]} - part
-                part |= ring
-            seen |= part
-            parts.append(sorted(part))
+    parts = (sorted(part) for part in nx.connected_components(undirected(graph)) if len(part) > 1)
     return sorted(parts, key=lambda part: (-len(part), part))
 
 

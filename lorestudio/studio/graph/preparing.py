@@ -19,6 +19,7 @@ from lorestudio.studio.graph.analysis import GraphStudy, study
 from lorestudio.studio.graph.graph import NoteGraph, Point, build_graph
 from lorestudio.studio.graph.layout import Forces, Start, lay_out
 from lorestudio.studio.project.project import Project
+from lorestudio.trace.serialize import record_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +72,12 @@ class LayoutStore:
 
 def _read(data: bytes) -> SavedLayout:
     """The layout in a file. Raises ValueError."""
-    values = json.loads(data)
-    match values:
-        case {"version": 1, "positions": dict(positions), "pinned": list(pinned)}:
-            pass
+    match json.loads(data):
+        case {"version": 1, "positions": positions, "pinned": pinned}:
+            layout = record_from_json(SavedLayout, {"positions": positions, "pinned": pinned}, "layout")
+            return replace(layout, pinned=layout.pinned & layout.positions.keys())
         case _:
             raise ValueError("it is not of version 1, or “positions” or “pinned” is missing")
-    points = {}
-    for key, point in positions.items():
-        if not (isinstance(point, list) and len(point) == 2 and all(isinstance(value, int | float) for value in point)):
-            raise ValueError(f"the position of “{key}” is no pair of numbers")
-        points[key] = (float(point[0]), float(point[1]))
-    return SavedLayout(points, frozenset(str(key) for key in pinned) & points.keys())
 
 
 LARGE: Final = 3_000

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import PropertyKind
@@ -103,7 +105,7 @@ def _same(one: Json, other: Json) -> bool:
 
 
 def _title(name: str, change: SetValue | ChangeItems | RemoveProperty, count: int) -> str:
-    notes = "1 note" if count == 1 else f"{count} notes"
+    notes = plural(count, "# note|# notes")
     if isinstance(change, RemoveProperty):
         return f"Remove {name} from {notes}"
     if isinstance(change, SetValue):
@@ -144,14 +146,12 @@ class NotesSummary:
         return next((one for one in self.properties if one.name.casefold() == wanted), None)
 
 
-def summarise(paths: Sequence[Path], cancelled: Callable[[], bool] = lambda: False) -> NotesSummary:
-    """Read these notes and compare their properties; a cancelled summary is what was read so far."""
+def summarise(paths: Sequence[Path]) -> NotesSummary:
+    """Read these notes and compare their properties."""
     found: dict[str, list[tuple[PropertyKind, Json]]] = {}
     failures: list[str] = []
     read = 0
     for path in paths:
-        if cancelled():
-            break
         try:
             text, _ = read_note(path)
         except VaultError as error:
@@ -179,12 +179,9 @@ def shown_value(value: Json) -> str:
 def _summary(name: str, values: Sequence[tuple[PropertyKind, Json]], total: int) -> PropertySummary:
     kinds = [kind for kind, _ in values]
     texts = {(kind, shown_value(value)) for kind, value in values}
-    items: dict[str, int] = {}
-    for _, value in values:
-        for item in value if isinstance(value, list | tuple) else ():
-            text = to_string(item)
-            items[text] = items.get(text, 0) + 1
+    lists = (value for _, value in values if isinstance(value, list | tuple))
+    items = Counter(to_string(item) for value in lists for item in value)
     same = len(texts) == 1 and len(values) == total
     kind = max(dict.fromkeys(kinds), key=kinds.count)
-    common = tuple(sorted(items, key=lambda item: -items[item]))
+    common = tuple(item for item, _ in items.most_common())
     return PropertySummary(name, kind, values[0][1] if same else None, same, len(texts), len(values), total, common)

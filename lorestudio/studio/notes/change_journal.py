@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.notes.change_set import NoteFileChange
 from lorestudio.studio.notes.json_lines import append_lines, damaged, json_line, read_lines
+from lorestudio.trace.serialize import record_from_json, record_to_json
 
 
 class RunKind(StrEnum):
@@ -167,83 +168,28 @@ def _journal_state(records: Sequence[tuple[int, Mapping[str, Json]]], file: Path
             if record["op"] == "begin":
                 state.begin(_run(record))
             else:
-                state.end(_text(record["run"]), ok=record["ok"] is True)
-        except (KeyError, TypeError, ValueError):
+                state.end(str(record["run"]), ok=record["ok"] is True)
+        except (KeyError, ValueError):
             problems.append(damaged(file, number))
     state.problems = tuple(problems)
     return state
 
 
 def _begin_record(run: ChangeRun) -> Mapping[str, Json]:
-    return {
-        "op": "begin",
-        "run": run.id,
-        "kind": run.kind.value,
-        "step": run.step,
-        "title": run.title,
-        "time": run.time.isoformat(),
-        "changes": [_change_record(change) for change in run.changes],
-        "part": list(run.part),
-        "folders": [str(folder) for folder in run.folders],
-        "clears": list(run.clears),
-    }
+    record = record_to_json(run)
+    return {"op": "begin", "run": record.pop("id"), **record}
 
 
 def _end_record(run: str, *, ok: bool) -> Mapping[str, Json]:
     return {"op": "end", "run": run, "ok": ok}
 
 
-def _change_record(change: LoggedChange) -> dict[str, Json]:
-    record: dict[str, Json] = {"path": str(change.path), "before": change.before, "after": change.after}
-    if change.new_path is not None:
-        record["new_path"] = str(change.new_path)
-    return record
-
-
 def _run(record: Mapping[str, Json]) -> ChangeRun:
-    """Raises KeyError, TypeError or ValueError where it is none."""
-    changes = tuple(_change(item) for item in _json_list(record["changes"]))
-    part = tuple(number for number in _json_list(record["part"]) if isinstance(number, int))
-    kind = RunKind(_text(record["kind"]))
-    if kind is not RunKind.APPLY and len(part) != len(changes):
+    """Raises KeyError or ValueError where it is none."""
+    told = {name: value for name, value in record.items() if name not in {"op", "run"}}
+    run = record_from_json(ChangeRun, {**told, "id": record["run"]}, "run")
+    if run.kind is RunKind.APPLY:
+        return replace(run, part=tuple(range(len(run.changes))))
+    if len(run.part) != len(run.changes):
         raise ValueError("its parts are not those of its changes")
-    time = datetime.fromisoformat(_text(record["time"]))
-    return ChangeRun(
-        _text(record["run"]),
-        kind,
-        _text(record["step"]),
-        _text(record["title"]),
-        time if time.tzinfo is not None else time.replace(tzinfo=UTC),
-        changes,
-        part if kind is not RunKind.APPLY else tuple(range(len(changes))),
-        tuple(Path(_text(folder)) for folder in _json_list(record["folders"])),
-        tuple(_text(step) for step in _json_list(record["clears"])),
-    )
-
-
-def _change(item: Json) -> LoggedChange:
-    if not isinstance(item, Mapping):
-        raise TypeError("no change")
-    new_path = item.get("new_path")
-    return LoggedChange(
-        Path(_text(item["path"])),
-        _digest(item["before"]),
-        _digest(item["after"]),
-        None if new_path is None else Path(_text(new_path)),
-    )
-
-
-def _text(value: Json) -> str:
-    if not isinstance(value, str):
-        raise TypeError("no text")
-    return value
-
-
-def _digest(value: Json) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _json_list(value: Json) -> Sequence[Json]:
-    if not isinstance(value, list):
-        raise TypeError("no list")
-    return value
+    return run

@@ -11,7 +11,7 @@ import secrets
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.studio.notes.change_journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
-from lorestudio.studio.notes.change_plan import DiskPlan, DiskStep, Planner, Roots, read_bytes
+from lorestudio.studio.notes.change_plan import DiskPlan, DiskStep, Planner, Roots, read_bytes, text_digest
 from lorestudio.studio.notes.change_set import (
     ChangedMeanwhileError,
     ChangeSet,
@@ -27,9 +27,9 @@ from lorestudio.studio.notes.change_set import (
     NoteFileChange,
     RollBackError,
 )
-from lorestudio.studio.notes.snapshots import Snapshots, history_error
+from lorestudio.studio.notes.snapshots import Snapshots, history_kept
 from lorestudio.studio.notes.trash import Trash, Trashed
-from lorestudio.vault.data_folder import reason_of, utc_now
+from lorestudio.vault.data_folder import reason_of, refused, utc_now
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import digest_of, encode_note, move_note, remove_note, same_place, save_note
@@ -255,11 +255,9 @@ class Runner:
     def _keep_texts(self, wanted: ChangeSet) -> None:
         """Undoing and redoing need both texts; the one before is kept already where the file existed."""
         texts = {digest: data for change in wanted.changes for digest, data in _contents(change)}
-        try:
+        with history_kept(wanted.changes[0].path, self.folder):
             # The vault itself holds the new texts, so the disk need not be waited for.
             self.snapshots.blobs.put(texts.values(), sync=False)
-        except OSError as error:
-            raise history_error(wanted.changes[0].path, self.folder, error) from error
 
     def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, str]) -> str:
         """Where the text of each file from before lies, as one line."""
@@ -278,16 +276,13 @@ class Runner:
         except VaultError as error:
             self.problems[str(error)] = None
 
-    @contextmanager
-    def explained(self) -> Iterator[None]:
+    def explained(self) -> AbstractContextManager[None]:
         """Turn errors of the log's file into HistoryError."""
-        try:
-            yield
-        except OSError as error:
-            raise HistoryError(
-                f"Nothing was changed, because the log of changes “{self.journal.file}” cannot be written "
-                f"({reason_of(error)}). Make room there or correct its permissions, and try again."
-            ) from error
+        return refused(
+            HistoryError,
+            f"Nothing was changed, because the log of changes “{self.journal.file}” cannot be written ({{reason}}). "
+            "Make room there or correct its permissions, and try again.",
+        )
 
 
 def _carry_out(plan: DiskPlan, done: list[DiskStep], report: Report | None = None) -> None:
@@ -334,9 +329,7 @@ def _contents(change: NoteFileChange) -> Iterator[tuple[str, bytes]]:
 
 
 def _logged(change: NoteFileChange) -> LoggedChange:
-    before, after = (
-        None if text is None else digest_of(encode_note(change.path, text)) for text in (change.before, change.after)
-    )
+    before, after = (text_digest(change.path, text) for text in (change.before, change.after))
     return LoggedChange(change.path, before, after, change.new_path)
 
 
@@ -400,13 +393,11 @@ class ChangeLog:
     def refresh(self) -> None:
         """Look at the log again: another studio may have added to it. Raises VaultError."""
         with self._guard:
-            try:
+            advice = "Check its permissions; without it nothing can be undone."
+            with refused(
+                VaultError, f"The log of changes “{self._journal.file}” cannot be read ({{reason}}). {advice}"
+            ):
                 state = self._journal.read()
-            except OSError as error:
-                raise VaultError(
-                    f"The log of changes “{self._journal.file}” cannot be read ({reason_of(error)}). "
-                    "Check its permissions; without it nothing can be undone."
-                ) from error
             self._take_over(state)
 
     def apply(self, changes: ChangeSet, report: Report | None = None) -> ChangeSet:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,13 +15,13 @@ from pathlib import Path
 
 from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.trash import Trash, Trashed
-from lorestudio.vault.data_folder import reason_of
+from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import digest_of, encode_note, move_note, remove_note, same_place, save_note
 
 
 @dataclass(slots=True)
-class DiskStep:
+class DiskStep(ABC):
     """One step, at a path. `do` and `undo` raise SaveError; `do` has then changed nothing."""
 
     path: Path
@@ -35,13 +36,13 @@ class DiskStep:
         """The files that it touches."""
         return (self.path,)
 
+    @abstractmethod
     def do(self) -> None:
         """Take the step."""
-        raise NotImplementedError
 
+    @abstractmethod
     def undo(self) -> None:
         """Take it back."""
-        raise NotImplementedError
 
 
 def text_digest(path: Path, text: str | None) -> str | None:
@@ -60,13 +61,9 @@ class MakeFolder(DiskStep):
 
     def do(self) -> None:
         """Make the folder."""
-        try:
+        advice = "Choose another name, or correct the permissions of the folder around it."
+        with refused(SaveError, f"The folder “{self.path}” cannot be made ({{reason}}). {advice}"):
             self.path.mkdir(exist_ok=True)
-        except OSError as error:
-            raise SaveError(
-                f"The folder “{self.path}” cannot be made ({reason_of(error)}). "
-                "Choose another name, or correct the permissions of the folder around it."
-            ) from error
 
     def undo(self) -> None:
         """Remove it if it is empty."""
@@ -379,11 +376,7 @@ def changed_meanwhile(title: str, wrong: Sequence[tuple[Path, str]], others: Seq
 
 def read_bytes(path: Path) -> bytes | None:
     """What the file holds, None where there is no file. Raises SaveError where it cannot be read."""
-    try:
+    sentence = f"“{path.name}” cannot be read ({{reason}}), so nothing was changed. Check its permissions."
+    with refused(SaveError, sentence), suppress(FileNotFoundError, NotADirectoryError):
         return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise SaveError(
-            f"“{path.name}” cannot be read ({reason_of(error)}), so nothing was changed. Check its permissions."
-        ) from error
+    return None

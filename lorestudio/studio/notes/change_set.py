@@ -131,12 +131,8 @@ def difference(change: NoteFileChange) -> tuple[DifferenceLine, ...]:
 
 def shown_name(path: Path, folders: tuple[Path, ...]) -> str:
     """A file's name relative to its vault, the whole path where it is in none of the folders."""
-    for folder in folders:
-        try:
-            return path.relative_to(folder).as_posix()
-        except ValueError:
-            continue
-    return str(path)
+    inside = (path.relative_to(folder).as_posix() for folder in folders if path.is_relative_to(folder))
+    return next(inside, str(path))
 
 
 def _lines(old: list[str], new: list[str]) -> Iterator[DifferenceLine]:

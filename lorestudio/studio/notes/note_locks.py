@@ -13,7 +13,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.vault import front_matter
-from lorestudio.vault.data_folder import default_folder, place_key
+from lorestudio.vault.data_folder import default_folder, place_key, refused
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import SaveError
 
@@ -69,14 +69,9 @@ class NoteLocks:
                 else:
                     keys.pop(place_key(note), None)
             document: dict[str, Json] = {"format": FORMAT, "version": FORMAT_VERSION, "notes": sorted(keys)}
-            try:
+            sentence = f"The list of locked notes “{self.path}” cannot be written ({{reason}})."
+            with refused(SaveError, f"{sentence} Check folder, permissions and free space."):
                 write_atomically(self.path, json_bytes(document))
-            except OSError as error:
-                reason = error.strerror or str(error)
-                raise SaveError(
-                    f"The list of locked notes “{self.path}” cannot be written ({reason}). "
-                    "Check folder, permissions and free space."
-                ) from error
 
     def _read(self) -> tuple[str, ...]:
         if not self.path.exists():

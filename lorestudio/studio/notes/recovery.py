@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.settings.files import write_atomically
+from lorestudio.trace.serialize import record_from_json
 from lorestudio.vault.data_folder import default_folder as note_data_folder
-from lorestudio.vault.data_folder import place_key, reason_of, utc_now
+from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import digest_of
@@ -148,31 +149,23 @@ class Recovery(Closing):
     def _read(self, file: Path) -> Unsaved | None:
         try:
             record = json.loads(file.read_bytes())
-            path, text, digest = Path(record["path"]), record["text"], record["digest"]
-            time = datetime.fromisoformat(record["time"])
-            if not (isinstance(text, str) and isinstance(digest, str | None)):
-                raise TypeError("it holds no text")  # noqa: TRY301  # one sentence for whatever is wrong with the file
+            return record_from_json(Unsaved, {**record, "file": str(file)}, "text")
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             self._problems[
                 f"“{file}” should hold an unsaved text and cannot be read ({reason_of(error)}). "
                 "Open it in a text editor to look for the text, then delete it."
             ] = None
             return None
-        return Unsaved(path, text, digest, time if time.tzinfo else time.replace(tzinfo=UTC), file)
 
     def _file(self, path: Path) -> Path:
         return self._session / f"{digest_of(place_key(path).encode('utf-8', 'surrogatepass'))[:32]}.json"
 
 
-@contextmanager
-def _explained(folder: Path) -> Iterator[None]:
+def _explained(folder: Path) -> AbstractContextManager[None]:
     """Turn what the disk refuses into a SaveError."""
-    try:
-        yield
-    except OSError as error:
-        raise SaveError(
-            f"Unsaved texts cannot be kept in “{folder}” ({reason_of(error)}), so save your notes often. "
-            "Make room there or correct its permissions."
-        ) from error
+    advice = "Make room there or correct its permissions."
+    return refused(
+        SaveError, f"Unsaved texts cannot be kept in “{folder}” ({{reason}}), so save your notes often. {advice}"
+    )

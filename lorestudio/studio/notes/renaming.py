@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from posixpath import dirname
 from typing import Final
@@ -18,6 +19,7 @@ from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
+from lorestudio.vault.data_folder import refused
 from lorestudio.vault.links.index import index_note
 from lorestudio.vault.links.references import Escape, Reference, ReferenceKind, decode, heading_text, references
 from lorestudio.vault.links.targets import NOTE_SUFFIX, FoundBy, LinkTargets, NoteNames, Target, escaped, written_paths
@@ -71,11 +73,8 @@ def check_free(vault: Path, filename: str, own: Collection[str] = ()) -> None:
     """
     place = vault / filename
     free = {fold(name) for name in own}
-    try:
+    with refused(partial(InputError, place.parent), "the folder cannot be read: {reason}. Check its permissions."):
         taken = [item.name for item in place.parent.iterdir()] if place.parent.is_dir() else []
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(place.parent, f"the folder cannot be read: {reason}. Check its permissions.") from error
     folder = filename.rpartition("/")[0]
     for name in taken:
         path = f"{folder}/{name}" if folder else name

@@ -16,6 +16,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchPlace, SearchQuery, Term, matched_spans
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.mentions import Mention, link_edit
@@ -53,8 +54,7 @@ def plan_links(vaults: Sequence[VaultNotes], path: Path, mentions: Sequence[Ment
             raise InputError(filename, str(error)) from error
         places += len(edits)
         made.append(NoteFileChange(vault.path(source), before, apply_edits(before, edits)))
-    where = "1 mention" if places == 1 else f"{places} mentions"
-    return Planned(ChangeSet(f"Link {where} of {title}", tuple(made)), tuple(remarks))
+    return Planned(ChangeSet(f"Link {plural(places, '# mention|# mentions')} of {title}", tuple(made)), tuple(remarks))
 
 
 _PART = re.compile(r"\$(?:(?P<number>\d{1,2})|\{(?P<name>\w+)\}|(?P<dollar>\$))|\\(?P<escape>.)", re.DOTALL)
@@ -163,9 +163,8 @@ def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
         count += len(found)
         made.append(NoteFileChange(note.path, before, after))
         remarks += _consequences(note, before, after, found)
-    what = f"{count} place" if count == 1 else f"{count} places"
-    notes = "1 note" if len(made) == 1 else f"{len(made)} notes"
-    return Planned(ChangeSet(f"Replace {what} in {notes}", tuple(made)), tuple(remarks))
+    what = f"Replace {plural(count, '# place|# places')} in {plural(len(made), '# note|# notes')}"
+    return Planned(ChangeSet(what, tuple(made)), tuple(remarks))
 
 
 def _consequences(note: FoundNote, before: str, after: str, found: Sequence[Replacement]) -> Iterator[str]:

@@ -21,13 +21,12 @@ from typing import Final
 
 import regex
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from lorestudio.vault.links.index import IndexedNote
 from lorestudio.vault.links.mentions import stands_alone
 from lorestudio.vault.links.references import Excerpt, excerpt, heading_text
-from lorestudio.vault.links.targets import base_name
+from lorestudio.vault.links.targets import IndexedNote, base_name
 from lorestudio.vault.note.property_texts import split_places
 
 
@@ -250,8 +249,7 @@ def search(vault: VaultNotes, query: SearchQuery, cancel: CancelToken | None = N
     Raises Cancelled, and InputError where a regular expression takes too long.
     """
     for note in vault.index.notes.values():
-        if cancel is not None and cancel.cancelled:
-            raise Cancelled
+        heed(cancel)
         if not all(condition.holds(note) for condition in query.conditions):
             continue
         try:

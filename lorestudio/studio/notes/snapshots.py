@@ -14,7 +14,7 @@ import secrets
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +24,8 @@ from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.notes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.json_lines import append_lines, json_line, read_lines
-from lorestudio.vault.data_folder import place_key, reason_of, utc_now
+from lorestudio.trace.serialize import record_from_json, record_to_json
+from lorestudio.vault.data_folder import place_key, refused, utc_now
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
@@ -139,7 +140,7 @@ class NoteSnapshot:
     time: datetime
     digest: str
     size: int
-    reason: str
+    reason: str = ""
 
 
 class Snapshots:
@@ -165,27 +166,18 @@ class Snapshots:
         if not contents:
             return
         time = self._clock()
-        with locked(self._lock):
-            try:
-                self.blobs.put(contents.values())
-                self._places.mkdir(parents=True, exist_ok=True)
-                for path, data in contents.items():
-                    self._add_line(path, data, reason, time)
-            except OSError as error:
-                raise history_error(next(iter(contents)), self._places.parent, error) from error
+        with locked(self._lock), history_kept(next(iter(contents)), self._places.parent):
+            self.blobs.put(contents.values())
+            self._places.mkdir(parents=True, exist_ok=True)
+            for path, data in contents.items():
+                self._add_line(path, data, reason, time)
 
     def _add_line(self, path: Path, data: bytes, reason: str, time: datetime) -> None:
         digest = digest_of(data)
         records = self._records(path)
         if records and records[-1].get("digest") == digest:
             return
-        record: dict[str, Json] = {
-            "path": str(path),
-            "time": time.isoformat(),
-            "digest": digest,
-            "size": len(data),
-            "reason": reason,
-        }
+        record = record_to_json(NoteSnapshot(path, time, digest, len(data), reason))
         # The blob is what counts; a line that a power cut swallows is not worth waiting for the disk a thousand times.
         append_lines(self._file(place_key(path)), [record], sync=False)
 
@@ -236,17 +228,14 @@ class Snapshots:
     def moved(self, moves: Sequence[tuple[Path, Path]]) -> None:
         """Let the histories follow notes that were moved from the first place to the second. Raises SaveError."""
         time = self._clock().isoformat()
-        with locked(self._lock):
-            try:
-                self._places.mkdir(parents=True, exist_ok=True)
-                for old, new in moves:
-                    move = secrets.token_hex(8)
-                    come: dict[str, Json] = {_FROM: str(old), "move": move, "time": time}
-                    gone: dict[str, Json] = {_TO: str(new), "move": move, "time": time}
-                    append_lines(self._file(place_key(new)), [come], sync=False)
-                    append_lines(self._file(place_key(old)), [gone], sync=False)
-            except OSError as error:
-                raise history_error(moves[0][0], self._places.parent, error) from error
+        with locked(self._lock), history_kept(moves[0][0], self._places.parent):
+            self._places.mkdir(parents=True, exist_ok=True)
+            for old, new in moves:
+                move = secrets.token_hex(8)
+                come: dict[str, Json] = {_FROM: str(old), "move": move, "time": time}
+                gone: dict[str, Json] = {_TO: str(new), "move": move, "time": time}
+                append_lines(self._file(place_key(new)), [come], sync=False)
+                append_lines(self._file(place_key(old)), [gone], sync=False)
 
     def prune(self, pinned: Collection[str] = frozenset()) -> int:
         """Forget snapshots by the rule of `thinned`, for each place by itself; returns how many.
@@ -257,16 +246,11 @@ class Snapshots:
         now = self._clock()
         forgotten = 0
         used = set(pinned)
-        with locked(self._lock):
-            try:
-                for file in sorted(self._places.glob("*.jsonl")):
-                    forgotten += self._prune(file, now, used)
-                self.blobs.discard_except(used, now.timestamp())
-            except OSError as error:
-                raise SaveError(
-                    f"The history in “{self._places.parent}” cannot be tidied ({reason_of(error)}). "
-                    "Nothing is lost; correct its permissions."
-                ) from error
+        sentence = f"The history in “{self._places.parent}” cannot be tidied ({{reason}})."
+        with locked(self._lock), refused(SaveError, f"{sentence} Nothing is lost; correct its permissions."):
+            for file in sorted(self._places.glob("*.jsonl")):
+                forgotten += self._prune(file, now, used)
+            self.blobs.discard_except(used, now.timestamp())
         return forgotten
 
     def _prune(self, file: Path, now: datetime, used: set[str]) -> int:
@@ -304,12 +288,9 @@ class Snapshots:
 
     def _records(self, path: Path) -> tuple[Mapping[str, Json], ...]:
         file = self._file(place_key(path))
-        try:
+        sentence = f"The history of “{path.name}” cannot be read: {file} ({{reason}}). Check its permissions."
+        with refused(VaultError, sentence):
             lines = read_lines(file)
-        except OSError as error:
-            raise VaultError(
-                f"The history of “{path.name}” cannot be read: {file} ({reason_of(error)}). Check its permissions."
-            ) from error
         self._problems.update(dict.fromkeys(lines.problems))
         usable = []
         for record in lines.records:
@@ -345,20 +326,16 @@ def thinned(snapshots: Collection[NoteSnapshot], now: datetime) -> frozenset[Not
 
 def _snapshot(record: Mapping[str, Json]) -> NoteSnapshot | None:
     """The snapshot that a line tells of, None where it tells of none."""
-    path, time, digest, size = (record.get(name) for name in ("path", "time", "digest", "size"))
-    if not (isinstance(path, str) and isinstance(time, str) and isinstance(digest, str) and isinstance(size, int)):
-        return None
     try:
-        when = datetime.fromisoformat(time)
+        return record_from_json(NoteSnapshot, record, "snapshot")
     except ValueError:
         return None
-    when = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
-    return NoteSnapshot(Path(path), when, digest, size, str(record.get("reason", "")))
 
 
-def history_error(path: Path, folder: Path, error: OSError) -> HistoryError:
-    """Why nothing was changed: what `path` holds could not be kept in `folder` first."""
-    return HistoryError(
-        f"“{path.name}” was not changed, because its present version could not be kept in “{folder}” "
-        f"({reason_of(error)}). Make room there or correct its permissions, and try again."
+def history_kept(path: Path, folder: Path) -> AbstractContextManager[None]:
+    """Turn what the disk refuses into a HistoryError: what `path` holds could not be kept in `folder` first."""
+    return refused(
+        HistoryError,
+        f"“{path.name}” was not changed, because its present version could not be kept in “{folder}” ({{reason}}). "
+        "Make room there or correct its permissions, and try again.",
     )

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.javascript import Json
 from lorestudio.studio.notes.change_set import ChangeSet, NameTakenError, NoteFileChange
-from lorestudio.vault.data_folder import place_key, reason_of, utc_now
+from lorestudio.trace.serialize import record_from_json, record_to_json
+from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
 from lorestudio.vault.writer import digest_of, temporary_name
@@ -68,18 +68,10 @@ class Trash:
         name = f"{time.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         file = self._vault_folder(vault) / f"{name}{'.md' if path.suffix in {'', _LABEL} else path.suffix}"
         item = Trashed(vault, path, time, digest_of(data), len(data), file, run)
-        record: dict[str, Json] = {
-            "vault": str(vault),
-            "path": str(path),
-            "time": time.isoformat(),
-            "digest": item.digest,
-            "size": item.size,
-            "run": run,
-        }
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             _write(file, data)
-            _write(_label(file), json.dumps(record, indent=1).encode())
+            _write(_label(file), json.dumps(record_to_json(item), indent=1).encode())
         except OSError as error:
             with suppress(OSError):
                 file.unlink(missing_ok=True)
@@ -92,24 +84,16 @@ class Trash:
     def list(self, vault: Path | None = None) -> tuple[Trashed, ...]:
         """What is in the trash, of one vault or of all, newest first. Raises VaultError."""
         folder = self._folder if vault is None else self._vault_folder(vault)
-        try:
+        with refused(VaultError, f"The trash “{folder}” cannot be read ({{reason}}). Check its permissions."):
             labels = sorted(folder.glob("*/*.json" if vault is None else "*.json"))
-        except OSError as error:
-            raise VaultError(
-                f"The trash “{folder}” cannot be read ({reason_of(error)}). Check its permissions."
-            ) from error
         found = [item for label in labels if (item := self._read_label(label)) is not None]
         return tuple(sorted(found, key=lambda item: item.time, reverse=True))
 
     def read(self, item: Trashed) -> str:
         """The text of a deleted note. Raises VaultError where it is gone, damaged, or no UTF-8."""
-        try:
+        sentence = f"“{item.path.name}” cannot be read from the trash: {item.file} ({{reason}})."
+        with refused(VaultError, f"{sentence} Its history may still have it."):
             data = item.file.read_bytes()
-        except OSError as error:
-            raise VaultError(
-                f"“{item.path.name}” cannot be read from the trash: {item.file} ({reason_of(error)}). "
-                "Its history may still have it."
-            ) from error
         if digest_of(data) != item.digest:
             raise VaultError(
                 f"“{item.path.name}” was changed in the trash: {item.file}. Look at that file, and copy from it by "
@@ -138,15 +122,11 @@ class Trash:
 
     def remove(self, item: Trashed) -> None:
         """Delete one note for good. Raises SaveError."""
-        try:
+        sentence = f"“{item.path.name}” cannot be deleted from the trash: {item.file} ({{reason}})."
+        with refused(SaveError, f"{sentence} Correct the permissions of that folder."):
             # The label goes last: a label without a note is told, a note without a label would be forgotten.
             item.file.unlink(missing_ok=True)
             _label(item.file).unlink(missing_ok=True)
-        except OSError as error:
-            raise SaveError(
-                f"“{item.path.name}” cannot be deleted from the trash: {item.file} ({reason_of(error)}). "
-                "Correct the permissions of that folder."
-            ) from error
 
     def remove_run(self, run: str, paths: Collection[Path]) -> None:
         """Delete what one run of the change log put here of these paths, after it was undone.
@@ -169,25 +149,22 @@ class Trash:
         return self._folder / f"{_UNUSUAL.sub('_', vault.name)[:60]}-{digest}"
 
     def _read_label(self, label: Path) -> Trashed | None:
-        file: Path | None = None
         try:
             record = json.loads(label.read_bytes())
-            time = datetime.fromisoformat(record["time"])
-            vault, path = Path(record["vault"]), Path(record["path"])
-            path.relative_to(vault)
-            size, digest, run = int(record["size"]), str(record["digest"]), str(record.get("run", ""))
             file = next(one for one in sorted(label.parent.glob(f"{label.stem}.*")) if one != label)
+            item = record_from_json(Trashed, {**record, "file": str(file)}, "label")
+            item.path.relative_to(item.vault)
         except FileNotFoundError:
             return None  # deleted by another window meanwhile
         except StopIteration:
             self._problems[f"“{label}” is in the trash without its note; delete the file."] = None
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             self._problems[
                 f"“{label}” in the trash cannot be read ({reason_of(error)}). The note itself lies beside it."
             ] = None
             return None
-        return Trashed(vault, path, time if time.tzinfo else time.replace(tzinfo=UTC), digest, size, file, run)
+        return item
 
 
 def free_name(path: Path) -> Path:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,10 +17,11 @@ from lorestudio.domain.javascript import trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.project.project import Project
+from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import list_folder, read_folder, read_listed
-from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
+from lorestudio.vault.folder import list_folder
+from lorestudio.vault.folder_scan import StampedText, read_stamped, scan_folder
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.targets import NOTE_SUFFIX
@@ -47,10 +47,7 @@ class VaultNotes:
 
     def filename(self, path: Path) -> str | None:
         """The name of a note of this vault, None for any other path."""
-        try:
-            name = path.relative_to(self.folder).as_posix()
-        except ValueError:
-            return None
+        name = _name(self.folder, path)
         return name if name in self.index.notes else None
 
     def changed(self, filename: str, text: str | None) -> VaultNotes:
@@ -66,16 +63,12 @@ class Planned:
     remarks: tuple[str, ...] = ()
 
 
-def read_vault_notes(
-    folder: Path,
-    on_progress: Callable[[int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> VaultNotes:
-    """All notes below the folder with their references. Raises VaultError and ReadingCancelledError."""
+def read_vault_notes(folder: Path) -> VaultNotes:
+    """All notes below the folder with their references. Raises VaultError."""
     folder = folder.expanduser().resolve()
-    read = read_folder(folder, cancelled=cancelled)
-    index = LinkIndex.build(read.files, attachments(folder), on_progress, cancelled)
-    return VaultNotes(folder, index, read.left_out)
+    read = scan_folder(folder, {})
+    files = [NoteFile(file.filename, file.text or "") for file in read.files]
+    return VaultNotes(folder, LinkIndex.build(files, attachments(folder)), read.left_out)
 
 
 def attachments(folder: Path) -> tuple[str, ...]:
@@ -102,8 +95,7 @@ def find_note(vault: VaultNotes, words: str) -> str:
 
 def listed(filenames: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
-    more = len(filenames) - _SHOWN
-    return ", ".join(filenames[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return first_few(filenames, _SHOWN)
 
 
 def home_of(vaults: Sequence[VaultNotes], path: Path) -> tuple[VaultNotes, str]:
@@ -123,7 +115,7 @@ MOST_CHANGES: Final = 24
 class _KnownNotes:
     notes: VaultNotes
     attachments: tuple[str, ...]
-    stamps: Mapping[str, Stamp] = field(repr=False)
+    files: Mapping[str, StampedText] = field(repr=False)
 
 
 class FreshNotes:
@@ -147,7 +139,7 @@ class FreshNotes:
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> tuple[VaultNotes, ...]:
-        """All vaults, in order. Raises VaultError and ReadingCancelledError.
+        """All vaults, in order. Raises VaultError and Cancelled.
 
         `on_progress` gets steps done and all steps of the vault that is being read.
         """
@@ -170,37 +162,26 @@ def _look(
     cancelled: Callable[[], bool] | None,
 ) -> _KnownNotes:
     listing = list_folder(folder, cancelled=cancelled)
-    texts: dict[str, str] = {}
-    stamps: dict[str, Stamp] = {}
+    files: dict[str, StampedText] = {}
     left_out = list(listing.left_out)
-    before: Mapping[str, str] = {}
-    if known is not None:
-        before = {filename: note.text for filename, note in known.notes.index.notes.items()}
     for filename, place in listing.found:
-        stamp = file_stamp(place)
-        if known is not None and stamp is not None and known.stamps.get(filename) == stamp and filename in before:
-            texts[filename], stamps[filename] = before[filename], stamp
-            continue
-        now = time.time_ns()
-        found = read_listed(filename, place, listing.name)
+        found = read_stamped(filename, place, listing.name, known.files.get(filename) if known is not None else None)
         if isinstance(found, LeftOutNote):
             left_out.append(found)
-            continue
-        texts[filename] = found.text
-        # A file that was changed a moment ago may change again without another stamp.
-        if stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS:
-            stamps[filename] = stamp
+        else:
+            files[filename] = found
     beside = attachments(folder)
-    texts = {filename: text for filename, text in texts.items() if filename.endswith(".md")}
+    before = {name: note.text for name, note in known.notes.index.notes.items()} if known is not None else {}
+    texts = {filename: file.text for filename, file in files.items() if filename.endswith(".md")}
     changed = [name for name in {**before, **texts} if before.get(name) != texts.get(name)]
     if known is not None and known.attachments == beside and len(changed) <= MOST_CHANGES:
         index = known.notes.index
         for name in changed:
             index = index.changed(name, texts.get(name))
     else:
-        files = [NoteFile(filename, text) for filename, text in texts.items()]
-        index = LinkIndex.build(files, beside, on_progress, cancelled)
-    return _KnownNotes(VaultNotes(folder, index, tuple(left_out)), beside, stamps)
+        notes = [NoteFile(filename, text) for filename, text in texts.items()]
+        index = LinkIndex.build(notes, beside, on_progress, cancelled)
+    return _KnownNotes(VaultNotes(folder, index, tuple(left_out)), beside, files)
 
 
 def _changed(known: _KnownNotes, done: ChangeSet) -> _KnownNotes:
@@ -215,15 +196,11 @@ def _changed(known: _KnownNotes, done: ChangeSet) -> _KnownNotes:
     notes = known.notes
     for name, text in texts.items():
         notes = notes.changed(name, None if text is None else text.removeprefix(BOM))
-    stamps = {name: stamp for name, stamp in known.stamps.items() if name not in texts}
-    return replace(known, notes=notes, stamps=stamps)
+    return replace(known, notes=notes, files={name: file for name, file in known.files.items() if name not in texts})
 
 
 def _name(folder: Path, path: Path) -> str | None:
-    try:
-        return path.relative_to(folder).as_posix()
-    except ValueError:
-        return None
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else None
 
 
 def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
@@ -231,17 +208,13 @@ def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
 
     A note that cannot be read has none; the index says what is wrong with it.
     """
-    folders = dict(zip(project.index.vaults, project.vault_folders, strict=False))
     found: dict[str, tuple[str, ...]] = {}
     for entry in project.index.entries:
-        folder = folders.get(entry.vault)
-        if folder is None:
-            continue
+        path = project.note_path(entry.vault, entry.filename)
         try:
-            text, _digest = read_note(folder / entry.filename)
+            names = aliases_of(read_note(path)[0], entry) if path is not None else ()
         except VaultError:
             continue
-        names = aliases_of(text, entry)
         if names:
             found[entry.title.lower()] = (*found.get(entry.title.lower(), ()), *names)
     return found

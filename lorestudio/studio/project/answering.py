@@ -23,8 +23,7 @@ from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMA
 from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, ProfileFile, load_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.costs import estimate_note, estimate_replay
+from lorestudio.vault.data_folder import refused
 
 __all__ = [
     "DRAFT",
@@ -53,13 +52,12 @@ __all__ = [
     "ProfileError",
     "ProfileFile",
     "Question",
+    "RecordedAnswers",
     "Source",
     "default_profiles_path",
-    "live_cost",
     "load_profiles",
     "load_recorded",
     "make_answers",
-    "note_cost",
     "try_profile",
 ]
 
@@ -210,11 +208,8 @@ def load_recorded(chat: Path | None) -> RecordedAnswers:
         message = "Recorded answers lie beside a chat file, and this chat has none. Choose another answer source."
         raise AnsweringError(message)
     recorded = RecordedAnswers(answers_path(chat))
-    try:
+    with refused(AnsweringError, f"{recorded.path}: the recorded answers cannot be read ({{reason}})."):
         recorded.load()
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise AnsweringError(f"{recorded.path}: the recorded answers cannot be read ({reason}).") from error
     return recorded
 
 
@@ -247,27 +242,6 @@ async def _stand_in_says(request: ChatRequest) -> str:
         return (await StandInAnswers().answer(request)).text
     except LlmError:
         return ""
-
-
-async def live_cost(project: Project, chat: Path | None, model: str, *, fresh: bool = False) -> CostEstimate:
-    """What a replay costs with a provider; recorded answers are free unless everything is asked again.
-
-    Replays the chat with what is recorded and the stand-in, so it takes as long as that. Raises AnsweringError where
-    the recording is unreadable.
-    """
-    if chat is None or fresh:
-        return await estimate_replay(project, model=model)
-    recorded = await asyncio.to_thread(load_recorded, chat)
-    return await estimate_replay(project, recorded, model=model)
-
-
-async def note_cost(project: Project, focus: str = "") -> CostEstimate:
-    """What one session note about the project's chat costs with a provider; a recorded one is free.
-
-    Raises AnsweringError where the recording is unreadable.
-    """
-    path = project.chat_path
-    return await estimate_note(project, focus, await asyncio.to_thread(load_recorded, path) if path else None)
 
 
 async def try_profile(profile: Profile, connections: Connections) -> ChatReply:

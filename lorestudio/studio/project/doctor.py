@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Final
 
 import platformdirs
 
@@ -22,30 +22,6 @@ from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import StageStatus
 from lorestudio.trace.store import TraceStore
 from lorestudio.trace.summary import summary
-
-LIBRARIES: Final = (
-    "httpx",
-    "httpx-sse",
-    "keyring",
-    "networkx",
-    "numpy",
-    "platformdirs",
-    "pyahocorasick",
-    "pydantic",
-    "python-frontmatter",
-    "pyuca",
-    "rank-bm25",
-    "rapidfuzz",
-    "regex",
-    "rich",
-    "ruamel.yaml",
-    "typer",
-    "watchfiles",
-    "PySide6-Essentials",
-    "shiboken6",
-    "qasync",
-)
-"""What the program needs at run time, as `pyproject.toml` has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +42,7 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult
         CheckResult(
             "Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"
         ),
-        *(_library(name) for name in LIBRARIES),
+        *map(_library, libraries()),
         *(_folder(name, path) for name, path in _folders().items()),
         _answers(),
         _systems(),
@@ -87,6 +63,15 @@ def _folders() -> dict[str, Path]:
         "Data folder": platformdirs.user_data_path("lorestudio", appauthor=False),
         "Cache folder": platformdirs.user_cache_path("lorestudio", appauthor=False),
     }
+
+
+def libraries() -> tuple[str, ...]:
+    """What the program needs at run time, as its package says; nothing where it runs from a source tree alone."""
+    try:
+        wanted = requires("lorestudio") or ()
+    except PackageNotFoundError:
+        return ()
+    return tuple(re.split("[^\\w.-]", each)[0] for each in wanted if "extra ==" not in each)
 
 
 def _library(name: str) -> CheckResult:

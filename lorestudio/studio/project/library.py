@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -25,20 +25,17 @@ from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, pa
 from lorestudio.vault.index import definition_path, field_definitions
 from lorestudio.vault.index_refresh import (
     NO_CHANGES,
-    ChangedEntry,
     IndexChanges,
-    LastRefresh,
     Refreshed,
     RefreshReason,
     VaultState,
     current_parser,
     polling_seconds,
-    refresh_due,
     state_of,
     update,
 )
 from lorestudio.vault.sources import OnProgress, VaultSource
-from lorestudio.vault.watching import DEFAULT_TIMES, WatchStatus, WatchTimes, watch_folder
+from lorestudio.vault.watching import DEFAULT_TIMES, WatchTimes, watch_folder
 
 logger = logging.getLogger(__name__)
 
@@ -53,9 +50,8 @@ class LibraryNews:
     """The index after it was opened or refreshed.
 
     `confirmed` is False while the index comes from the cache and was not yet compared with the vaults. `changed` is
-    False where `index` is the very object it was before. `finalised` is whether DeepLore would have dropped its cached
-    AI selection now (see `Refreshed`). `read` and `parsed` count files. `failures` are sentences for the person.
-    `state` is what `index` was made of.
+    False where `index` is the very object it was before. `read` and `parsed` count files. `failures` are sentences for
+    the person. `state` is what `index` was made of.
     """
 
     index: VaultIndex
@@ -63,7 +59,6 @@ class LibraryNews:
     changes: IndexChanges = NO_CHANGES
     confirmed: bool = True
     changed: bool = True
-    finalised: bool = True
     read: int = 0
     parsed: int = 0
     seconds: float = 0.0
@@ -73,17 +68,16 @@ class LibraryNews:
 
 @dataclass(frozen=True, slots=True)
 class LibraryListener:
-    """Whom a library tells: about news, about how a vault's folder is watched, and about what has failed."""
+    """Whom a library tells: about news, and about what has failed."""
 
     news: Callable[[LibraryNews], None] = lambda _: None
-    watching: Callable[[VaultSource, WatchStatus], None] = lambda _source, _status: None
     problem: Callable[[str], None] = lambda _: None
 
 
 class Library:
     """The index of several vaults and everything that keeps it fresh.
 
-    `clock_ms` is the time that the index lifetime is measured by. Without a `cache` every opening reads all notes.
+    Without a `cache` every opening reads all notes.
     """
 
     def __init__(
@@ -95,7 +89,6 @@ class Library:
         cache: VaultCache | None = None,
         listener: LibraryListener = LibraryListener(),
         times: WatchTimes = DEFAULT_TIMES,
-        clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self.sources = tuple(sources)
         self._settings = settings
@@ -103,12 +96,9 @@ class Library:
         self._cache = cache
         self._listener = listener
         self._times = times
-        self._clock_ms = clock_ms
         self._state: VaultState | None = None
         self._stored: tuple[KnownVault, ...] = ()
         self._confirmed = False
-        self._last = LastRefresh()
-        self._generation = 0
         self._turn = asyncio.Lock()
         self._queued: asyncio.Task[LibraryNews] | None = None
         self._running: asyncio.Task[LibraryNews] | None = None
@@ -131,11 +121,6 @@ class Library:
     def confirmed(self) -> bool:
         """Whether the index was compared with the vaults since the library was opened."""
         return self._confirmed
-
-    @property
-    def refreshing(self) -> bool:
-        """Whether a refresh is under way or waits for its turn."""
-        return self._queued is not None or self._running is not None
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -170,24 +155,6 @@ class Library:
         if self._queued is None:
             self._queued = self._tracked(self._refresh_in_turn(reason, on_progress))
         return await _shared(self._queued)
-
-    async def ensure_fresh(self, generation: int, now_ms: int | None = None) -> LibraryNews | None:
-        """Refresh before a generation where the settings say so (rules: deeplore 1.13); None where they do not.
-
-        `generation` is the chat's generation count. A refresh that is under way is waited for. Raises Cancelled where
-        the person stops it.
-        """
-        self._generation = generation
-        if self._running is not None:
-            await _shared(self._running)
-        now = self._clock_ms() if now_ms is None else now_ms
-        due = refresh_due(self._settings, self._last, now, generation, empty=not self.index.entries)
-        return None if due is None else await self.refresh(due)
-
-    def chat_changed(self) -> None:
-        """Another chat was opened: its generations are counted from 0 (rules: deeplore 6.1)."""
-        self._generation = 0
-        self._last = replace(self._last, generation=0)
 
     async def configure(self, settings: DeepLoreSettings, counter: TokenCounter | None = None) -> LibraryNews | None:
         """Go on with other settings; None where they leave the index as it is."""
@@ -281,9 +248,6 @@ class Library:
         result = await asyncio.to_thread(update, previous, scanned, settings, counter)
         self._state = result.state
         self._confirmed = self._confirmed or not result.failures
-        # A vault that failed is tried again before the next generation.
-        at_ms = self._last.at_ms if result.failures else self._clock_ms()
-        self._last = LastRefresh(at_ms, self._generation)
         news = _news(result, previous, reason, time.perf_counter() - begun, confirmed=self._confirmed)
         self._listener.news(news)
         if self._cache is not None:
@@ -331,7 +295,7 @@ class Library:
         folder = source.folder
         if folder is None:
             return
-        async for _ in watch_folder(folder, lambda status: self._listener.watching(source, status), self._times):
+        async for _ in watch_folder(folder, self._times):
             with suppress(Cancelled):
                 await self.refresh(RefreshReason.CHANGED_ON_DISK)
 
@@ -419,7 +383,7 @@ def changes_text(changes: IndexChanges) -> str:
     return "; ".join(f"{len(entries)} {kind} ({_titles(entries)})" for kind, entries in kinds if entries)
 
 
-def _titles(entries: Sequence[ChangedEntry]) -> str:
+def _titles(entries: Sequence[Entry]) -> str:
     shown = ", ".join(entry.title for entry in entries[:NAMES_SHOWN])
     return f"{shown}, …" if len(entries) > NAMES_SHOWN else shown
 
@@ -433,7 +397,6 @@ def _news(
         result.changes,
         confirmed=confirmed,
         changed=previous is None or result.state.index is not previous.index,
-        finalised=result.finalised,
         read=result.read,
         parsed=result.parsed,
         seconds=seconds,

@@ -11,8 +11,8 @@ from lorestudio.llm.errors import LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.obsidian.address import ObsidianAddress, obsidian_address
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
+from lorestudio.vault.obsidian.requests import ObsidianAddress, obsidian_address
 from lorestudio.vault.obsidian.vault import ObsidianVault
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
 

@@ -5,70 +5,47 @@ The texts of a project's notes as they are on disk, read again only where a file
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
-from lorestudio.domain.entry import LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.store import load
 from lorestudio.studio.chat.problems import chat_problems, unmet_queries
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import Trace
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
-from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
+from lorestudio.vault.folder import list_folder
+from lorestudio.vault.folder_scan import StampedText, read_stamped
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
-from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, ordered
-from lorestudio.vault.lint.model import Check, CheckGroup, Finding, Fix, NoteKey, Severity
+from lorestudio.vault.lint.linter import Linter, Scope, ordered
+from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
-from lorestudio.vault.lint.table import CHECKS, as_markdown, check_of
+from lorestudio.vault.lint.table import all_checks
 from lorestudio.vault.note.text_edits import apply_edits
-
-__all__ = [
-    "CHECKS",
-    "Check",
-    "CheckGroup",
-    "Finding",
-    "Fix",
-    "ProblemFinder",
-    "Problems",
-    "Repair",
-    "Severity",
-    "as_markdown",
-    "check_of",
-    "preview",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    text: str
-    stamp: Stamp | None
 
 
 class NoteTexts:
     """Reads and remembers. Notes behind Obsidian's plugin have no text here. Not for several threads at once."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, _Read] = {}
+        self._known: dict[Path, StampedText] = {}
 
     def read(
         self, project: Project, cancelled: Callable[[], bool] | None = None
     ) -> tuple[dict[NoteKey, str], tuple[str, ...]]:
         """Every note's text by vault and file name, a byte order mark included, and sentences about what failed.
 
-        Raises ReadingCancelledError.
+        Raises Cancelled.
         """
         texts: dict[NoteKey, str] = {}
         failures: list[str] = []
-        fresh: dict[Path, _Read] = {}
-        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
+        fresh: dict[Path, StampedText] = {}
+        for vault, folder in project.folders.items():
             if folder is None:
                 continue
             try:
@@ -78,28 +55,15 @@ class NoteTexts:
                 continue
             for filename, path in listing.found:
                 if cancelled is not None and cancelled():
-                    raise ReadingCancelledError
-                read = self._one(filename, path, vault) if filename.endswith(".md") else None
-                if read is not None:
+                    raise Cancelled
+                if not filename.endswith(".md"):
+                    continue
+                read = read_stamped(filename, path, vault, self._known.get(path), keep_bom=True)
+                if isinstance(read, StampedText):  # else the index says why it cannot be read
                     fresh[path] = read
                     texts[vault, filename] = read.text
         self._known = fresh
         return texts, tuple(failures)
-
-    def _one(self, filename: str, path: Path, vault: str) -> _Read | None:
-        """The text of a file, None where it cannot be read: the index says why."""
-        stamp, now = file_stamp(path), time.time_ns()
-        known = self._known.get(path)
-        if known is not None and stamp is not None and known.stamp == stamp:
-            return known
-        note = read_listed(filename, path, vault, keep_bom=True)
-        if isinstance(note, LeftOutNote):
-            return None
-        settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS
-        return _Read(note.text, stamp if settled else None)
-
-
-_OF_CHAT: Final = CheckGroup.CHAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,24 +93,19 @@ class Problems:
     @property
     def checked(self) -> str:
         """What was looked at, as a sentence."""
-        checks = sum(check.group is not _OF_CHAT or bool(self.runs) for check in CHECKS.values())
-        told = f"{checks} checks over {_number(self.notes, 'note')} and the settings"
-        return f"{told}, and over {_number(self.runs, 'run')} of the chat." if self.runs else f"{told}."
-
-
-def _number(amount: int, noun: str) -> str:
-    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+        checks = sum(check.group is not CheckGroup.CHAT or bool(self.runs) for check in all_checks().values())
+        told = f"{checks} checks over {plural(self.notes, '# note|# notes')} and the settings"
+        return f"{told}, and over {plural(self.runs, '# run|# runs')} of the chat." if self.runs else f"{told}."
 
 
 class ProblemFinder:
     """Finds problems, and remembers what holds until a note changes. Its methods wait for the disk or compute.
 
-    `find` and `repairs` are for one thread at a time; `find_in_note` may be called from another one meanwhile.
+    It is for one thread at a time.
     """
 
     def __init__(self) -> None:
         self._linter = Linter()
-        self._live = Linter()
         self._texts = NoteTexts()
         self._scope: Scope | None = None
 
@@ -162,23 +121,17 @@ class ProblemFinder:
 
         Raises Cancelled.
         """
-        try:
-            scope, unmet, failures = self._look(project, cancelled)
-            report = self._linter.run(scope, on_progress, cancelled)
-        except (LintCancelled, ReadingCancelledError) as stopped:
-            raise Cancelled from stopped
+        scope, unmet, failures = self._look(project, cancelled)
+        report = self._linter.run(scope, on_progress, cancelled)
         self._scope = scope
-        self._live = self._linter.share()
         found = list(report.findings)
         for path, text in (drafts or {}).items():
-            key = _note_of(project, path)
+            key = project.note_place(path)
             if key is not None:
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)
         found += chat_problems(project.index, project.settings, project.chat, traces, unmet, scope.texts)
-        folderless = {
-            vault for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False) if folder is None
-        }
+        folderless = {vault for vault, folder in project.folders.items() if folder is None}
         vaults = [item.vault for part in (project.index.entries, project.index.left_out) for item in part]
         return Problems(
             ordered(found, project.index.vaults),
@@ -188,16 +141,6 @@ class ProblemFinder:
             sum(not trace.skip_reason for trace in traces),
             failures,
         )
-
-    def find_in_note(self, project: Project, vault: str, filename: str, text: str) -> tuple[Finding, ...]:
-        """The problems of one note as it stands in an editor, the chat's left out; a matter of milliseconds.
-
-        Of the other notes the project's index tells; the first call for an index takes longer.
-        """
-        scope = self._scope
-        if scope is None or scope.index is not project.index or scope.settings != project.settings:
-            scope = Scope(project.index, project.settings, counter=project.counter)
-        return self._live.note(scope, (vault, filename), text)
 
     def repairs(self, project: Project, notes: Iterable[NoteKey] | None = None) -> tuple[Repair, ...]:
         """The notes with all their safe fixes made, as they are on disk now: all notes, or those named."""
@@ -226,14 +169,6 @@ def preview(finding: Finding, text: str) -> Repair | None:
     if fix is None or edits is None:
         return None
     return Repair(finding.vault, finding.filename, text, apply_edits(text, edits), (fix.title,))
-
-
-def _note_of(project: Project, path: Path) -> NoteKey | None:
-    """The note behind a file, None where it is not in a vault of the project."""
-    for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
-        if folder is not None and path.is_relative_to(folder):
-            return vault, path.relative_to(folder).as_posix()
-    return None
 
 
 def _settings_file(

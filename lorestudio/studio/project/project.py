@@ -19,12 +19,13 @@ from lorestudio.exchange.chats.metadata import control_problems, existing_folder
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.store import load
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.prompt.setup import PromptSetup
-from lorestudio.systems.base import Scene
+from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState
 
@@ -72,6 +73,32 @@ class Project:
         """The character that the chat is about: the one that a person chose, else the chat's, "" for nobody."""
         chosen = self.controls.character
         return chosen if chosen is not None else (self.chat or Chat()).character_name
+
+    @property
+    def reply_setup(self) -> PromptSetup:
+        """The setup of a reply's prompt: where it does not say how much the model holds, what the project says."""
+        known = self.setup.context_size or not self.context_size
+        return self.setup if known else replace(self.setup, context_size=self.context_size)
+
+    @property
+    def folders(self) -> dict[str, Path | None]:
+        """The vaults' folders by their names."""
+        return dict(zip(self.index.vaults, self.vault_folders, strict=False))
+
+    @property
+    def roots(self) -> list[Path]:
+        """The folders alone."""
+        return [folder for folder in self.vault_folders if folder is not None]
+
+    def note_path(self, vault: str, filename: str) -> Path | None:
+        """The file of a note, None where its vault has no folder."""
+        folder = self.folders.get(vault)
+        return None if folder is None else folder / filename
+
+    def note_place(self, path: Path) -> tuple[str, str] | None:
+        """The vault and the name of the note behind a file, None where it is in none of the vaults."""
+        inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
+        return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
 
     def scene(self, answers: AnswerSource | None = None, model: str = "") -> Scene:
         """What a retrieval system is made for; the stand-in answers where nobody else is named."""
@@ -129,6 +156,14 @@ class Project:
         if news.failures:
             raise VaultError(news.failures[0])
         return replace(self, settings=settings, index=news.index, vault_state=news.state)
+
+    def with_settings_of(self, kind: SystemKind, settings: Section) -> Project:
+        """The project for a run with these settings of a system: as they read its notes, if they say how.
+
+        Raises VaultError where a vault cannot be read.
+        """
+        reading = kind.reading(settings)
+        return self if reading is None else self.with_settings(reading)
 
     def reloaded(self) -> Project:
         """The project read from disk again."""

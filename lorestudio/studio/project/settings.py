@@ -23,7 +23,7 @@ from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.model import Trace
 from lorestudio.vault.lint.model import Severity
 from lorestudio.vault.lint.settings import settings_checks
-from lorestudio.vault.lint.table import CHECKS
+from lorestudio.vault.lint.table import check_of
 
 _NOT_HERE: Final = frozenset({"S10"})
 """Checks that concern the extension's network traffic only."""
@@ -46,7 +46,7 @@ def setting_warnings(
     found = [SettingWarning("", text) for text in (trace.warnings if trace is not None else ())]
     for hit in settings_checks(settings, index, None, None):
         if hit.code not in _NOT_HERE:
-            check = CHECKS[hit.code]
+            check = check_of(hit.code)
             found.append(SettingWarning(hit.field, hit.message, check.advice, check.severity is Severity.ERROR))
     known = {each.alias for each in declarations()}
     for problem in problems:
@@ -63,22 +63,22 @@ DEFAULTS: Final = "defaults"
 """Names DeepLore's own settings."""
 
 
-def named_settings(source: str, profiles: SettingsProfiles | None = None) -> DeepLoreSettings:
+def named_settings(source: str) -> DeepLoreSettings:
     """The settings of a file, of `profile:NAME`, or with `defaults` DeepLore's own. Raises SettingsError."""
     if source == DEFAULTS:
         return DeepLoreSettings()
     if source.startswith(PROFILE):
-        return (profiles or SettingsProfiles()).find(source.removeprefix(PROFILE)).settings or DeepLoreSettings()
+        return SettingsProfiles().find(source.removeprefix(PROFILE)).settings or DeepLoreSettings()
     return load(Path(source).expanduser()).settings
 
 
-def settings_path(settings: Path | None, profile: str | None, profiles: SettingsProfiles | None = None) -> Path | None:
+def settings_path(settings: Path | None, profile: str | None) -> Path | None:
     """The file to read settings from, where a file or a profile may be given. Raises InputError, SettingsError."""
     if profile is None:
         return settings
     if settings is not None:
         raise InputError("--profile", "settings come from --settings or from --profile, not from both.")
-    return (profiles or SettingsProfiles()).find(profile).path
+    return SettingsProfiles().find(profile).path
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,6 @@ from lorestudio.studio.prompt.messages import (
     CHAT_MARK,
     EXAMPLE_MARK,
     GROUP_MARK,
-    empty_place,
     example_messages,
     message_of,
     said,
@@ -275,7 +274,7 @@ class _PromptAssembly:
                 break
             self._used += _cost(message)
             kept.append(message)
-        return [*(message for message in reversed(kept) if not empty_place(message)), *asked]
+        return [*(message for message in reversed(kept) if message.text), *asked]
 
     def _if_empty(self, newest: list[AssembledMessage]) -> list[AssembledMessage]:
         """The preset's words of the person's behind a message of the character's."""

@@ -69,16 +69,6 @@ def card_text(text: str, label: str) -> Texts:
     return ((text, PromptOrigin(Origin.CARD, label)),) if text.strip() else ()
 
 
-def with_chat_texts(texts: CardTexts, chat: Chat) -> CardTexts:
-    """The same with the chat's own texts in the place of the card's."""
-    return replace(
-        texts,
-        scenario=_own(chat, "scenario") or texts.scenario,
-        examples=_own(chat, "mes_example", "example messages") or texts.examples,
-        system_prompt=_own(chat, "system_prompt", "main prompt") or texts.system_prompt,
-    )
-
-
 def _own(chat: Chat, name: str, label: str = "") -> Texts:
     text: Json = chat.metadata.get(name)
     if not isinstance(text, str) or not text.strip():
@@ -122,7 +112,13 @@ def next_speaker(group: GroupChat, chat: Chat, end: int) -> tuple[str, str]:
 def card_texts(card: CharacterCard | None, chat: Chat, group: GroupChat | None, speaker: str) -> CardTexts:
     """The texts of whoever speaks, or of the whole group, in this chat."""
     own = of_card(card) if card is not None else CardTexts()
-    return with_chat_texts(joined_texts(group, speaker, own) if group is not None else own, chat)
+    texts = joined_texts(group, speaker, own) if group is not None else own
+    return replace(
+        texts,
+        scenario=_own(chat, "scenario") or texts.scenario,
+        examples=_own(chat, "mes_example", "example messages") or texts.examples,
+        system_prompt=_own(chat, "system_prompt", "main prompt") or texts.system_prompt,
+    )
 
 
 def joined_texts(group: GroupChat, speaker: str, own: CardTexts) -> CardTexts:
@@ -183,8 +179,11 @@ def speaker_of(setup: PromptSetup, chat: Chat, end: int) -> tuple[str, str]:
     In a group that is whoever wrote the reply, or was chosen, or would speak next; where nothing is known of the group,
     whoever spoke last.
     """
-    if not is_group(setup, chat):
-        return setup.character_name(chat), ""
+    return group_speaker(setup, chat, end) if is_group(setup, chat) else (setup.character_name(chat), "")
+
+
+def group_speaker(setup: PromptSetup, chat: Chat, end: int) -> tuple[str, str]:
+    """As `speaker_of`, for a chat that is known to be a group's."""
     messages = chat.messages
     wrote = messages[end].name if end < len(messages) and not messages[end].is_user else None
     if wrote or setup.speaker:

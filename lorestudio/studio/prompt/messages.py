@@ -112,11 +112,6 @@ def message_of(
     return AssembledMessage(role, whole, tuple(parts), section, counter.count(whole))
 
 
-def empty_message(role: MessageRole) -> AssembledMessage:
-    """A message of the chat that holds nothing: it is not sent, but counts for depths."""
-    return AssembledMessage(role, "", (), PromptSection.HISTORY, 0)
-
-
 def squashed(messages: Sequence[AssembledMessage], counter: TokenCounter) -> tuple[AssembledMessage, ...]:
     """Neighbouring system messages as one, joined by line ends; named ones and the marks of a beginning stay alone."""
     made: list[AssembledMessage] = []
@@ -165,17 +160,13 @@ def said(
         if _is_named(message, user, preset.names, group=group):
             text = f"{message.name}: {text}"
         role = _role(message)
-        # Depth counts every message of the chat, one with an empty text too.
-        sent = message_of(role, macros.expand(text, source), PromptSection.HISTORY, counter) or empty_message(role)
+        # Depth counts every message of the chat; one with an empty text too, although it is not sent.
+        sent = message_of(role, macros.expand(text, source), PromptSection.HISTORY, counter)
+        sent = sent or AssembledMessage(role, "", (), PromptSection.HISTORY, 0)
         if preset.names == IN_FIELD and message.name:
             sent = replace(sent, name=_NOT_IN_NAME.sub("_", message.name)[:_LONGEST_NAME])
         made.append(sent)
     return made
-
-
-def empty_place(message: AssembledMessage) -> bool:
-    """Whether a message only counts for depths, and is not sent."""
-    return not message.text
 
 
 def _is_named(message: Message, user: str, names: int, *, group: bool) -> bool:

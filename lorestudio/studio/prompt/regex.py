@@ -67,9 +67,9 @@ class RegexRun:
                 find = _escaping(self.macros).fill(find)
             trimmed = tuple(self.macros.fill(each) for each in script.trim)
             result = _one(script, find, trimmed, result, self.macros.fill)
-            if script.substitute and _pattern(find) is None:
-                problem = _problem(find)
-                self.problems[f"“{script.name}” changes nothing, as in SillyTavern: {problem}."] = None
+            pattern = _pattern(find)
+            if script.substitute and isinstance(pattern, PatternError):
+                self.problems[f"“{script.name}” changes nothing, as in SillyTavern: {pattern}."] = None
         return result
 
 
@@ -95,7 +95,7 @@ def _one(
     script: RegexScript, find: str, trimmed: tuple[str, ...], before: _RegexResult, fill: Callable[[str], str]
 ) -> _RegexResult:
     pattern = _pattern(find)
-    if pattern is None or not before.text:
+    if isinstance(pattern, PatternError) or not before.text:
         return before
     template = _MATCH.sub("$0", script.replace)
 
@@ -115,19 +115,11 @@ def _is_plain(script: RegexScript) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _pattern(find: str) -> Pattern | None:
+def _pattern(find: str) -> Pattern | PatternError:
     try:
         return compiled(find)
-    except PatternError:
-        return None
-
-
-def _problem(find: str) -> str:
-    try:
-        compiled(find)
     except PatternError as error:
-        return str(error)
-    return ""
+        return error
 
 
 def _group(found: regex.Match[str], asked: re.Match[str], trimmed: Iterable[str]) -> str:

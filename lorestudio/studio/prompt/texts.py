@@ -81,11 +81,6 @@ def role_of(prompt: PresetPrompt) -> MessageRole:
     return _ROLES.get(prompt.role, MessageRole.SYSTEM)
 
 
-def is_marker(prompt: PresetPrompt) -> bool:
-    """Whether it stands for a text from elsewhere."""
-    return prompt.identifier in MARKERS
-
-
 def _why_not(prompt: PresetPrompt, kind: str, *, enabled: bool) -> Left | None:
     if not enabled:
         return Left.SWITCHED_OFF
@@ -118,7 +113,9 @@ class PromptTexts:
         # The host fills in its own prompts first, in their order, then what the markers stand for.
         self._made: dict[str, Sequence[Segment]] = {}
         ordered = [prompt.identifier for prompt, _enabled in preset.order]
-        prompts = sorted(layout.prompts, key=lambda each: (is_marker(each), _place(ordered, each.identifier)))
+        prompts = sorted(
+            layout.prompts, key=lambda each: (each.identifier in MARKERS, _place(ordered, each.identifier))
+        )
         for prompt in prompts:
             bare = layout.bare_main and prompt.identifier == MAIN
             self._made[prompt.identifier] = () if bare else self._filled(prompt)
@@ -131,13 +128,13 @@ class PromptTexts:
         """The text of a prompt that is not sent, macros as they are."""
         if prompt.identifier in {CHAT, EXAMPLES}:
             return ()
-        if is_marker(prompt):
+        if prompt.identifier in MARKERS:  # it stands for a text from elsewhere
             return self._marked(prompt)
         text = self._own_text(prompt)
         return ((text, self._source(prompt, text)),) if text.strip() else ()
 
     def _filled(self, prompt: PresetPrompt) -> Sequence[Segment]:
-        if is_marker(prompt):
+        if prompt.identifier in MARKERS:
             return self._expanded(self._marked(prompt))
         text = self._own_text(prompt)
         source = self._source(prompt, text)

@@ -7,7 +7,7 @@ and the file it goes to (rules: deeplore-tools 2.1).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -38,6 +38,7 @@ from lorestudio.studio.proposals.reading import (
 )
 from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.registry import MAIN
+from lorestudio.trace.wording import plural
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import safe_name
@@ -137,7 +138,7 @@ def title_of(text: str, path: Path) -> str:
     return cleaning.title(NoteDocument(text).body, path.name)
 
 
-def free_path(folder: Path, title: str, exists: Callable[[Path], bool] = lambda path: path.exists()) -> Path:
+def free_path(folder: Path, title: str) -> Path:
     """A file for a note of this title that no file stands in the way of; a name that is taken gets a number.
 
     Raises ValueError where there are too many of the same name. Looks at the disk.
@@ -145,7 +146,7 @@ def free_path(folder: Path, title: str, exists: Callable[[Path], bool] = lambda 
     name = safe_name(title)
     for number in range(1, _MOST_NAMESAKES):
         path = folder / (f"{name}.md" if number == 1 else f"{name} {number}.md")
-        if not exists(path):
+        if not path.exists():
             return path
     raise ValueError(f"“{folder}” has too many notes called “{name}”. Give the draft another title.")
 
@@ -240,7 +241,7 @@ class Judge:
         gone = [key for key in before if alike(key) not in kept]
         for key, messages in zip(gone, self.chat.found(gone), strict=True):
             if messages:
-                many = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
+                many = plural(len(messages), "# message|# messages")
                 remarks.append(ProposalRemark(f"“{key}” would go; it is found in {many} of this chat.", serious=True))
         remarks += [
             ProposalRemark(f"Of “{key[:20]}…” only the first {LONGEST_KEY} characters are searched.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource
@@ -35,7 +35,8 @@ def record_of(project: Project, records: Path) -> Path:
     """What the answers for a project's notes lie beside; no file of this name is made."""
     places = "\n".join(project.places or tuple(map(str, project.vault_folders)))
     name = safe_name(project.index.vaults[0]) if project.index.vaults else "vault"
-    return records / f"{name}-{_digest(places)}.jsonl"
+    digest = hashlib.sha256(places.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return records / f"{name}-{digest}.jsonl"
 
 
 def proposal_answers(
@@ -67,10 +68,6 @@ def proposals_cost(
     recorded = load_recorded(record_of(project, records))
     known = None if fresh else recorded.holds
     return estimate([task.request for task in tasks], project.counter, known)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 PAUSE_S: Final = 0.5
@@ -148,8 +145,7 @@ class Maker:
 
     async def _wait_until(self, ready_at: float, cancel: CancelToken | None) -> None:
         while True:
-            if cancel is not None and cancel.cancelled:
-                raise Cancelled
+            heed(cancel)
             rest = ready_at - self.clock()
             if rest <= 0:
                 return

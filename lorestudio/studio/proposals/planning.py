@@ -8,23 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, fold, head, trim
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.resources import prompt_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.settings.deeplore import INHERIT, DeepLoreSettings, tool_model
 from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
+from lorestudio.studio.notes.vault_notes import aliases_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import DraftPassage, Material, ProposalKind, ProposalPlan, ProposalTask, Skipped
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.writer import read_note
 
 SUMMARY_SOURCE: Final = 3000
@@ -187,16 +188,13 @@ def plan_summaries(
     """
     chosen = entries is not None
 
-    def refuse(material: Material) -> str | None:
+    def asked(material: Material) -> ChatRequest | str:
         if not again and trim(material.entry.summary):
             return HAS_SUMMARY if chosen else ""
-        return None
-
-    def request(material: Material) -> ChatRequest:
         return summary_request(material, project.settings, model)
 
     wanted = project.index.entries if entries is None else entries
-    return _plan(project, ProposalKind.SUMMARY, wanted, guard, request, refuse, cancel)
+    return _plan(project, ProposalKind.SUMMARY, wanted, guard, asked, cancel)
 
 
 def plan_keys(
@@ -215,11 +213,8 @@ def plan_keys(
     mode = mode or project.settings.optimize_keys_mode
     if mode not in MODES:
         raise InputError("mode", f"there is no mode “{mode}”. There are: {', '.join(MODES)}.")
-
-    def request(material: Material) -> ChatRequest:
-        return keys_request(material, mode, project.settings, model)
-
-    return _plan(project, ProposalKind.KEYS, entries, guard, request, lambda _material: None, cancel)
+    asked = partial(keys_request, mode=mode, settings=project.settings, model=model)
+    return _plan(project, ProposalKind.KEYS, entries, guard, asked, cancel)
 
 
 def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, model: str = "") -> ProposalPlan:
@@ -235,7 +230,7 @@ def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, mod
     messages = [chat.messages[number] for number in wanted]
     if not any(message.scannable and trim(message.text) for message in messages):
         raise InputError("messages", "they are all hidden or empty. Choose messages that the story has.")
-    titles = titles_of(project)
+    titles = tuple(dict.fromkeys(entry.title for entry in project.index.entries))
     request = draft_request(messages, titles, focus, project.settings, model)
     passage = DraftPassage(draft_folder(project), wanted, titles, trim(focus))
     return ProposalPlan(ProposalKind.DRAFT, (ProposalTask(ProposalKind.DRAFT, passage, request),))
@@ -243,8 +238,7 @@ def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, mod
 
 def draft_folder(project: Project) -> Path:
     """Where drafts go: the folder for suggestions of the first vault that has one. Raises InputError where none has."""
-    vault = next((folder for folder in project.vault_folders if folder is not None), None)
-    if vault is None:
+    if not project.roots:
         raise InputError("vault", "a note is written into a vault's folder, and this vault has none.")
     parts = [
         part for part in project.settings.auto_suggest_folder.replace("\\", "/").split("/") if part not in ("", ".")
@@ -252,24 +246,12 @@ def draft_folder(project: Project) -> Path:
     if ".." in parts:
         text = f"the folder for suggestions “{project.settings.auto_suggest_folder}” leads out of the vault."
         raise InputError("settings", text, field="autoSuggestFolder")
-    return vault.joinpath(*parts)
-
-
-def titles_of(project: Project) -> tuple[str, ...]:
-    """The titles of all entries, each once."""
-    return tuple(dict.fromkeys(entry.title for entry in project.index.entries))
-
-
-def note_path(project: Project, entry: Entry) -> Path | None:
-    """The file of an entry, None where its vault has no folder."""
-    place = project.index.vaults.index(entry.vault) if entry.vault in project.index.vaults else -1
-    folder = project.vault_folders[place] if 0 <= place < len(project.vault_folders) else None
-    return folder / entry.filename if folder is not None else None
+    return project.roots[0].joinpath(*parts)
 
 
 def read_material(project: Project, entry: Entry, guard: Guard) -> Material | Skipped:
     """The note as it is on disk now, or why nothing may be proposed for it."""
-    path = note_path(project, entry)
+    path = project.note_path(entry.vault, entry.filename)
     if path is None:
         return Skipped(entry.filename, entry.title, NO_FOLDER)
     try:
@@ -285,7 +267,7 @@ def read_material(project: Project, entry: Entry, guard: Guard) -> Material | Sk
         return Skipped(entry.filename, entry.title, f"It is no entry any more: {parsed.message}")
     if not trim(parsed.content):
         return Skipped(entry.filename, parsed.title, NOTHING_TO_READ)
-    return Material(path, parsed, text, _aliases(text))
+    return Material(path, parsed, text, aliases_of(text, parsed))
 
 
 def _plan(
@@ -293,32 +275,21 @@ def _plan(
     kind: ProposalKind,
     entries: Iterable[Entry],
     guard: Guard | None,
-    request: Callable[[Material], ChatRequest],
-    refuse: Callable[[Material], str | None],
+    asked: Callable[[Material], ChatRequest | str],
     cancel: CancelToken | None,
 ) -> ProposalPlan:
-    """`refuse` gives the reason to leave a note out, "" to pass it over without a word, None to ask about it."""
+    """`asked` gives the question about a note, or the reason to leave it out, "" to pass it over without a word."""
     tasks: list[ProposalTask] = []
     skipped: list[Skipped] = []
     for entry in entries:
-        if cancel is not None and cancel.cancelled:
-            raise Cancelled
+        heed(cancel)
         material = read_material(project, entry, guard or Guard())
         if isinstance(material, Skipped):
             skipped.append(material)
             continue
-        reason = refuse(material)
-        if reason is None:
-            tasks.append(ProposalTask(kind, material, request(material)))
-        elif reason:
-            skipped.append(Skipped(entry.filename, material.entry.title, reason))
+        found = asked(material)
+        if isinstance(found, ChatRequest):
+            tasks.append(ProposalTask(kind, material, found))
+        elif found:
+            skipped.append(Skipped(entry.filename, material.entry.title, found))
     return ProposalPlan(kind, tuple(tasks), tuple(skipped))
-
-
-def _aliases(text: str) -> tuple[str, ...]:
-    """The note's other names, as Obsidian has them."""
-    document = NoteDocument(text)
-    found = document.find("aliases") or document.find("alias")
-    value: Json = found.value if found is not None else None
-    items = value if isinstance(value, list) else [value]
-    return tuple(name for item in items if isinstance(item, str) and (name := trim(item)))

@@ -231,16 +231,12 @@ def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
     items = draft.get("keys")
     keys, remarks = clean_keys(items if isinstance(items, list) else [], FEWEST_DRAFT_KEYS)
     summary = one_line(_text(draft, "summary"))
+    told = []
     if several > 1:
-        remarks = (
-            *remarks,
-            ProposalRemark(f"The answer has {several} notes; this is the first. The others are in the answer."),
-        )
+        told.append(f"The answer has {several} notes; this is the first. The others are in the answer.")
     if length(summary) > SUMMARY_LENGTH:
-        remarks = (
-            *remarks,
-            ProposalRemark(f"The summary had {length(summary):,} characters and was cut to {SUMMARY_LENGTH}."),
-        )
+        told.append(f"The summary had {length(summary):,} characters and was cut to {SUMMARY_LENGTH}.")
+    remarks = (*remarks, *map(ProposalRemark, told))
     return ReadDraft(title, keys, shortened(summary, SUMMARY_LENGTH), content, remarks=remarks)
 
 

@@ -101,15 +101,18 @@ class MessageRange:
         except ValueError as error:
             raise InputError(source, str(error)) from error
 
-    def part(self, generations: Sequence[Generation]) -> RangePart:
-        """Where the range is among all generations of a chat. Raises ValueError where it holds none."""
+    def part(self, generations: Sequence[Generation]) -> range:
+        """Its places among all generations of a chat; those before make the state for it.
+
+        Raises ValueError where it holds none.
+        """
         messages = [generation.message for generation in generations]
         start = 0 if self.first is None else bisect_left(messages, self.first)
         stop = len(messages) if self.last is None else bisect_left(messages, self.last + 1)
         if start >= stop:
             message = f"No reply stands {self.words}. The replies are messages {_listed(messages)}."
             raise ValueError(message)
-        return RangePart(start, stop)
+        return range(start, stop)
 
     @property
     def words(self) -> str:
@@ -121,18 +124,6 @@ class MessageRange:
         if self.last is None:
             return f"from message {self.first} on"
         return f"at message {self.first}" if self.first == self.last else f"from message {self.first} to {self.last}"
-
-
-@dataclass(frozen=True, slots=True)
-class RangePart:
-    """The generations at places `start` to `stop` (not included) of all; those before `start` make the state for it."""
-
-    start: int
-    stop: int
-
-    def before(self, done: int) -> int:
-        """How many generations have to be run before the part begins, where `done` of all are done."""
-        return max(0, self.start - done)
 
 
 def _listed(messages: Sequence[int]) -> str:

@@ -11,6 +11,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -279,9 +280,4 @@ def mark(trace: Trace) -> str:
 
 def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
     """How many digests the two share from the beginning on."""
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))

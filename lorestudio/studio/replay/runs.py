@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Final, overload
+from typing import Any, Final
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import EMPTY
@@ -186,31 +186,6 @@ class Runs:
 
     def _lean(self, state: State) -> State:
         return state if self._counting is None else self._counting.without(state)
-
-
-class States(Sequence[State]):
-    """The states after the generations that `runs` has now, each made when it is asked for."""
-
-    def __init__(self, runs: Runs) -> None:
-        self._runs, self._length = runs, len(runs)
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, place: int) -> State: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[State, ...]: ...
-    def __getitem__(self, place: int | slice) -> State | tuple[State, ...]:
-        if isinstance(place, slice):
-            return tuple(self._runs.state(one) for one in range(self._length)[place])
-        return self._runs.state(range(self._length)[place])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(self._length)
 
 
 # ---- the packed form, which never leaves the process -----------------------------------------------------------------

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.resources import VERSION
 from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.order import ReplayOrder, Superseded, clock_ms
-from lorestudio.studio.replay.runs import Runs, States, TraceBook
+from lorestudio.studio.prompt.card import group_speaker, is_group
+from lorestudio.studio.replay.order import Superseded, clock_ms, generations
+from lorestudio.studio.replay.runs import Runs, TraceBook
 from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
 from lorestudio.systems.registry import system_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
@@ -42,9 +44,12 @@ class Simulator:
             made = made.knowing(one.system) if one.system.kind is made.kind else made
         self.system: System = made
         self._watcher = watcher
-        self._order = ReplayOrder(project.chat)
-        self.generations = self._order.generations
-        self._inputs = _input_digests(project, self.generations, made)
+        self.generations = generations(project.chat)
+        self._places = {generation: place for place, generation in enumerate(self.generations)}
+        self._epoch = 0  # goes up whenever what is under way is given up: a run of an earlier one is not kept
+        self._characters = _active_characters(project, self.generations)
+        self.inputs = _input_digests(project, self.generations, self._characters, made)
+        """For each generation the digest of everything that it and the ones before it depend on."""
         chat = project.chat or Chat()
         self._positions = tuple(place for place, message in enumerate(chat.messages) if not message.is_system)
         self._sent = tuple(chat.messages[place] for place in self._positions)
@@ -65,26 +70,28 @@ class Simulator:
         return len(self._runs) - self.ran
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """For each generation the digest of everything that it and the ones before it depend on."""
-        return self._inputs
-
-    @property
-    def states(self) -> Sequence[State]:
-        """The state after each generation run so far, in order."""
-        return States(self._runs)
+    def states(self) -> tuple[State, ...]:
+        """The state after each generation run so far, in order; each is made anew."""
+        return tuple(map(self._runs.state, range(len(self._runs))))
 
     def shown(self, message: int) -> Generation | None:
         """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
-        return self._order.shown(message)
+        chat = self.project.chat
+        swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
+        generation = Generation(message, swipe)
+        return generation if generation in self._places else None
 
     def place(self, generation: Generation) -> int:
         """Where a generation stands in the order of running. Raises ValueError for one that the chat does not have."""
-        return self._order.place(generation)
+        place = self._places.get(generation)
+        if place is None:
+            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
+            raise ValueError(message)
+        return place
 
     def abandon(self) -> None:
         """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
-        self._order.abandon()
+        self._epoch += 1
 
     def release(self) -> None:
         """Let go of the earlier simulators; nothing is taken over from now on."""
@@ -95,7 +102,10 @@ class Simulator:
 
         Raises ValueError where they do not belong to the beginning of this chat.
         """
-        self._order.beginning(result.trace for result in results)
+        found = tuple(Generation(result.trace.turn.message, result.trace.turn.swipe) for result in results)
+        if found != self.generations[: len(found)]:
+            message = "These traces do not belong to this chat."
+            raise ValueError(message)
         self.abandon()
         self._runs.cut(0)
         self._reuse.cut(0)
@@ -142,13 +152,6 @@ class Simulator:
             await self._run_next()
         return self._runs.trace(place)
 
-    async def decide_alone(self, generation: Generation, state: State) -> Trace:
-        """The trace of one generation that begins with this state; nothing of it is kept.
-
-        Raises ValueError for a generation that the chat does not have.
-        """
-        return await decided_trace(self.system, self.moment(generation), state)
-
     async def replay(
         self,
         on_progress: Callable[[Progress], None] | None = None,
@@ -161,7 +164,7 @@ class Simulator:
         a later call goes on from there.
         """
         await self.run_missing(on_progress, cancel, until)
-        return tuple(self._runs.trace(place) for place in range(self._order.end(until)))
+        return tuple(map(self._runs.trace, range(len(self.generations[:until]))))
 
     async def run_missing(
         self,
@@ -170,12 +173,19 @@ class Simulator:
         until: int | None = None,
     ) -> None:
         """As `replay`, for those who take the traces from `traces` one by one."""
-        await self._order.run(lambda: len(self._runs), self._run_next, lambda: self.reused, on_progress, cancel, until)
+        total = len(self.generations[:until])
+        while len(self._runs) < total:
+            heed(cancel)
+            generation = self.generations[len(self._runs)]
+            await self._run_next()
+            if on_progress is not None:
+                on_progress(Progress(len(self._runs), total, generation, self.reused))
+            await asyncio.sleep(0)  # let a cancelled task notice
 
     def offer(self, reuse: Reuse, now: Generated) -> Decided | None:
         """What the next generation of another replay comes to by what was run here, None where only a run can tell."""
         turn = now.moment.turn
-        place = self._order.find(Generation(turn.message, turn.swipe))
+        place = self._places.get(Generation(turn.message, turn.swipe))
         if place is None or place >= len(self._runs):
             return None
         done = Decided(self._runs.trace(place), self._runs.lean_state(place), self._runs.tally(place))
@@ -183,14 +193,14 @@ class Simulator:
         return self._reuse.again(before, reuse, now)
 
     async def _run_next(self) -> None:
-        place, epoch = len(self._runs), self._order.epoch
+        place, epoch = len(self._runs), self._epoch
         now = Generated(place, self._moment(place), self._runs.state(self._place_before(place)))
         offers = (other.offer(self._reuse, now) for other in self._earlier)
         result = next((offer for offer in offers if offer is not None), None)
         ran = result is None
         if result is None:
             result = await _decided(self.system, now.moment, now.state)
-        if epoch != self._order.epoch:
+        if epoch != self._epoch:
             raise Superseded
         if self.generations[place] not in self._traces:  # another task may have been quicker, with the same trace
             self.ran += ran
@@ -203,27 +213,32 @@ class Simulator:
 
     def _place_before(self, place: int) -> int:
         """The place of the generation whose state the one at `place` begins with, -1 for the first state."""
-        return (place if self.system.swipes_go_on else self._order.first_swipe(place)) - 1
+        return (place if self.system.swipes_go_on else self._first_swipe(place)) - 1
+
+    def _first_swipe(self, place: int) -> int:
+        """The place of the first generation of the same reply."""
+        message = self.generations[place].message
+        return bisect_left(self.generations, message, key=lambda generation: generation.message)
 
     def _moment(self, place: int) -> Moment:
         project, generation = self.project, self.generations[place]
         chat = project.chat or Chat()
         seen = bisect_left(self._positions, generation.message)
-        again = self._order.first_swipe(place) != place
+        again = self._first_swipe(place) != place
         return Moment(
             index=project.index,
             chat=self._sent[:seen],
             turn=Turn(generation.message, generation.swipe, place, "swipe" if again else "normal"),
             controls=self.system.controls_at(project.controls, chat, generation.message),
             positions=self._positions[:seen],
-            character=chat.character_name,
+            character=self._characters[place],
             user=chat.user_name,
             counter=project.counter,
             context_size=project.context_size,
             clock_ms=clock_ms(place),
             seed=project.seed,
             watcher=self._watcher,
-            digests={INPUTS: self._inputs[place]},
+            digests={INPUTS: self.inputs[place]},
         )
 
 
@@ -252,7 +267,17 @@ def _of_vault(number: int, ref: EntryRef, index: VaultIndex) -> bool:
     return (entry.vault, entry.filename) == (ref.vault, ref.filename)
 
 
-def _input_digests(project: Project, generations: Sequence[Generation], system: System) -> tuple[str, ...]:
+def _active_characters(project: Project, generations: Sequence[Generation]) -> tuple[str, ...]:
+    """Who is to speak in each generation: in a group the host makes that member the character (rules: deeplore 3.6)."""
+    chat = project.chat or Chat()
+    if not is_group(project.setup, chat):
+        return (chat.character_name,) * len(generations)
+    return tuple(group_speaker(project.setup, chat, each.message)[0] for each in generations)
+
+
+def _input_digests(
+    project: Project, generations: Sequence[Generation], characters: Sequence[str], system: System
+) -> tuple[str, ...]:
     """For each generation the SHA-256 of everything that it and the ones before it depend on.
 
     An edit late in the chat leaves the digests of earlier generations as they were.
@@ -266,15 +291,15 @@ def _input_digests(project: Project, generations: Sequence[Generation], system: 
         repr(reading_key(project.settings, project.counter)),
         repr(record_to_json(project.controls)),
         system.reads_of_chat(chat, project.controls),
-        repr((project.seed, project.counter.name, chat.character_name, chat.user_name, project.context_size)),
+        repr((project.seed, project.counter.name, chat.user_name, project.context_size)),
     ):
         digest.update(part.encode("utf-8", "surrogatepass"))
     found: list[str] = []
     done = 0
-    for generation in generations:
+    for generation, character in zip(generations, characters, strict=True):
         for message in chat.messages[done : generation.message]:
             digest.update(system.reads_of(message).encode("utf-8", "surrogatepass"))
         done = max(done, generation.message)
-        digest.update(repr(generation).encode())
+        digest.update(repr((generation, character)).encode("utf-8", "surrogatepass"))
         found.append(digest.hexdigest())
     return tuple(found)

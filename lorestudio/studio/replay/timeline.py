@@ -126,14 +126,11 @@ class TimelineMaker:
         self._setup = setup if is_countable(chat) else None
         self.generations = tuple(generations)
         self._sent_before = dict(zip(self.generations[1:], self.generations, strict=False))
-        self._before: dict[Generation, Generation | None] = {}
-        last: Generation | None = None
-        place = -1
-        for generation in self.generations:
-            if generation.message != place:
-                last = _active(chat, place) if place >= 0 else None
-                place = generation.message
-            self._before[generation] = last
+        replies = list(dict.fromkeys(generation.message for generation in self.generations))
+        before = dict(zip(replies[1:], replies, strict=False))
+        self._before = {
+            each: _active(chat, before[each.message]) if each.message in before else None for each in self.generations
+        }
         self._pieces: ChatPieces | None = None
         self._prompt: tuple[Trace, PromptPieces] | None = None
         self._summaries: dict[Generation, tuple[Trace, TurnSummary]] = {}

@@ -47,10 +47,7 @@ def json_report(source: ReportSource) -> str:
     A trace is as `trace.serialize` writes it.
     """
     value: dict[str, Any] = {
-        "vault": source.vault,
-        "chat": source.chat,
-        "redacted": source.redacted,
-        "version": source.version,
+        **{name: getattr(source, name) for name in ("vault", "chat", "redacted", "version")},
         "settings": [
             {"title": setting.title, "value": setting.value, "default": setting.usual} for setting in source.settings
         ],
@@ -59,7 +56,7 @@ def json_report(source: ReportSource) -> str:
                 "summary": summary(turn.trace),
                 "trace": to_json(turn.trace),
                 "messages": [
-                    {"number": each.number, "speaker": each.speaker, "text": each.text, "hidden": each.hidden}
+                    {name: getattr(each, name) for name in ("number", "speaker", "text", "hidden")}
                     for each in turn.messages
                 ],
             }

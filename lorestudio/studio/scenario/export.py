@@ -20,7 +20,8 @@ from lorestudio.studio.scenario.running import COUNTERS, run_scenario
 from lorestudio.systems.registry import scenario_format
 from lorestudio.systems.scenarios import ScenarioTurn
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index, definition_path
+from lorestudio.vault.index import definition_path
+from lorestudio.vault.index_refresh import build_index
 from lorestudio.vault.sources import FolderSource, VaultSource
 
 _REPORTED: Final = frozenset({"aiSearchMaxTokens", "aiSearchTimeout"})
@@ -55,8 +56,9 @@ def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenari
         raise InputError(system.title, refusal)
     tokenizer = tokenizer_of(project)
     form = scenario_format(system.kind)
+    states = simulator.states
     turns = [
-        ScenarioTurn(simulator.moment(each), simulator.traces[each], simulator.states[simulator.place(each)])
+        ScenarioTurn(simulator.moment(each), simulator.traces[each], states[simulator.place(each)])
         for each in form.chain(simulator.generations, generation)
     ]
     files, remarks = vault_files(project)
@@ -120,7 +122,7 @@ def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
 def _sources(project: Project) -> Sequence[VaultSource]:
     if project.places:
         return vault_sources(project.places)
-    return [FolderSource(folder) for folder in project.vault_folders if folder is not None]
+    return list(map(FolderSource, project.roots))
 
 
 def _names(entries: Sequence[Any]) -> list[tuple[str, str, str, str]]:

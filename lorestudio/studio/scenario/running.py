@@ -14,7 +14,7 @@ from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.files import SettingsError
 from lorestudio.systems.registry import kind_of, scenario_format
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
 
 COUNTERS: Final[Mapping[str, TokenCounter]] = {"chars4": CHARS_4, "st335": CHARS_3_35}
 

@@ -14,11 +14,10 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
-from lorestudio.trace.found_keys import KeyPlace
+from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, came_in
 from lorestudio.trace.model import Phase, Trace, Turn
 
@@ -34,13 +33,6 @@ FARTHER: Final = "{amount:,} more were compared and are less alike."
 
 class NotReplayedError(ValueError):
     """The text cannot stand behind a chat whose replies have not been run; the message says what to do."""
-
-    @classmethod
-    def of(cls, project: Project) -> NotReplayedError:
-        """Without a chat, or with one that has to be replayed."""
-        if project.chat is None:
-            return cls("There is no chat that the text could stand behind.")
-        return cls("The chat has to be replayed before a text can stand behind it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +53,7 @@ class BenchRow:
     how: str = ""
     how_sentence: str = ""
     keys: tuple[str, ...] = ()
-    places: tuple[KeyPlace, ...] = field(default=(), repr=False)
+    places: tuple[FoundKey, ...] = field(default=(), repr=False)
     elsewhere: bool = False
 
     @property
@@ -108,11 +100,6 @@ class Bench:
             with suppress(ValueError):  # the generations before it have not been run
                 self._behind = simulator.moment(last), simulator.state_before(last)
 
-    @property
-    def can_append(self) -> bool:
-        """Whether a text can stand behind the chat: there is one, and all its replies have been run."""
-        return self._behind is not None
-
     def test(self, text: str, *, append: bool = False, cancel: CancelToken | None = None) -> BenchResult:
         """What the text triggers. For a worker thread, since it may take more than a moment.
 
@@ -138,7 +125,9 @@ class Bench:
         end = len(self.project.chat.messages) if self.project.chat is not None else 0
         if append:
             if self._behind is None:
-                raise NotReplayedError.of(self.project)
+                none = "There is no chat that the text could stand behind."
+                unrun = "The chat has to be replayed before a text can stand behind it."
+                raise NotReplayedError(none if self.project.chat is None else unrun)
             (moment, state), place = self._behind, end
             moment = replace(moment, chat=(*moment.chat, said), positions=(*moment.positions, place))
         else:
@@ -148,11 +137,11 @@ class Bench:
         return replace(moment, turn=Turn(place + 1, 0, 0), digests={}), state
 
 
-def bench_rows(journeys: Journeys, places: Sequence[KeyPlace], message: int) -> tuple[BenchRow, ...]:
+def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> tuple[BenchRow, ...]:
     """A row for each entry that the run speaks of; `places` are those of keys in all that was searched."""
     trace = journeys.trace
     injected = {injection.entry: injection for injection in trace.injections}
-    by_entry: dict[int, list[KeyPlace]] = {}
+    by_entry: dict[int, list[FoundKey]] = {}
     for place in places:
         by_entry.setdefault(place.entry, []).append(place)
     rows: list[BenchRow] = []

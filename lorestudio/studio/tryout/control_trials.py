@@ -18,7 +18,7 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.journey import FateState, fates
+from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Trace
 
 Change = Callable[[ChatControls], ChatControls]
@@ -108,4 +108,5 @@ def effects_of_adding(
 
 
 def _filtered(trace: Trace, filters: frozenset[str]) -> frozenset[int]:
-    return frozenset(entry for entry, fate in fates(trace).items() if fate.state in _STOPPED and fate.reason in filters)
+    fates = Journeys(trace).fates.items()
+    return frozenset(entry for entry, fate in fates if fate.state in _STOPPED and fate.reason in filters)

@@ -17,7 +17,7 @@ from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.differences import SettingChange, section_differences
+from lorestudio.settings.differences import SettingChange, differences
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
@@ -169,13 +169,13 @@ class Previewer:
             vault,
             tuple(_edited(note, vault, journeys, rerun) for note in notes),
             time.perf_counter() - begun,
-            section_differences(known, settings),
+            differences(known, settings),
             tuple(dict.fromkeys((*ran.answers, *ran.lacks))),
         )
 
     def _index(self, notes: Sequence[NoteText], settings: Section) -> VaultIndex:
         """The vault with these texts, as these settings read it; the run's own where neither makes a difference."""
-        reading = settings if isinstance(settings, DeepLoreSettings) else self._project.settings
+        reading = self._rerun.system.kind.reading(settings) or self._project.settings
         if not notes and self._project.reads_alike(reading):
             return self._rerun.moment.index
         return self._vaults_with(reading).with_texts(notes).index

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, property_edit
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.base import SystemKind
 from lorestudio.systems.changes import Change, NoteEdit
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
@@ -69,12 +69,6 @@ class ProjectChanges:
         """Whether a note can be tried out with another text: its own text is at hand, and what the index is made of."""
         return self._vaults is not None and self._text(vault, filename) is not None
 
-    def note_path(self, vault: str, filename: str) -> Path | None:
-        """The note's file, None where its vault has no folder."""
-        folders = dict(zip(self.project.index.vaults, self.project.vault_folders, strict=False))
-        folder = folders.get(vault)
-        return None if folder is None else folder / filename
-
     def text(self, vault: str, filename: str) -> str:
         """The note's text. Raises InputError where it is not at hand."""
         text = self._text(vault, filename)
@@ -82,8 +76,8 @@ class ProjectChanges:
             raise InputError(filename, "the note's text is not at hand, so it cannot be tried out with a change.")
         return text
 
-    def made(self, change: Change, settings: Section) -> tuple[Project, Section]:
-        """The project with the change, and the settings of the system that decides, which are `settings` without it.
+    def made(self, change: Change, kind: SystemKind, settings: Section) -> tuple[Project, Section]:
+        """The project with the change, and the settings of the kind that decides, which are `settings` without it.
 
         Raises InputError, VaultError or ValueError where it cannot be made.
         """
@@ -93,7 +87,7 @@ class ProjectChanges:
         if change.controls is not None:
             return replace(project, controls=change.chosen_in(project.controls)), settings
         changed = change.set_in(settings)
-        return (project.with_settings(changed) if isinstance(changed, DeepLoreSettings) else project), changed
+        return project.with_settings_of(kind, changed), changed
 
     def _edited(self, edit: NoteEdit) -> Project:
         vaults = self._vaults
@@ -106,7 +100,7 @@ class ProjectChanges:
     def _text(self, vault: str, filename: str) -> str | None:
         key = (vault, filename)
         if key not in self._texts:
-            path = self.note_path(vault, filename)
+            path = self.project.note_path(vault, filename)
             if path is None:
                 return None
             try:

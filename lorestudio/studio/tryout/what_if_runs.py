@@ -84,7 +84,7 @@ class WhatIfRuns:
 
     def _with(self, change: Change) -> Rerun:
         rerun = self.rerun
-        project, settings = self.changes.made(change, rerun.system.settings)
+        project, settings = self.changes.made(change, rerun.system.kind, rerun.system.settings)
         moment = replace(rerun.moment, index=project.index, controls=change.chosen_in(rerun.moment.controls))
         return replace(rerun, project=project, moment=moment).with_settings(settings)
 

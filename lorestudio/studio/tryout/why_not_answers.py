@@ -147,15 +147,16 @@ _MOST_TITLES: Final = 3
 def moves(answer: Answer) -> str:
     """What else the change does to this reply, and how many earlier replies it changes."""
     diff, target = answer.diff, answer.target
+    shorter = [change for change in diff.resized if _growth(change) < 0]
     parts = [
-        f"{_titles(others)} {plural(len(others), verb)}"
-        for others, verb in (
-            (_others(diff.left, target), "leaves|leave"),
-            (_others(diff.entered, target), "comes in too|come in too"),
-            (_shorter(_others(diff.resized, target)), "has less room|have less room"),
-            (_longer(_others(diff.resized, target)), "has more room|have more room"),
+        f"{joined(list(_shown(others)))} {plural(len(others), verb)}"
+        for changes, verb in (
+            (diff.left, "leaves|leave"),
+            (diff.entered, "comes in too|come in too"),
+            (shorter, "has less room|have less room"),
+            ([change for change in diff.resized if change not in shorter], "has more room|have more room"),
         )
-        if others
+        if (others := [change for change in changes if change.key != target])
     ]
     sentence = "; ".join(parts) or "Nothing else moves"
     own = next((change.after for change in diff.entered if change.key == target), None)
@@ -204,25 +205,9 @@ def conclusion(found: WhyNot) -> str:
     return f"No single change {do}s {name} {way}, by {runs} of the engine.{more}"
 
 
-def _others(changes: Sequence[EntryChange], target: tuple[str, str]) -> list[EntryChange]:
-    return [change for change in changes if change.key != target]
-
-
-def _shorter(changes: Sequence[EntryChange]) -> list[EntryChange]:
-    return [change for change in changes if _growth(change) < 0]
-
-
-def _longer(changes: Sequence[EntryChange]) -> list[EntryChange]:
-    return [change for change in changes if _growth(change) >= 0]
-
-
 def _growth(change: EntryChange) -> int:
     before = change.before.tokens if change.before is not None else 0
     return (change.after.tokens if change.after is not None else 0) - before
-
-
-def _titles(changes: Sequence[EntryChange]) -> str:
-    return joined(list(_shown(changes)))
 
 
 def _shown(changes: Sequence[EntryChange]) -> Iterator[str]:

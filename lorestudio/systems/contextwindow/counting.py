@@ -11,7 +11,6 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -26,27 +25,6 @@ MOST_UNITS: Final = 10_000
 """A piece longer than this is counted by its length alone (rules: context-window 18)."""
 
 _LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
-
-
-class CountingRule(StrEnum):
-    """Why a part of a text costs what it costs."""
-
-    NON_LETTERS = "non-letters"
-    ENTRY = "entry"
-    GAP = "gap"
-    REMAINDER = "remainder"
-    UNKNOWN_WORD = "unknown word"
-    MINIMUM = "minimum"
-    TOO_LONG = "too long"
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Tokens that a part of a text costs, and the rule that says so."""
-
-    rule: CountingRule
-    text: str
-    tokens: int
 
 
 @dataclass(frozen=True)
@@ -85,31 +63,23 @@ class WordListCounter:
         """Tokens of a text, 0 for the empty one; an estimate."""
         return self._count(text)
 
-    def explain(self, text: str) -> tuple[tuple[Cost, ...], ...]:
-        """What each piece between two spaces costs, and by which rules; nothing for an empty piece."""
-        return tuple(tuple(self._piece(piece, first=not place)) for place, piece in enumerate(text.split(" ")))
-
     def _counted(self, text: str) -> int:
         if not text:
             return 0
-        total = sum(cost.tokens for piece in self.explain(text) for cost in piece)
+        total = sum(self._piece(piece, first=not place) for place, piece in enumerate(text.split(" ")))
         return math.floor(total * (1.0 + self.settings.token_counting_bias) + 0.5)
 
-    def _piece(self, piece: str, *, first: bool) -> Iterator[Cost]:
+    def _piece(self, piece: str, *, first: bool) -> int:
+        """Tokens of what stands between two spaces: at least one where anything does."""
         if not piece:
-            return
+            return 0
         units = as_units(piece)
         if len(units) > MOST_UNITS:
-            yield Cost(CountingRule.TOO_LONG, piece, self._by_length(len(units)))
-            return
-        total = 0
-        for cost in self._parts(units, first=first and self.settings.count_sub_words_in_first_word):
-            total += cost.tokens
-            yield cost
-        if not total:
-            yield Cost(CountingRule.MINIMUM, piece, 1)
+            return self._by_length(len(units))
+        return sum(self._parts(units, first=first and self.settings.count_sub_words_in_first_word)) or 1
 
-    def _parts(self, units: str, *, first: bool) -> Iterator[Cost]:
+    def _parts(self, units: str, *, first: bool) -> Iterator[int]:
+        """Tokens of the entries of the list and of what lies between and behind them, one after the other."""
         options = self.settings
         lowered = "".join(low if len(low := unit.lower()) == 1 else unit for unit in units)
         letters = [is_letter(unit) for unit in units]
@@ -117,24 +87,24 @@ class WordListCounter:
         while at < end:
             if not letters[at]:
                 after = _run(letters, at)
-                yield Cost(CountingRule.NON_LETTERS, units[at:after], self._by_length(after - at))
+                yield self._by_length(after - at)
                 at = after
                 continue
             found = self._match(lowered, letters, at, first=first)
             if not found:
-                yield Cost(CountingRule.UNKNOWN_WORD, units[at:], self._by_length(end - at))
+                yield self._by_length(end - at)
                 return
-            yield Cost(CountingRule.ENTRY, units[at : at + found], 1)
+            yield 1
             if options.count_only_first_word_found:
                 return
             at += found
             gap = options.split_for_non_word_char and at < end and not letters[at]
             if gap:
                 after = _run(letters, at)
-                yield Cost(CountingRule.GAP, units[at:after], self._by_length(after - at))
+                yield self._by_length(after - at)
                 at = after
             if (gap or options.always_split_if_whole_word_exists) and at < end and not options.count_sub_words_if_split:
-                yield Cost(CountingRule.REMAINDER, units[at:], self._by_length(end - at))
+                yield self._by_length(end - at)
                 return
 
     def _match(self, lowered: str, letters: list[bool], at: int, *, first: bool) -> int:

@@ -13,19 +13,17 @@ conversation is on the main page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, to_number
-from lorestudio.domain.state import ChatControls
-from lorestudio.systems.contextwindow import lore
-from lorestudio.systems.contextwindow.locks import LockTable, Passthrough
-from lorestudio.systems.contextwindow.lore import LoreBook, LoreEntry
-from lorestudio.systems.contextwindow.window import ContextWindow, WindowRole, WindowTurn
+from lorestudio.settings.contextwindow import ContextWindowSettings
+from lorestudio.systems.base import Moment
+from lorestudio.systems.contextwindow.locks import Lock, LockTable
+from lorestudio.systems.contextwindow.window import ContextWindow, LoreEntry, WindowTurn
 
 MAIN_PAGE: Final = "main"
 
@@ -50,6 +48,13 @@ class Pages:
     main: str = MAIN_PAGE
     order: tuple[str, ...] = ()
     locked: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, settings: ContextWindowSettings) -> Pages:
+        """How settings spread notes over pages."""
+        main = settings.main_page.strip() or MAIN_PAGE
+        locked = frozenset(names(settings.locked_pages))
+        return cls(PagesBy(settings.pages_by), main, names(settings.page_order), locked)
 
     def page_of(self, entry: Entry) -> str:
         """The page of a note; `cw_page` wins over folder and vault."""
@@ -78,109 +83,71 @@ class MappedVault:
     A closed page comes out empty; `hidden` are its notes then.
     """
 
-    window: ContextWindow
-    entries: Mapping[str, Entry]
-    elements: tuple[Entry, ...]
+    name: str
+    window: ContextWindow = field(default_factory=ContextWindow)
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    elements: tuple[Entry, ...] = ()
     locks: LockTable = field(default_factory=LockTable)
-    name: str = MAIN_PAGE
     hidden: tuple[Entry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class HowMapped:
-    """What says how a vault is mapped, besides the vault: `text` is the one that is looked at."""
-
-    text: str = ""
-    with_conversation: bool = True
-    pages: Pages = field(default_factory=Pages)
-    source_compatible: bool = False
-
-
-def mapped_pages(
-    index: VaultIndex, chat: Sequence[Message], controls: ChatControls, how: HowMapped
-) -> tuple[MappedVault, ...]:
-    """The pages that a vault and the messages of a chat make, in their order."""
+def mapped_pages(moment: Moment, settings: ContextWindowSettings, text: str) -> tuple[MappedVault, ...]:
+    """The pages that the vault and the chat of a moment make, in their order; `text` is the one that is looked at."""
+    pages = Pages.of(settings)
     notes: dict[str, list[Entry]] = {}
-    for entry in index.entries:
+    for entry in moment.index.entries:
         if not entry.guide:
-            notes.setdefault(how.pages.page_of(entry), []).append(entry)
+            notes.setdefault(pages.page_of(entry), []).append(entry)
+    turns: tuple[WindowTurn, ...] = ()
+    if settings.with_conversation:
+        turns = tuple(
+            WindowTurn("user" if message.is_user else "assistant", message.text, str(place))
+            for place, message in enumerate(moment.chat)
+        )
     found = []
-    for name in how.pages.named(notes):
-        turns = chat if how.with_conversation and name == how.pages.main else ()
-        if name in how.pages.locked:
-            found.append(MappedVault(ContextWindow(), {}, (), name=name, hidden=tuple(notes.get(name, ()))))
-        else:
-            found.append(_page(name, notes.get(name, ()), turns, controls, how))
+    for name in pages.named(notes):
+        here = notes.get(name, ())
+        if name in pages.locked:
+            found.append(MappedVault(name, hidden=tuple(here)))
+            continue
+        entries: dict[str, Entry] = {}
+        elements: list[Entry] = []
+        for entry in here:
+            if _flag(entry.system_fields.get("cw_element"), entry.constant):
+                elements.append(entry)
+            else:
+                entries[entry.title if entry.title not in entries else f"{entry.title} ({entry.filename})"] = entry
+        elements.sort(key=lambda entry: entry.priority)
+        book = {key: _lore_entry(key, entry) for key, entry in entries.items()}
+        window = ContextWindow(book, tuple(entry.content for entry in elements), turns if name == pages.main else ())
+        locks = {key: lock for key, entry in entries.items() if (lock := _lock(entry, moment, text)) is not None}
+        table = LockTable.of(locks, source_compatible=settings.source_compatible)
+        found.append(MappedVault(name, window, entries, tuple(elements), table))
     return tuple(found)
 
 
-def mapped(
-    index: VaultIndex, chat: Sequence[Message], controls: ChatControls, *, with_conversation: bool = True
-) -> MappedVault:
-    """The window that a vault and the messages of a chat make where everything is on one page."""
-    return mapped_pages(index, chat, controls, HowMapped(with_conversation=with_conversation))[0]
-
-
-def _page(
-    name: str, notes: Iterable[Entry], chat: Sequence[Message], controls: ChatControls, how: HowMapped
-) -> MappedVault:
-    book: LoreBook = {}
-    entries: dict[str, Entry] = {}
-    elements: list[Entry] = []
-    for entry in notes:
-        if _flag(entry.system_fields.get("cw_element"), entry.constant):
-            elements.append(entry)
-            continue
-        key = entry.title if entry.title not in entries else f"{entry.title} ({entry.filename})"
-        entries[key] = entry
-        book = _added(book, key, entry)
-    elements.sort(key=lambda entry: entry.priority)
-    turns = tuple(_turn(message, place) for place, message in enumerate(chat))
-    window = ContextWindow(book, tuple(entry.content for entry in elements), turns)
-    return MappedVault(window, entries, tuple(elements), _locks(name, book, entries, controls, how), name)
-
-
-def _locks(
-    page: str, book: LoreBook, entries: Mapping[str, Entry], controls: ChatControls, how: HowMapped
-) -> LockTable:
-    """The locks of a page's keys. What is blocked in the chat stays out, whatever the note says."""
-    table = LockTable(source_compatible=how.source_compatible)
-    for key, entry in entries.items():
-        own = entry.system_fields
-        blocked = any(rule.matches(entry) for rule in controls.blocks)
-        words = () if blocked else texts_of(own.get("cw_passthrough"), ())
-        locked = blocked or _flag(own.get("cw_lock"), otherwise=False)
-        if locked or words:
-            table = table.with_lock(
-                key, {page: book}, page, locked=locked, passthrough=_passthrough(words, how.text) if words else None
-            )
-    return table
-
-
-def _passthrough(words: Sequence[str], text: str) -> Passthrough:
+def _lock(entry: Entry, moment: Moment, text: str) -> Lock | None:
+    """The lock of a note. What is blocked in the chat stays out, whatever the note says."""
+    if any(rule.matches(entry) for rule in moment.controls.blocks):
+        return Lock()
+    words, locked = texts_of(entry.system_fields.get("cw_passthrough")), entry.system_fields.get("cw_lock")
     lowered = text.lower()
-    return lambda: any(word.lower() in lowered for word in words)
+    if words:
+        return Lock(_flag(locked, otherwise=False), lambda: any(word.lower() in lowered for word in words))
+    return Lock() if _flag(locked, otherwise=False) else None
 
 
-def _added(book: LoreBook, key: str, entry: Entry) -> LoreBook:
+def _lore_entry(key: str, entry: Entry) -> LoreEntry:
     own = entry.system_fields
-    made = LoreEntry(
+    aliases = (*entry.keys, *texts_of(own.get("cw_aliases")))
+    return LoreEntry(
         key,
         entry.content,
         _weight(own.get("cw_weight"), entry.priority),
         texts_of(own.get("cw_links"), entry.cascade_links),
-        (*entry.keys, *texts_of(own.get("cw_aliases"), ())),
+        tuple(alias for alias in aliases if alias),  # an empty alias would match every text
         texts_of(own.get("cw_requires"), entry.requires),
-    )
-    aliases = tuple(alias for alias in made.alias_keys if alias)  # an empty alias would match every text
-    book = dict(book) if not isinstance(book, dict) else book
-    book.update(lore.with_entry({}, LoreEntry(key, made.value, made.weight, made.linked_keys, aliases,
-                                              made.required_keys)))  # fmt: skip
-    return book
-
-
-def _turn(message: Message, place: int) -> WindowTurn:
-    return WindowTurn(WindowRole.USER if message.is_user else WindowRole.ASSISTANT, message.text, str(place))
+    ).with_spellings()
 
 
 def _weight(value: Json, priority: float) -> int:
@@ -188,13 +155,18 @@ def _weight(value: Json, priority: float) -> int:
     return int(number) if abs(number) < 2**31 else 0  # also for what is no number
 
 
-def texts_of(value: Json, otherwise: Iterable[str]) -> tuple[str, ...]:
+def texts_of(value: Json, otherwise: Iterable[str] = ()) -> tuple[str, ...]:
     """The texts of a property: of a list, or of a text with commas; `otherwise` where there is none."""
     if isinstance(value, str):
-        return tuple(text for part in value.split(",") if (text := part.strip()))
+        return names(value)
     if isinstance(value, list | tuple):
         return tuple(str(item) for item in value)
     return tuple(otherwise)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The parts of a text with commas, without blank ones."""
+    return tuple(part for each in text.split(",") if (part := each.strip()))
 
 
 def _flag(value: Json, otherwise: bool) -> bool:

@@ -11,18 +11,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.contextwindow.budgeting import ELEMENTS, LORE, TURNS, Fitted, Sharing, fit
-from lorestudio.systems.contextwindow.mapping import HowMapped, MappedVault, Pages, PagesBy, mapped_pages, texts_of
-from lorestudio.systems.contextwindow.selecting import CandidateFate, MayTake, PageSelection, SelectionPhase
-from lorestudio.systems.contextwindow.truncating import Method, effective
+from lorestudio.systems.contextwindow.mapping import MappedVault, mapped_pages, names
+from lorestudio.systems.contextwindow.selecting import CandidateFate, PageSelection, SelectionPhase
+from lorestudio.systems.contextwindow.truncating import Method
 from lorestudio.systems.contextwindow.window import ContextWindow, window_to_json
 
 ROUNDS: Final = 3
@@ -44,24 +42,28 @@ class Paging:
     """How the budget is split between pages. A page without a weight has the weight 0."""
 
     strategy: PageStrategy = PageStrategy.DYNAMIC_SIZE_FILL
-    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    weights: Mapping[str, float] = field(default_factory=dict)
     reserve_empty: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class FittedPage:
-    """A page after sharing: its `size` before, its `budget`, and what was decided on it.
+class LorePage:
+    """A page as the vault made it and what became of it: its `size` before, its `budget`, and what was decided.
 
     `size` is 0 where there is only one page, which has the whole budget without being measured. A page whose budget
     is 0 is left whole; `whole` are its tokens then.
     """
 
-    name: str
-    window: ContextWindow
+    vault: MappedVault
     fitted: Fitted
     size: int
     budget: int
     whole: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.vault.name
 
     @property
     def is_whole(self) -> bool:
@@ -73,32 +75,55 @@ class FittedPage:
         """Tokens of what is left of the page."""
         return self.whole if self.is_whole else self.fitted.tokens
 
+    @property
+    def selection(self) -> PageSelection:
+        """What was selected; nothing where the page was left whole."""
+        return self.fitted.selection or PageSelection()
+
+    @property
+    def lore(self) -> tuple[Entry, ...]:
+        """The entries that are left, in their order on the page."""
+        return tuple(self.vault.entries[key] for key in self.fitted.window.lore)
+
+    @property
+    def elements(self) -> tuple[Entry, ...]:
+        """The context elements that are left, in their order."""
+        if self.is_whole:
+            return self.vault.elements
+        return tuple(self.vault.elements[place] for place in self.fitted.elements.order)
+
+    def entry(self, key: str) -> Entry:
+        """The note behind a key of the page."""
+        return self.vault.entries[key]
+
+    def choices(self, which: SelectionPhase) -> tuple[CandidateFate, ...]:
+        """What was decided about entries in one of the passes."""
+        return tuple(choice for choice in self.selection.choices if choice.phase is which)
+
+    def used(self, part: str) -> int:
+        """The tokens that a part uses."""
+        fitted = self.fitted
+        return {LORE: self.selection.used, ELEMENTS: fitted.elements.tokens, TURNS: fitted.turns.tokens}[part]
+
 
 def fit_pages(
-    pages: Mapping[str, ContextWindow],
-    text: str,
-    sharing: Sharing,
-    counter: TokenCounter,
-    paging: Paging,
-    may_take: Callable[[str], MayTake],
-) -> tuple[FittedPage, ...]:
-    """Reduce every page to its share, in page order; `may_take` gives the check of a page's locks.
+    vaults: Sequence[MappedVault], text: str, sharing: Sharing, counter: TokenCounter, paging: Paging
+) -> tuple[LorePage, ...]:
+    """Reduce every page to its share, in their order.
 
     The original does not pass “fill half” on where there are several pages (rules: context-window 16).
     """
-    names = list(pages)
-    if len(names) == 1:
+    if len(vaults) == 1:
         sizes, budgets = [0], [sharing.budget]
     else:
-        sizes, budgets = _shares(pages, sharing, counter, paging)
+        sizes, budgets = _shares(vaults, sharing, counter, paging)
         if sharing.source_compatible:
             sharing = replace(sharing, fill_and_split=False)
     found = []
-    for name, size, budget in zip(names, sizes, budgets, strict=True):
-        window = pages[name]
-        fitted = fit(window, text, replace(sharing, budget=budget), counter, may_take(name))
-        whole = content_tokens(window, counter) if fitted.selection is None else 0
-        found.append(FittedPage(name, window, fitted, size, budget, whole))
+    for vault, size, budget in zip(vaults, sizes, budgets, strict=True):
+        fitted = fit(vault.window, text, replace(sharing, budget=budget), counter, vault.locks.may_take)
+        whole = content_tokens(vault.window, counter) if fitted.selection is None else 0
+        found.append(LorePage(vault, fitted, size, budget, whole))
     return tuple(found)
 
 
@@ -199,29 +224,27 @@ def _in_order(total: int, sizes: Sequence[int], order: Sequence[int]) -> list[in
 
 
 def _shares(
-    pages: Mapping[str, ContextWindow], sharing: Sharing, counter: TokenCounter, paging: Paging
+    vaults: Sequence[MappedVault], sharing: Sharing, counter: TokenCounter, paging: Paging
 ) -> tuple[list[int], list[int]]:
     """Size and budget of every page."""
-    windows = list(pages.values())
-    sizes = [page_size(window, counter) for window in windows]
-    taking = [place for place, window in enumerate(windows) if paging.reserve_empty or not window.is_empty]
-    budgets = [0] * len(windows)
+    sizes = [page_size(vault.window, counter) for vault in vaults]
+    taking = [place for place, vault in enumerate(vaults) if paging.reserve_empty or not vault.window.is_empty]
+    budgets = [0] * len(vaults)
 
     def used(place: int, limit: int) -> int:
         """The size after a trial without a text. Lore, which only a text brings in, keeps its room."""
-        window = windows[taking[place]]
+        window = vaults[taking[place]].window
         trial = fit(window, "", Sharing(limit, sharing.multiplier, Method.TOP), counter).window
         size = page_size(trial, counter)
         if sharing.source_compatible:
             return size
         return size + page_size(replace(window, elements=(), history=()), counter) if window.lore else size
 
-    weights = list(pages)
     given = allocated(
-        effective(sharing.budget, 0),
+        sharing.budget,
         [sizes[place] for place in taking],
         paging.strategy,
-        [paging.weights.get(weights[place], 0) for place in taking],
+        [paging.weights.get(vaults[place].name, 0) for place in taking],
         used,
         overcommit=sharing.source_compatible,
     )
@@ -230,64 +253,10 @@ def _shares(
     return sizes, budgets
 
 
-@dataclass(frozen=True, slots=True)
-class LorePage:
-    """A page as the vault made it, and what became of it."""
-
-    vault: MappedVault
-    fit: FittedPage
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.vault.name
-
-    @property
-    def selection(self) -> PageSelection:
-        """What was selected; nothing where the page was left whole."""
-        return self.fit.fitted.selection or PageSelection()
-
-    @property
-    def lore(self) -> tuple[Entry, ...]:
-        """The entries that are left, in their order on the page."""
-        return tuple(self.vault.entries[key] for key in self.fit.fitted.window.lore)
-
-    @property
-    def elements(self) -> tuple[Entry, ...]:
-        """The context elements that are left, in their order."""
-        if self.fit.is_whole:
-            return self.vault.elements
-        return tuple(self.vault.elements[place] for place in self.fit.fitted.elements.order)
-
-    def entry(self, key: str) -> Entry:
-        """The note behind a key of the page."""
-        return self.vault.entries[key]
-
-    def choices(self, which: SelectionPhase) -> tuple[CandidateFate, ...]:
-        """What was decided about entries in one of the passes."""
-        return tuple(choice for choice in self.selection.choices if choice.phase is which)
-
-    def limit(self, part: str) -> int:
-        """The tokens that a part may use, 0 where it has no share."""
-        return next((share.limit for share in self.fit.fitted.shares if share.part == part), 0)
-
-    def used(self, part: str) -> int:
-        """The tokens that a part uses."""
-        fitted = self.fit.fitted
-        return {LORE: self.selection.used, ELEMENTS: fitted.elements.tokens, TURNS: fitted.turns.tokens}[part]
-
-    def passthrough_words(self, entry: Entry) -> list[Json]:
-        """The words that let a note through its lock."""
-        return list(texts_of(entry.system_fields.get("cw_passthrough"), ()))
-
-
 def fitted_pages(
     moment: Moment, settings: ContextWindowSettings, text: str, budget: int, counter: TokenCounter
 ) -> tuple[LorePage, ...]:
     """The pages of a moment, fitted. Raises ValueError where a setting cannot be read."""
-    how = HowMapped(text, settings.with_conversation, pages_of(settings), settings.source_compatible)
-    vaults = mapped_pages(moment.index, moment.chat, moment.controls, how)
-    locks = {vault.name: vault.locks for vault in vaults}
     sharing = Sharing(
         budget,
         settings.multiply_window_size_by,
@@ -297,16 +266,7 @@ def fitted_pages(
         settings.preserve_text_matches,
         settings.source_compatible,
     )
-    windows = {vault.name: vault.window for vault in vaults}
-    fits = fit_pages(windows, text, sharing, counter, paging_of(settings), lambda name: locks[name].may_take(name))
-    return tuple(LorePage(vault, fit) for vault, fit in zip(vaults, fits, strict=True))
-
-
-def pages_of(settings: ContextWindowSettings) -> Pages:
-    """How settings spread notes over pages."""
-    main = settings.main_page.strip() or Pages().main
-    locked = frozenset(names(settings.locked_pages))
-    return Pages(PagesBy(settings.pages_by), main, names(settings.page_order), locked)
+    return fit_pages(mapped_pages(moment, settings, text), text, sharing, counter, paging_of(settings))
 
 
 def paging_of(settings: ContextWindowSettings) -> Paging:
@@ -328,11 +288,6 @@ def weights_of(text: str) -> Mapping[str, float]:
             raise ValueError(f"“{part}” is no weight of a page. Write page=number, as in places=2, people=1.")
         found[name.strip()] = weight
     return found
-
-
-def names(text: str) -> tuple[str, ...]:
-    """The parts of a text with commas, without blank ones."""
-    return tuple(part for each in text.split(",") if (part := each.strip()))
 
 
 def budget_of(settings: ContextWindowSettings, context_size: int, text: str, counter: TokenCounter) -> int:

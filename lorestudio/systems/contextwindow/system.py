@@ -20,7 +20,7 @@ from lorestudio.systems.changes import Option
 from lorestudio.systems.contextwindow.budgeting import ELEMENTS, TURNS
 from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
 from lorestudio.systems.contextwindow.locks import Refused
-from lorestudio.systems.contextwindow.mapping import PagesBy
+from lorestudio.systems.contextwindow.mapping import PagesBy, texts_of
 from lorestudio.systems.contextwindow.pages import LorePage, budget_of, fitted_pages
 from lorestudio.systems.contextwindow.selecting import CandidateFate, Refusal
 from lorestudio.systems.contextwindow.selecting import SelectionPhase as Pass
@@ -28,7 +28,7 @@ from lorestudio.systems.contextwindow.truncating import effective
 from lorestudio.systems.contextwindow.words import VOCABULARY
 from lorestudio.systems.ideas import Situation, declared_options, without_property
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
+from lorestudio.systems.runner import Run, RunStep
 from lorestudio.trace.model import (
     Injection,
     Limit,
@@ -56,7 +56,7 @@ class _WindowRun:
         self.budget = 0
         self.scanned = range(max(0, len(moment.chat) - settings.scanned_messages), len(moment.chat))
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages in order. That of the page budgets is there where there may be several pages."""
         table: tuple[tuple[str, Phase, Callable[[Ledger], StageRecord]], ...] = (
             ("snapshot", Phase.LOAD, self._load),
@@ -120,17 +120,16 @@ class _WindowRun:
 
     def _dependants(self, ledger: Ledger) -> StageRecord:
         for page in self.pages:
-            for key, requirements in page.selection.dependants.items():
+            for key in page.selection.dependants:
                 entry = page.entry(key)
                 self.candidates.append(entry)
-                ledger.add(entry, "cw_dependant", names=[requirement.name for requirement in requirements])
+                ledger.add(entry, "cw_dependant", names=list(page.vault.window.lore[key].required_keys))
         return ledger.close(self.candidates)
 
     def _requirements(self, ledger: Ledger) -> StageRecord:
         for page in self.pages:
-            for key, requirements in page.selection.ineligible.items():
-                missing: list[Json] = [each.name for each in requirements if each.member is None]
-                self.told.drop(ledger, page.entry(key), "cw_unsatisfied", names=missing, **self._on(page))
+            for key, missing in page.selection.ineligible.items():
+                self.told.drop(ledger, page.entry(key), "cw_unsatisfied", names=list(missing), **self._on(page))
         return ledger.close(self.candidates)
 
     def _locks(self, ledger: Ledger) -> StageRecord:
@@ -138,7 +137,12 @@ class _WindowRun:
             for key in page.selection.locked:
                 entry = page.entry(key)
                 if entry in self.candidates:
-                    self.told.drop(ledger, entry, self._lock_of(page, key), words=page.passthrough_words(entry))
+                    self.told.drop(
+                        ledger,
+                        entry,
+                        self._lock_of(page, key),
+                        words=list(texts_of(entry.system_fields.get("cw_passthrough"))),
+                    )
         return ledger.close(self.candidates)
 
     def _order(self, ledger: Ledger) -> StageRecord:
@@ -155,10 +159,9 @@ class _WindowRun:
         if len(self.pages) < 2:
             return self._skipped(ledger, "cw_one_page")
         shares: list[Json] = [
-            {"page": page.name, "size": page.fit.size, "budget": page.fit.budget, "used": page.fit.tokens}
-            for page in self.pages
+            {"page": page.name, "size": page.size, "budget": page.budget, "used": page.tokens} for page in self.pages
         ]
-        words = ", ".join(f"{page.name} {page.fit.budget:,}" for page in self.pages)
+        words = ", ".join(f"{page.name} {page.budget:,}" for page in self.pages)
         strategy = self.settings.multi_page_budget_strategy
         details: dict[str, Json] = {"pages": shares, "budget": self.budget, "words": words, "strategy": strategy}
         return ledger.close(self.candidates, note="cw_pages", details=details)
@@ -166,7 +169,7 @@ class _WindowRun:
     def _lore(self, ledger: Ledger) -> StageRecord:
         total = 0
         for page in self.pages:
-            if page.fit.is_whole:  # a page without a budget is not looked at
+            if page.is_whole:  # a page without a budget is not looked at
                 for entry in page.vault.entries.values():
                     self.candidates.append(entry)
                     total += (cost := self.counter.count(entry.content))
@@ -202,12 +205,12 @@ class _WindowRun:
         if not any(page.vault.elements for page in self.pages):
             return self._skipped(ledger, "cw_no_elements")
         for page in self.pages:
-            limit = page.limit(ELEMENTS)
-            if page.fit.is_whole:
+            limit = page.fitted.shares.get(ELEMENTS, 0)
+            if page.is_whole:
                 for entry in page.vault.elements:
                     self.candidates.append(entry)
                     ledger.add(entry, "cw_whole", cost=self.counter.count(entry.content), **self._on(page))
-            for item in page.fit.fitted.elements.items:
+            for item in page.fitted.elements.items:
                 entry = page.vault.elements[item.place]
                 if item.kept:
                     self.candidates.append(entry)
@@ -222,14 +225,14 @@ class _WindowRun:
         if page is None:
             return self._skipped(ledger, "cw_no_turns")
         history = page.vault.window.history
-        cut = page.fit.fitted.turns
-        order = tuple(range(len(history))) if page.fit.is_whole else cut.order
-        costs = {place: self.counter.count(history[place].text) for place in order} if page.fit.is_whole else {}
+        cut = page.fitted.turns
+        order = tuple(range(len(history))) if page.is_whole else cut.order
+        costs = {place: self.counter.count(history[place].text) for place in order} if page.is_whole else {}
         details: dict[str, Json] = {
             "kept": len(order),
             "of": len(history),
-            "used": sum(costs.values()) if page.fit.is_whole else cut.tokens,
-            "limit": page.limit(TURNS),
+            "used": sum(costs.values()) if page.is_whole else cut.tokens,
+            "limit": page.fitted.shares.get(TURNS, 0),
             "messages": [self.moment.position(place) for place in order],
             **self._on(page),
         }
@@ -271,7 +274,7 @@ class _WindowRun:
         """Why a locked key is not let through."""
         if any(rule.matches(page.entry(key)) for rule in self.moment.controls.blocks):
             return "cw_locked"
-        refused = page.vault.locks.refusal(page.name, key)
+        refused = page.vault.locks.refusal(key)
         return "cw_passthrough" if refused is Refused.PASSTHROUGH else "cw_note_locked"
 
     def _message(self, trigger: str) -> int | None:
@@ -338,10 +341,10 @@ def _trace(run: _WindowRun, records: tuple[StageRecord, ...]) -> Trace:
     """Everything that was decided."""
     failed = any(record.status is StageStatus.FAILED for record in records)
     warnings = []
-    used, budget = sum(page.fit.tokens for page in run.pages), run.whole_budget
+    used, budget = sum(page.tokens for page in run.pages), run.whole_budget
     if used > max(0, budget):
         over = plural(used - max(0, budget), "# token|# tokens")
-        unshared = [quoted(page.name) for page in run.pages if page.fit.is_whole and page.fit.whole]
+        unshared = [quoted(page.name) for page in run.pages if page.is_whole and page.whole]
         if len(run.pages) > 1 and unshared:
             warnings.append(
                 f"No budget was left for {joined(unshared)}, so what is there goes in whole. Raise the budget, or set "
@@ -362,15 +365,13 @@ def _trace(run: _WindowRun, records: tuple[StageRecord, ...]) -> Trace:
 
 
 def _limits(run: _WindowRun) -> tuple[Limit, ...]:
-    used = sum(page.fit.tokens for page in run.pages)
+    used = sum(page.tokens for page in run.pages)
     limits = [Limit("token budget", used, run.whole_budget, "tokens")]
     for page in run.pages:
         before = f"{page.name}: " if len(run.pages) > 1 else ""
-        if page.fit.is_whole and before:
-            limits.append(Limit(f"{before}left whole", page.fit.tokens, 0, "tokens"))
-        limits += [
-            Limit(before + share.part, page.used(share.part), share.limit, "tokens") for share in page.fit.fitted.shares
-        ]
+        if page.is_whole and before:
+            limits.append(Limit(f"{before}left whole", page.tokens, 0, "tokens"))
+        limits += [Limit(before + part, page.used(part), limit, "tokens") for part, limit in page.fitted.shares.items()]
     return tuple(limits)
 
 

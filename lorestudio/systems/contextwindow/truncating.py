@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate
 from typing import Final
 
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.systems.contextwindow.window import WindowTurn
 
 
 class Method(StrEnum):
@@ -38,16 +36,12 @@ class CutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CutItem:
-    """One item of a list: its place in the list before, its tokens, whether it is kept, and why.
-
-    `total` is what had been kept so far in the order that items were looked at, this one included where it is kept.
-    """
+    """One item of a list: its place in the list before, its tokens, whether it is kept, and why."""
 
     place: int
     tokens: int
     kept: bool
     reason: CutReason
-    total: int = 0
 
 
 def effective(limit: int, multiplier: int) -> int:
@@ -65,34 +59,21 @@ def cut(costs: Sequence[int], limit: int, method: Method) -> tuple[CutItem, ...]
 
     Cutting in the middle can drop something though all of it would fit: each end has half of the limit.
     """
-    found: dict[int, CutItem] = {}
     everything = range(len(costs))
     if method is Method.TOP:
-        _stop_at_misfit(costs, reversed(everything), limit, found)
+        found = _until_misfit(costs, reversed(everything), limit)
     elif method is Method.BOTTOM:
-        _stop_at_misfit(costs, everything, limit, found)
+        found = _until_misfit(costs, everything, limit)
     else:
         budget = half(limit)
-        _stop_at_misfit(costs, everything, budget, found)
+        found = _until_misfit(costs, everything, budget)
         first = next((place for place in everything if not found[place].kept), len(costs))
         total = 0
-        for place in range(len(costs) - 1, first - 1, -1):
+        for place in reversed(range(first, len(costs))):
             fits = total + costs[place] <= budget
             total += costs[place] if fits else 0
-            found[place] = CutItem(
-                place, costs[place], fits, CutReason.FITS if fits else CutReason.MISFIT_SKIPPED, total
-            )
+            found[place] = CutItem(place, costs[place], fits, CutReason.FITS if fits else CutReason.MISFIT_SKIPPED)
     return tuple(found[place] for place in everything)
-
-
-def truncated(text: str, limit: int, multiplier: int, method: Method, counter: TokenCounter) -> str:
-    """The text cut at its single spaces; the pieces are counted on their own, so more than the limit may stay."""
-    room = effective(limit, multiplier)
-    if counter.count(text) <= room:
-        return text
-    pieces = text.split(" ")
-    items = cut([counter.count(piece) for piece in pieces], room, method)
-    return " ".join(pieces[item.place] for item in items if item.kept)
 
 
 def truncated_list(
@@ -105,52 +86,19 @@ def truncated_list(
 
 def whole(costs: Sequence[int]) -> tuple[CutItem, ...]:
     """All items kept."""
-    totals = accumulate(costs)
-    return tuple(
-        CutItem(place, cost, True, CutReason.WITHIN_LIMIT, total)
-        for place, (cost, total) in enumerate(zip(costs, totals, strict=True))
-    )
+    return tuple(CutItem(place, cost, True, CutReason.WITHIN_LIMIT) for place, cost in enumerate(costs))
 
 
-def chunks(text: str, most: int, counter: TokenCounter, overlap: int = 0) -> tuple[str, ...]:
-    """The words of a text in chunks of at most `most` tokens; a word that alone is longer stands alone.
-
-    Each later chunk begins with as many words from the end of the one before as fit into `overlap` tokens
-    (rules: context-window 3.3).
-    """
-    if most <= 0:
-        return ()
-    made: list[str] = []
-    for word in (word for word in text.split(" ") if word):
-        if made and counter.count(f"{made[-1]} {word}") <= most:
-            made[-1] = f"{made[-1]} {word}"
-        else:
-            made.append(word)
-    for place in range(1, len(made)):
-        tail = _tail(made[place - 1], overlap, counter)
-        made[place] = f"{tail} {made[place]}" if tail else made[place]
-    return tuple(made)
-
-
-def _tail(text: str, most: int, counter: TokenCounter) -> str:
-    words = text.split(" ")
-    tail = ""
-    for word in reversed(words):
-        longer = f"{word} {tail}" if tail else word
-        if counter.count(longer) > most:
-            break
-        tail = longer
-    return tail
-
-
-def _stop_at_misfit(costs: Sequence[int], order: Iterable[int], limit: int, found: dict[int, CutItem]) -> None:
+def _until_misfit(costs: Sequence[int], order: Iterable[int], limit: int) -> dict[int, CutItem]:
+    found: dict[int, CutItem] = {}
     total, stopped = 0, False
     for place in order:
         fits = not stopped and total + costs[place] <= limit
         total += costs[place] if fits else 0
         reason = CutReason.FITS if fits else CutReason.AFTER_STOP if stopped else CutReason.MISFIT_STOP
         stopped = stopped or not fits
-        found[place] = CutItem(place, costs[place], fits, reason, total)
+        found[place] = CutItem(place, costs[place], fits, reason)
+    return found
 
 
 _NO_WORD: Final = re.compile("[^A-Za-z0-9_]+")
@@ -175,123 +123,75 @@ class Cutting:
 
 @dataclass(frozen=True, slots=True)
 class CutList:
-    """What became of a list: `items` by place in the list before, `order` the places kept, as they stand now.
-
-    `matching` are the places that share a word with the text. `changed` is false where nothing was looked at.
-    """
+    """What became of a list: `items` by place in the list before, `order` the places kept, as they stand now."""
 
     items: tuple[CutItem, ...] = ()
     order: tuple[int, ...] = ()
-    matching: frozenset[int] = field(default_factory=frozenset)
-    changed: bool = True
+
+    @classmethod
+    def of(cls, items: tuple[CutItem, ...]) -> CutList:
+        """Those kept in the order that they have."""
+        return cls(items, tuple(item.place for item in items if item.kept))
 
     @property
     def tokens(self) -> int:
         """Tokens of what is kept."""
-        costs = {item.place: item.tokens for item in self.items}
-        return sum(costs[place] for place in self.order)
+        return sum(self.items[place].tokens for place in self.order)
 
 
 def cut_elements(elements: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
     """Which elements stay; all of them where the limit is 0 or less."""
     if how.limit <= 0:
-        return _untouched(elements, counter)
-    words = how.words
-    if words and elements:
-        return _preserving(elements, _matching(elements, words), how, counter)
-    return _plain(elements, how, counter)
+        return CutList.of(whole([counter.count(text) for text in elements]))
+    if how.words:
+        return _preserving(elements, how, counter)
+    return CutList.of(truncated_list(elements, how.limit, how.multiplier, how.method, counter))
 
 
-def cut_turns(turns: Sequence[WindowTurn], how: Cutting, counter: TokenCounter) -> CutList:
-    """Which turns stay. Without words to preserve, a turn stays as soon as one of the same text does."""
-    texts = [turn.text for turn in turns]
-    if how.limit <= 0:
-        return _untouched(texts, counter)
-    words = how.words
-    if words and texts:
-        matching = _matching(texts, words)
-        ids = {turns[place].uuid for place in matching}
-        regular = [place for place, turn in enumerate(turns) if turn.uuid not in ids]
-        return _preserving(texts, matching, how, counter, regular)
-    cut = _plain(texts, how, counter)
-    surviving = {texts[place] for place in cut.order}
-    items = tuple(
-        CutItem(item.place, item.tokens, True, CutReason.KEPT_ELSEWHERE, item.total)
-        if not item.kept and texts[item.place] in surviving
-        else item
-        for item in cut.items
-    )
-    return CutList(items, tuple(item.place for item in items if item.kept))
+def cut_turns(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
+    """Which turns of these texts stay. Without words to preserve, one stays as soon as one of the same text does."""
+    found = cut_elements(texts, how, counter)
+    if how.words:
+        return found
+    surviving = {texts[place] for place in found.order}
+    return CutList.of(
+        tuple(
+            item if item.kept or texts[item.place] not in surviving
+            else CutItem(item.place, item.tokens, True, CutReason.KEPT_ELSEWHERE)
+            for item in found.items
+        )
+    )  # fmt: skip
 
 
-def _matching(texts: Sequence[str], words: Sequence[str]) -> list[int]:
-    lowered = [text.lower() for text in texts]
-    return [place for place, text in enumerate(lowered) if any(word in text for word in words)]
-
-
-def _untouched(texts: Sequence[str], counter: TokenCounter) -> CutList:
-    return CutList(whole([counter.count(text) for text in texts]), tuple(range(len(texts))), changed=False)
-
-
-def _plain(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
-    items = truncated_list(texts, how.limit, how.multiplier, how.method, counter)
-    return CutList(items, tuple(item.place for item in items if item.kept))
-
-
-def _preserving(
-    texts: Sequence[str],
-    matching: Sequence[int],
-    how: Cutting,
-    counter: TokenCounter,
-    regular: Sequence[int] | None = None,
-) -> CutList:
+def _preserving(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
     """What matches first, then what is left of the budget for the others (rules: context-window 10, 17 row 16).
 
     The original compares with the limit as it is and cuts with the multiplied one; here both are the multiplied one.
     """
-    others = [place for place in range(len(texts)) if place not in set(matching)] if regular is None else regular
-    limit, multiplier = (how.limit, how.multiplier) if how.source_compatible else (_whole(how), 0)
-    items: dict[int, CutItem] = {}
-    costs = {place: counter.count(texts[place]) for place in (*matching, *others)}
-    total = sum(costs[place] for place in matching)
-    group = [texts[place] for place in matching]
-    fits = total <= limit
-    chosen = truncated_list(group, limit, 0 if fits else multiplier, how.method, counter)
-    first = _places(matching, group, chosen, items)
+    matching = [place for place, text in enumerate(texts) if any(word in text.lower() for word in how.words)]
+    others = [place for place in range(len(texts)) if place not in set(matching)]
+    limit, multiplier = how.limit, how.multiplier
+    if not how.source_compatible:
+        limit, multiplier = effective(limit, multiplier), 0
+    costs = [counter.count(text) for text in texts]
+    fits = sum(costs[place] for place in matching) <= limit
+    items = [CutItem(place, cost, False, CutReason.NO_BUDGET) for place, cost in enumerate(costs)]
+
+    def kept(group: Sequence[int], room: int, multiplier: int) -> list[int]:
+        """The places kept of a group: for each text that survives the earliest one that has it."""
+        chosen = truncated_list([texts[place] for place in group], room, multiplier, how.method, counter)
+        free, stay = list(group), []
+        for item in chosen:
+            if item.kept:
+                stay.append(next(place for place in free if texts[place] == texts[group[item.place]]))
+                free.remove(stay[-1])
+        for item in chosen:
+            place, stays = group[item.place], group[item.place] in stay
+            reason = item.reason if stays is item.kept else CutReason.KEPT_ELSEWHERE
+            items[place] = CutItem(place, item.tokens, stays, reason)
+        return stay
+
+    first = kept(matching, limit, 0 if fits else multiplier)
     remaining = limit - sum(costs[place] for place in first)
-    second: list[int] = []
-    if remaining > 0 and others:
-        rest = [texts[place] for place in others]
-        second = _places(others, rest, truncated_list(rest, remaining, multiplier, how.method, counter), items)
-    for place, text in enumerate(texts):
-        items.setdefault(place, CutItem(place, counter.count(text), False, CutReason.NO_BUDGET))
-    order = (*first, *second)
-    return CutList(tuple(items[place] for place in range(len(texts))), order, frozenset(matching))
-
-
-def _whole(how: Cutting) -> int:
-    return effective(how.limit, how.multiplier)
-
-
-def _places(
-    places: Sequence[int], texts: Sequence[str], chosen: Sequence[CutItem], items: dict[int, CutItem]
-) -> list[int]:
-    """The places of what was kept: for each text that survives the earliest place of the group that has it."""
-    for item in chosen:
-        place = places[item.place]
-        items[place] = CutItem(place, item.tokens, item.kept, item.reason, item.total)
-    free = list(places)
-    found = []
-    for item in chosen:
-        if item.kept:
-            text = texts[item.place]
-            place = next(place for place in free if texts[places.index(place)] == text)
-            free.remove(place)
-            found.append(place)
-    kept = set(found)
-    for item in chosen:
-        place = places[item.place]
-        if (place in kept) is not item.kept:  # another place of the same text stays instead
-            reason = CutReason.KEPT_ELSEWHERE
-            items[place] = CutItem(place, item.tokens, place in kept, reason, item.total)
-    return found
+    second = kept(others, remaining, multiplier) if remaining > 0 else []
+    return CutList(tuple(items), (*first, *second))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lorestudio.trace.model import Trace
-from lorestudio.trace.vocabulary import Reason, Tone, Vocabulary, table
-
-GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
+from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Vocabulary, table
 
 _REASONS: Final = (
     Reason(
@@ -112,16 +110,12 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
-def _widening(_trace: Trace) -> str:
-    return (
-        "To widen the search: give notes keys and aliases that the chat uses, or let the window read more of the "
-        "conversation (Settings of the system)."
-    )
-
-
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
-    widening=_widening,
+    widening=lambda _trace: (
+        "To widen the search: give notes keys and aliases that the chat uses, or let the window read more of the "
+        "conversation (Settings of the system)."
+    ),
     origins={
         "constant": ("cw_element", "cw_whole"),
         "keyword": ("cw_match",),

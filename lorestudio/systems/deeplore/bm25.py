@@ -16,6 +16,7 @@ from rank_bm25 import BM25
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fold, length
 from lorestudio.systems.deeplore.kept import NOTHING_KEPT, Kept, Places
+from lorestudio.trace.scores import Bm25Figures, TermFigures
 
 K1 = 1.5
 B = 0.75
@@ -83,22 +84,6 @@ class Scored:
     entry: Entry
     score: float
     terms: tuple[TermScore, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Everything that makes an entry's score for a query, in query order: `score` is the sum of the terms' scores.
-
-    `weight` is 1 - B + B * `words` / `average`; `documents_with` counts, term by term, the documents that contain it.
-    """
-
-    score: float
-    terms: tuple[TermScore, ...]
-    documents_with: tuple[int, ...]
-    words: int
-    average: float
-    weight: float
-    documents: int
 
 
 class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type information
@@ -207,24 +192,30 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         score = idf * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
         return TermScore(term, frequency, idf, score)
 
-    def figures(self, entry: Entry, query: str) -> Figures | None:
+    def figures(self, entry: Entry, query: str, threshold: float) -> Bm25Figures | None:
         """How the entry's score for a query comes about, None where the index has no such document.
 
-        The very numbers of `search`, for any entry and without a threshold.
+        The very numbers of `search`, for any entry, whatever the threshold.
         """
         place = next((at for at, each in enumerate(self._entries) if each is entry), None)
         if place is None or self._weight is None:
             return None
-        found = [term for term in dict.fromkeys(tokenize(query)) if term in self.doc_freqs[place]]
-        terms = tuple(self._term(term, place) for term in found)
-        return Figures(
-            score=sum((term.score for term in terms), 0.0),
-            terms=terms,
-            documents_with=tuple(self.document_count(term) for term in found),
-            words=self.doc_len[place],
-            average=self.avgdl,
-            weight=(1 - B) + (B * self.doc_len[place]) / self.avgdl,
-            documents=self.corpus_size,
+        asked = dict.fromkeys(tokenize(query))
+        scores = [self._term(term, place) for term in asked if term in self.doc_freqs[place]]
+        return Bm25Figures(
+            sum((each.score for each in scores), 0.0),
+            threshold,
+            tuple(
+                TermFigures(each.term, each.frequency, self.document_count(each.term), each.idf, each.score)
+                for each in scores
+            ),
+            self.doc_len[place],
+            self.avgdl,
+            (1 - B) + (B * self.doc_len[place]) / self.avgdl,
+            self.corpus_size,
+            len(asked),
+            K1,
+            B,
         )
 
     def search(self, query: str, threshold: float, *, guides: bool = True) -> list[Scored]:

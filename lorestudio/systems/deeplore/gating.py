@@ -12,6 +12,7 @@ from typing import Final
 from lorestudio.domain.entry import Entry, FieldDefinition
 from lorestudio.domain.javascript import Json, to_number, to_string
 from lorestudio.domain.state import EntryRule
+from lorestudio.systems.ledger import Ledger
 
 _LENIENT_OPERATORS = ("match_any", "match_all")
 
@@ -72,49 +73,28 @@ def _passes(operator: str, tolerance: str, entry_value: Json, context_value: Jso
 
 def compare(operator: str, entry_value: Json, context_value: Json) -> bool:
     """Apply one operator; an unknown one always holds. Text compares without case, unnormalised."""
-    return _OPERATORS.get(operator, _always)(entry_value, context_value)
-
-
-def _always(mine: Json, theirs: Json) -> bool:  # noqa: ARG001  # the shape of an operator
-    return True
-
-
-def _any(mine: Json, theirs: Json) -> bool:
-    wanted = _texts(theirs)
-    return any(text in wanted for text in _texts(mine))
-
-
-def _all(mine: Json, theirs: Json) -> bool:
-    wanted = _texts(theirs)
-    return all(text in wanted for text in _texts(mine))
-
-
-def _equal(mine: Json, theirs: Json) -> bool:
-    return to_string(mine).lower() == to_string(theirs).lower()
-
-
-def _greater(mine: Json, theirs: Json) -> bool:
-    return to_number(mine) > to_number(theirs)  # false where either is no number
+    holds = _OPERATORS.get(operator)
+    return holds is None or holds(entry_value, context_value)
 
 
 def _absent(value: Json) -> bool:
     return value is None or (isinstance(value, list | tuple) and not value)
 
 
-def _texts(value: Json) -> list[str]:
+def _texts(value: Json) -> set[str]:
     items = value if isinstance(value, list | tuple) else [value]
-    return [to_string(item).lower() for item in items]
+    return {to_string(item).lower() for item in items}
 
 
 _OPERATORS: Final[Mapping[str, Callable[[Json, Json], bool]]] = {
-    "match_any": _any,
-    "match_all": _all,
-    "not_any": lambda mine, theirs: not _any(mine, theirs),
+    "match_any": lambda mine, theirs: not _texts(mine).isdisjoint(_texts(theirs)),
+    "match_all": lambda mine, theirs: _texts(mine) <= _texts(theirs),
+    "not_any": lambda mine, theirs: _texts(mine).isdisjoint(_texts(theirs)),
     "exists": lambda mine, _: not _absent(mine),
     "not_exists": lambda mine, _: _absent(mine),
-    "eq": _equal,
-    "gt": _greater,
-    "lt": lambda mine, theirs: _greater(theirs, mine),
+    "eq": lambda mine, theirs: to_string(mine).lower() == to_string(theirs).lower(),
+    "gt": lambda mine, theirs: to_number(mine) > to_number(theirs),  # false where either is no number
+    "lt": lambda mine, theirs: to_number(mine) < to_number(theirs),
 }
 
 
@@ -142,9 +122,11 @@ class Policy:
     def __contains__(self, entry: Entry) -> bool:
         return entry.tracker_key in self.exempt
 
-    def why(self, entry: Entry) -> str:
-        """constant, seed, bootstrap or pin."""
-        return self.exempt[entry.tracker_key]
+    def spares(self, entry: Entry, ledger: Ledger, would: str) -> bool:
+        """Whether an entry that a stage would stop for the reason `would` stays all the same; that is put on record."""
+        if entry in self:
+            ledger.keep(entry, "exempt", by=self.exempt[entry.tracker_key], would=would)
+        return entry in self
 
 
 def _why(entry: Entry, pins: tuple[EntryRule, ...]) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
-from lorestudio.systems.deeplore.ai.names import entity_names
+from lorestudio.systems.deeplore.ai.cache import entity_names
 from lorestudio.systems.deeplore.bm25 import EntryBM25
 from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.kept import NOTHING_KEPT, compare

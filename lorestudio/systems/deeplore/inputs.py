@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import EngineState
 from lorestudio.llm.messages import AnswerSource, NoAnswers
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.keys import KeyMatcher
 
 
 class RandomSource(Protocol):
@@ -46,6 +48,16 @@ class Inputs:
         """Whether the behaviour switch of this name is set to fixed."""
         choice: str = getattr(self.behaviour, switch)
         return choice == FIXED
+
+    @property
+    def matcher(self) -> KeyMatcher:
+        """The matcher of all keys, by the settings' choice of case and whole words."""
+        settings = self.settings
+        return self.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
+
+    def depth_of(self, entry: Entry) -> float:
+        """How many messages are searched for the entry's keys: its own scan depth, or that of the settings."""
+        return self.settings.scan_depth if entry.scan_depth is None else entry.scan_depth
 
     @property
     def character(self) -> str:

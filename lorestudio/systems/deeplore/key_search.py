@@ -20,6 +20,10 @@ from lorestudio.systems.deeplore.stages.recursion import StepText
 from lorestudio.systems.key_search import KeySearch, Wake, WakeFinder
 
 
+def _matcher(entries: Sequence[Entry], settings: DeepLoreSettings) -> KeyMatcher:
+    return KeyMatcher(entries, case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
+
+
 class DeepLoreWakes(WakeFinder):
     """Answers by recursion for one index; preparing it takes a moment, at the first question. For workers.
 
@@ -35,13 +39,10 @@ class DeepLoreWakes(WakeFinder):
         """What the content of the entry wakes, in index order."""
         if entry.exclude_recursion or entry.guide:
             return ()
-        settings = self._settings
+        settings, text = self._settings, self._text(entry)
         matcher = self._index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
-        text = self._text(entry)
-        found = (
-            _wake(entry, self.vault.entries[target], target, matcher, text)
-            for target in matcher.hit_entries(matcher.find(text))
-        )
+        targets = matcher.hit_entries(matcher.find(text))
+        found = (_wake(entry, self.vault.entries[target], target, matcher, text) for target in targets)
         return tuple(wake for wake in found if wake is not None)
 
     def woken_by(self, target: Entry, cancel: CancelToken | None = None) -> tuple[Wake, ...]:
@@ -49,10 +50,7 @@ class DeepLoreWakes(WakeFinder):
 
         The engine's own matcher answers, over the keys of this entry alone.
         """
-        settings = self._settings
-        matcher = KeyMatcher(
-            (target,), case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words
-        )  # fmt: skip
+        matcher = _matcher((target,), self._settings)
         found: list[Wake] = []
         for entry in self._index.visible:
             if cancel is not None and cancel.cancelled:
@@ -94,9 +92,7 @@ class DeepLoreKeySearch(KeySearch):
     def finder(self, keys: Sequence[str]) -> Callable[[str], Sequence[int]]:
         """Every key is an entry of its own, so that the engine's matcher answers for each."""
         single = [Entry(place, "", "", "", keys=(key,)) for place, key in enumerate(keys)]
-        matcher = KeyMatcher(
-            single, case_sensitive=self._settings.case_sensitive, whole_words=self._settings.match_whole_words
-        )  # fmt: skip
+        matcher = _matcher(single, self._settings)
         return lambda line: matcher.hit_entries(matcher.find(line))
 
     def wakes(self, vault: VaultIndex) -> WakeFinder:

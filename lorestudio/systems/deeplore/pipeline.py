@@ -6,31 +6,34 @@ from typing import Final, TypeAlias
 
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.stages.active_character import ActiveCharacterStage
-from lorestudio.systems.deeplore.stages.ai_selection import AiSelectionStage
-from lorestudio.systems.deeplore.stages.bm25 import BM25Stage
-from lorestudio.systems.deeplore.stages.bookkeeping import BookkeepingStage
-from lorestudio.systems.deeplore.stages.bootstrap import BootstrapStage
-from lorestudio.systems.deeplore.stages.budget import BudgetStage
-from lorestudio.systems.deeplore.stages.cascade_links import CascadeLinksStage
-from lorestudio.systems.deeplore.stages.category_prefilter import CategoryPrefilterStage
-from lorestudio.systems.deeplore.stages.constants import ConstantsStage
-from lorestudio.systems.deeplore.stages.contextual_gating import FinalGatingStage, GatingStage
-from lorestudio.systems.deeplore.stages.duplicate_stripping import DuplicateStrippingStage
-from lorestudio.systems.deeplore.stages.folder_filter import FolderFilterStage
-from lorestudio.systems.deeplore.stages.keywords import KeywordsStage
-from lorestudio.systems.deeplore.stages.manifest import ManifestStage
-from lorestudio.systems.deeplore.stages.match_order import MatchOrderStage
-from lorestudio.systems.deeplore.stages.notes import NotesStage
-from lorestudio.systems.deeplore.stages.pins_and_blocks import PinsAndBlocksStage
-from lorestudio.systems.deeplore.stages.placement import PlacementStage
-from lorestudio.systems.deeplore.stages.priority_order import PriorityOrderStage
-from lorestudio.systems.deeplore.stages.recursion import RecursionStage
-from lorestudio.systems.deeplore.stages.reinjection_cooldown import ReinjectionCooldownStage
+from lorestudio.systems.deeplore.stages.ai_selection import ai_selection_stage
+from lorestudio.systems.deeplore.stages.bm25 import bm25_stage
+from lorestudio.systems.deeplore.stages.bookkeeping import bookkeeping_stage
+from lorestudio.systems.deeplore.stages.budget import budget_stage
+from lorestudio.systems.deeplore.stages.category_prefilter import category_prefilter_stage
+from lorestudio.systems.deeplore.stages.contextual_gating import (
+    final_gating_stage,
+    pre_gating_stage,
+    selection_gating_stage,
+)
+from lorestudio.systems.deeplore.stages.folder_filter import folder_filter_stage, pre_folder_filter_stage
+from lorestudio.systems.deeplore.stages.keywords import keywords_stage
+from lorestudio.systems.deeplore.stages.links import cascade_links_stage, wiki_links_stage
+from lorestudio.systems.deeplore.stages.manifest import manifest_stage
+from lorestudio.systems.deeplore.stages.notes import notes_stage
+from lorestudio.systems.deeplore.stages.order import match_order_stage, priority_order_stage
+from lorestudio.systems.deeplore.stages.pins_and_blocks import pins_and_blocks_stage
+from lorestudio.systems.deeplore.stages.placement import placement_stage
+from lorestudio.systems.deeplore.stages.recent_lore import duplicate_stripping_stage, reinjection_cooldown_stage
+from lorestudio.systems.deeplore.stages.recursion import recursion_stage
 from lorestudio.systems.deeplore.stages.requires_excludes import RequiresExcludesStage
-from lorestudio.systems.deeplore.stages.snapshot import SnapshotStage
-from lorestudio.systems.deeplore.stages.whole_vault import WholeVaultStage
-from lorestudio.systems.deeplore.stages.wiki_links import WikiLinksStage
+from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
+from lorestudio.systems.deeplore.stages.without_keys import (
+    active_character_stage,
+    bootstrap_stage,
+    constants_stage,
+    whole_vault_stage,
+)
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Stage as AnyStage
 
@@ -44,77 +47,59 @@ SORTING: Final = frozenset({"match order"})
 """Matching stages that only put the candidates in order."""
 
 
-def matching() -> tuple[Stage, ...]:
-    """The keyword stage of DeepLore: from nothing to the ordered list of matched entries."""
-    return (
-        ConstantsStage(),
-        BootstrapStage(),
-        KeywordsStage(),
-        ActiveCharacterStage(),
-        CascadeLinksStage(),
-        RecursionStage(),
-        BM25Stage(),
-        MatchOrderStage(),
-    )
+OPENING: Final[Stage] = snapshot_stage
+"""The stage that always runs first."""
 
+MATCHING: Final[tuple[Stage, ...]] = (
+    constants_stage,
+    bootstrap_stage,
+    keywords_stage,
+    active_character_stage,
+    cascade_links_stage,
+    recursion_stage,
+    bm25_stage,
+    match_order_stage,
+)
+"""The keyword stage of DeepLore: from nothing to the ordered list of matched entries."""
 
-def two_stage() -> tuple[Stage, ...]:
-    """Two-stage mode: the model chooses among the matches and what they link to."""
-    return (*matching(), WikiLinksStage(), *ai_selection())
+_AI_SELECTION: Final[tuple[Stage, ...]] = (
+    category_prefilter_stage,
+    pre_gating_stage,
+    pre_folder_filter_stage,
+    manifest_stage,
+    ai_selection_stage,
+)
+"""From the candidates to the model's choice."""
 
+TWO_STAGE: Final = (*MATCHING, wiki_links_stage, *_AI_SELECTION)
+"""Two-stage mode: the model chooses among the matches and what they link to."""
 
-def ai_only() -> tuple[Stage, ...]:
-    """AI-only mode: the model chooses among all entries."""
-    return (WholeVaultStage(), *ai_selection())
+AI_ONLY: Final = (whole_vault_stage, *_AI_SELECTION)
+"""AI-only mode: the model chooses among all entries."""
 
+KEYWORDS_ONLY: Final = (*MATCHING, priority_order_stage, selection_gating_stage, folder_filter_stage)
+"""Keywords-only mode: the matches, ordered and gated."""
 
-def ai_selection() -> tuple[Stage, ...]:
-    """From the candidates to the model's choice."""
-    return (
-        CategoryPrefilterStage(),
-        GatingStage("pre-gating"),
-        FolderFilterStage("pre-folder filter"),
-        ManifestStage(),
-        AiSelectionStage(),
-    )
+LEAVING: Final[tuple[Stage, ...]] = (folder_filter_stage, priority_order_stage)
+"""What every selection by AI goes through at its end."""
 
+NOTES: Final[Stage] = notes_stage
+"""The notebook and the notepad, which a fixed switch lets in without lore."""
 
-def keywords_only() -> tuple[Stage, ...]:
-    """Keywords-only mode: the matches, ordered and gated."""
-    return (
-        *matching(),
-        PriorityOrderStage(),
-        GatingStage("contextual gating (selection)"),
-        FolderFilterStage("folder filter"),
-    )
+FINISHING: Final[tuple[Stage, ...]] = (
+    pins_and_blocks_stage,
+    final_gating_stage,
+    reinjection_cooldown_stage,
+    RequiresExcludesStage(),
+    duplicate_stripping_stage,
+    budget_stage,
+    placement_stage,
+    NOTES,
+)
+"""From the selection to the prompt."""
 
-
-def leaving() -> tuple[Stage, ...]:
-    """What every selection by AI goes through at its end."""
-    return (FolderFilterStage("folder filter"), PriorityOrderStage())
-
-
-def finishing() -> tuple[Stage, ...]:
-    """From the selection to the prompt."""
-    return (
-        PinsAndBlocksStage(),
-        FinalGatingStage("contextual gating"),
-        ReinjectionCooldownStage(),
-        RequiresExcludesStage(),
-        DuplicateStrippingStage(),
-        BudgetStage(),
-        PlacementStage(),
-        NotesStage(),
-    )
-
-
-def selecting(settings: DeepLoreSettings) -> tuple[Stage, ...]:
-    """The selection of the mode that the settings choose; an unknown mode is keywords-only."""
-    if settings.ai_search_enabled and settings.ai_search_mode == "two-stage":
-        return two_stage()
-    if settings.ai_search_enabled and settings.ai_search_mode == "ai-only":
-        return ai_only()
-    return keywords_only()
+BOOKKEEPING: Final[Stage] = bookkeeping_stage
+"""The stage that always runs last."""
 
 
 def uses_ai(settings: DeepLoreSettings) -> bool:
@@ -122,24 +107,14 @@ def uses_ai(settings: DeepLoreSettings) -> bool:
     return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
 
 
+def selecting(settings: DeepLoreSettings) -> tuple[Stage, ...]:
+    """The selection of the mode that the settings choose; an unknown mode is keywords-only."""
+    if not uses_ai(settings):
+        return KEYWORDS_ONLY
+    return TWO_STAGE if settings.ai_search_mode == "two-stage" else AI_ONLY
+
+
 def stage_names(settings: DeepLoreSettings) -> frozenset[str]:
     """Names of all stages that a run with these settings may come to."""
-    stages = [opening(), *selecting(settings), *finishing(), bookkeeping()]
-    if uses_ai(settings):
-        stages += [*matching(), *leaving()]
-    return frozenset(stage.name for stage in stages)
-
-
-def notes() -> Stage:
-    """The notebook and the notepad, where they go in without lore."""
-    return NotesStage()
-
-
-def opening() -> Stage:
-    """The stage that always runs first."""
-    return SnapshotStage()
-
-
-def bookkeeping() -> Stage:
-    """The stage that always runs last."""
-    return BookkeepingStage()
+    by_ai = (*MATCHING, *LEAVING) if uses_ai(settings) else ()
+    return frozenset(stage.name for stage in (OPENING, *selecting(settings), *by_ai, *FINISHING, BOOKKEEPING))

@@ -13,8 +13,8 @@ chat. Then `run(d)` makes the trace of `run(c)`, but for the times and the names
 Proof, by induction over the reads of `run(c)` in their order: a run is deterministic (design rule 2), so its first read
 is the same in `run(d)`; if all reads before have given the same values, the next one is at the same place too, and 1 to
 3 say that it gives the same value. So both runs take the same steps. That the lists here are complete is not believed
-but tested: `tests/engine/deeplore/test_reads.py` runs random worlds with settings, messages and entries that say what
-is read of them, and `tests/studio/test_incremental.py` compares with full replays.
+but tested: `tests/systems/deeplore/test_reads.py` runs random worlds with settings, messages and entries that say what
+is read of them, and `tests/studio/replay/test_reuse.py` compares with full replays.
 
 What is left out on purpose is counted, not decided on: `EngineState.chat_counts`, `swipe_keys` and `analytics` are read
 by nobody but the counting itself, which is done again from the run's `Tally`. So an edit whose effect on the trackers
@@ -79,7 +79,7 @@ class Reads:
     """Digests of what generations read that share index, settings and all other inputs of `ctx` but the chat's own."""
 
     def __init__(self, ctx: Inputs) -> None:
-        settings, vault = ctx.settings, ctx.index.vault
+        settings, vault, moment = ctx.settings, ctx.index.vault, ctx.moment
         self._asks_model = pipeline.uses_ai(settings)
         self._whole_chat = ctx.is_fixed("window_filter")
         self._depth = 0
@@ -94,13 +94,7 @@ class Reads:
             self._constant,
             [(name, getattr(settings, name)) for name in settings_read(settings)],
             ctx.behaviour,
-            (
-                ctx.character,
-                ctx.moment.context_size,
-                ctx.moment.seed,
-                ctx.moment.counter.name,
-                ctx.moment.counter.exact,
-            ),
+            (ctx.character, moment.context_size, moment.seed, moment.counter.name, moment.counter.exact),
             (ctx.answers.name, ctx.model) if self._asks_model else (),
             vault.fields,
             (len(vault.entries), len(vault.left_out), sorted(ctx.index.scan_depths)),
@@ -125,21 +119,11 @@ class Reads:
         if cache is not None:  # a set has no order of its own
             candidates = sorted(cache.candidates)
             state = replace(state, ai=replace(state.ai, cache=replace(cache, candidates=frozenset())))
-        last = _tail(ctx.moment.chat[-1]) if ctx.moment.chat else ()
-        self._add(
-            digest,
-            replace(ctx.moment.turn, number=0),
-            ctx.moment.clock_ms,
-            ctx.moment.held,
-            ctx.moment.controls,
-            state,
-            list(candidates),
-            len(ctx.moment.chat),
-            last,
-        )
-        first = 0 if self._whole_chat else max(0, len(ctx.moment.chat) - self._depth)
-        for place in range(first, len(ctx.moment.chat)):
-            self._add(digest, ctx.moment.position(place), _line(ctx.moment.chat[place]))
+        moment, chat = ctx.moment, ctx.moment.chat
+        turn, last = replace(moment.turn, number=0), _tail(chat[-1]) if chat else ()
+        self._add(digest, turn, moment.clock_ms, moment.held, moment.controls, state, list(candidates), len(chat), last)
+        for place in range(0 if self._whole_chat else max(0, len(chat) - self._depth), len(chat)):
+            self._add(digest, moment.position(place), _line(chat[place]))
         return digest.hexdigest()
 
 

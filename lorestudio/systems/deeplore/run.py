@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Decided
@@ -15,8 +14,8 @@ from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.randomness import Mulberry32
-from lorestudio.systems.runner import run_stages
-from lorestudio.trace.model import EntryRef, Limit, PromptBlock, RunOutcome, StageRecord, Trace
+from lorestudio.systems.runner import entry_refs, run_stages
+from lorestudio.trace.model import Limit, PromptBlock, RunOutcome, StageRecord, Trace
 
 SYSTEM = "deeplore"
 
@@ -49,23 +48,23 @@ async def run(ctx: Inputs) -> Decided:
         separate_titles=ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
     )
-    records = await run_stages((pipeline.opening(), *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
+    records = await run_stages((pipeline.OPENING, *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
     if state.match_now:
         records += await _match_after_all(state, ctx)
     if pipeline.uses_ai(ctx.settings):
-        records += await run_stages(pipeline.leaving(), state, ctx, ctx.moment)
-    records += await run_stages(pipeline.finishing(), state, ctx, ctx.moment)
+        records += await run_stages(pipeline.LEAVING, state, ctx, ctx.moment)
+    records += await run_stages(pipeline.FINISHING, state, ctx, ctx.moment)
     if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
         state.prompts = tuple(prompt for prompt in ctx.state.prompts if prompt.managed)
         if ctx.is_fixed("notes_without_lore"):  # they come after all, in the place where they were skipped
-            records = records[:-1] + await run_stages((pipeline.notes(),), state, ctx, ctx.moment, always=True)
+            records = records[:-1] + await run_stages((pipeline.NOTES,), state, ctx, ctx.moment, always=True)
     _note_collisions(state, ctx)
-    records += await run_stages((pipeline.bookkeeping(),), state, ctx, ctx.moment, always=True)
+    records += await run_stages((pipeline.BOOKKEEPING,), state, ctx, ctx.moment, always=True)
     trace = replace(
         _blank(ctx),
         outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
         turn=replace(ctx.moment.turn, number=state.counters.generation_count),
-        entries=_referenced(ctx, records),
+        entries=entry_refs(ctx.index.vault.entries, records),
         stages=records,
         injections=state.injections,
         prompt=state.blocks,
@@ -101,7 +100,7 @@ async def _match_after_all(state: RunState, ctx: Inputs) -> tuple[StageRecord, .
     """The matching stages, where AI-only mode falls back on them; after an empty answer their labels do not count."""
     labels = dict(state.labels)
     state.labels.clear()
-    records = await run_stages(pipeline.matching(), state, ctx, ctx.moment)
+    records = await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
     if state.match_now == "no labels":
         state.labels = labels
     return records
@@ -156,25 +155,10 @@ def _exempt(ctx: Inputs, state: RunState) -> list[int]:
     return [entry.id for entry in ctx.index.visible if entry in state.policy] if state.policy.exempt else []
 
 
-def _referenced(ctx: Inputs, records: tuple[StageRecord, ...]) -> dict[int, EntryRef]:
-    """Who the entries are that any stage decided about."""
-    ids = {verdict.entry for record in records for verdict in record.verdicts}
-    return {entry_id: _reference(ctx.index.vault.entries[entry_id]) for entry_id in sorted(ids)}
-
-
-def _reference(entry: Entry) -> EntryRef:
-    return EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
-
-
 def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:
     """The two caps, with what the entries under them use; outlet entries are outside both."""
     capped = [accepted.entry for accepted in state.accepted if not accepted.entry.outlet]
-    return (
-        Limit(
-            "token budget",
-            sum(entry.tokens for entry in capped),
-            None if settings.unlimited_budget else settings.max_tokens_budget,
-            "tokens",
-        ),
-        Limit("entry cap", len(capped), None if settings.unlimited_entries else settings.max_entries, "entries"),
-    )
+    tokens = sum(entry.tokens for entry in capped)
+    budget = None if settings.unlimited_budget else settings.max_tokens_budget
+    most = None if settings.unlimited_entries else settings.max_entries
+    return Limit("token budget", tokens, budget, "tokens"), Limit("entry cap", len(capped), most, "entries")

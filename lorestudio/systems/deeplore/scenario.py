@@ -117,8 +117,9 @@ class ScenarioAnswers:
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The scripted reply of this kind; without one, or without a connection, the call fails."""
-        if not self.profile:
-            raise NoProfileError(ErrorKind.NO_KEY, "No connection profile selected.")
+        if self.profile != ENVIRONMENT["aiSearchProfileId"]:
+            words = "Connection profile not found." if self.profile else "No connection profile selected."
+            raise NoProfileError(ErrorKind.NO_KEY, words)
         reply = self.replies.get(request.kind, {"error": {"message": "No scripted AI answer"}})
         if "error" in reply:
             raise self._failure(reply["error"])
@@ -138,7 +139,7 @@ class ScenarioAnswers:
 
 
 class NoProfileError(LlmError):
-    """No connection is chosen: nothing is sent, but the circuit breaker counts it as DeepLore does."""
+    """No connection is chosen, or one that is not known: nothing is sent, but the circuit breaker counts it."""
 
     counts_as_failure = True
 

@@ -1,19 +1,18 @@
-"""Writing what a scenario's generations decided, in the format of the recorded runs (rules: scenario-format 2).
-
-The AI part of a generation in the format of the recorded runs (rules: scenario-format 2.3 to 2.5).
-"""
+"""Writing what a scenario's generations decided, in the format of the recorded runs (rules: scenario-format 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.javascript import Json, simple_hash
+from lorestudio.domain.javascript import simple_hash
 from lorestudio.domain.state import EngineState, Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.ai import prompts
 from lorestudio.systems.deeplore.ai.breaker import is_open
+from lorestudio.systems.deeplore.state import counters_as_json
+from lorestudio.systems.scenarios import fields_of
 from lorestudio.trace.model import AiCall, Injection, Outcome, RunOutcome, StageRecord, StageStatus, Trace, Verdict
 
 
@@ -52,20 +51,13 @@ def _manifest(number: int, record: StageRecord, seen: SeenTexts) -> dict[str, An
 
 def _selection(record: StageRecord) -> dict[str, Any]:
     details = record.details
-    row: dict[str, Any] = {
-        "cached": details["cached"],
-        "error": bool(details.get("error")),
-        "results": details["results"],
-    }
-    if details.get("error"):
-        row["error_message"] = details["error"]
-    if details["cached"]:
-        row["cache_hit"] = True
-    return row
+    error, cached = details.get("error"), details["cached"]
+    row: dict[str, Any] = {"cached": cached, "error": bool(error), "results": details["results"]}
+    return row | ({"error_message": error} if error else {}) | ({"cache_hit": True} if cached else {})
 
 
 def _call(call: AiCall, manifest: StageRecord) -> dict[str, Any]:
-    row: dict[str, Any] = {"kind": call.kind, "max_tokens": call.max_tokens, "json_schema": call.json_schema}
+    row = fields_of(call, "kind", "max_tokens", "json_schema")
     if call.model:
         row["model"] = call.model
     if call.details.get("merged_into_user"):
@@ -139,7 +131,14 @@ def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts) ->
     report["trace"] = _summary(trace)
     budget = trace.stage("budget")
     if budget is not None and budget.status is StageStatus.RAN:
-        report["budget"] = _budget(trace, budget)
+        titles = {injection.title for injection in trace.injections}  # a title that came in is not cut
+        cut = [verdict.entry for verdict in budget.with_outcome(Outcome.REMOVED)]
+        report["budget"] = {
+            "accepted": [_accepted(injection) for injection in trace.injections],
+            "cut": [each for each in cut if trace.entries[each].title not in titles],
+            "count": len(trace.injections),
+            "total_tokens": trace.total_tokens,
+        }
         report["groups"] = _groups(number, trace, seen)
         report["sources"] = [
             [injection.title, injection.label, injection.priority, injection.tokens]
@@ -153,8 +152,8 @@ def _verdicts(trace: Trace, stage: str, *outcomes: Outcome) -> list[Verdict]:
     return [verdict for verdict in (record.verdicts if record else ()) if verdict.outcome in outcomes]
 
 
-def _titles(ids: Sequence[int], index: VaultIndex) -> list[str]:
-    return [index.entries[entry_id].title for entry_id in ids]
+def _ids(ids: Sequence[int], index: VaultIndex) -> dict[str, Any]:
+    return {"ids": list(ids), "titles": [index.entries[entry_id].title for entry_id in ids]}
 
 
 def _keyword(trace: Trace, index: VaultIndex) -> dict[str, Any] | None:
@@ -162,24 +161,19 @@ def _keyword(trace: Trace, index: VaultIndex) -> dict[str, Any] | None:
     if record is None:
         return None
     report: dict[str, Any] = {
-        "ids": list(record.left),
-        "titles": _titles(record.left, index),
-        "matched_keys": [list(pair) for pair in _sequence(record.details["labels"])],
+        **_ids(record.left, index),
+        "matched_keys": [list(pair) for pair in cast("Sequence[Sequence[str]]", record.details["labels"])],
     }
     refused = _verdicts(trace, "keywords", Outcome.REFUSED)
     lists: dict[str, list[dict[str, Any]]] = {"probability_skipped": [], "warmup_failed": [], "refine_blocked": []}
     for verdict in refused:
-        title, details = index.entries[verdict.entry].title, verdict.details
+        row, details = {"title": index.entries[verdict.entry].title}, verdict.details
         if verdict.reason == "probability_zero":
-            lists["probability_skipped"].append({"title": title, "probability": 0, "roll": 0})
-        elif verdict.reason == "probability_lost":
-            lists["probability_skipped"].append({"title": title, **details})
-        elif verdict.reason == "warmup_short":
-            lists["warmup_failed"].append({"title": title, **details})
+            lists["probability_skipped"].append({**row, "probability": 0, "roll": 0})
         elif verdict.reason == "refine_blocked":
-            lists["refine_blocked"].append(
-                {"title": title, "primaryKey": details["key"], "refineKeys": details["refine_keys"]}
-            )
+            lists["refine_blocked"].append({**row, "primaryKey": details["key"], "refineKeys": details["refine_keys"]})
+        elif verdict.reason in _REFUSALS:
+            lists[_REFUSALS[verdict.reason]].append({**row, **details})
     report |= {key: rows for key, rows in lists.items() if rows}
     bm25 = trace.stage("BM25")
     if bm25 is not None and bm25.status is StageStatus.RAN:
@@ -191,9 +185,7 @@ def _keyword(trace: Trace, index: VaultIndex) -> dict[str, Any] | None:
     return report
 
 
-def _sequence(value: Json) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else ()
-
+_REFUSALS: Final = {"probability_lost": "probability_skipped", "warmup_short": "warmup_failed"}
 
 _STAGE_NAMES: Final = {
     "pre-gating": "pipe_contextual_gating",
@@ -216,16 +208,13 @@ def _stages(trace: Trace, index: VaultIndex) -> list[dict[str, Any]]:
         name = _STAGE_NAMES.get(record.name)
         if name is None or record.note == "stopped_early":
             continue
-        if record.status is StageStatus.SKIPPED and record.note in {"no_folder_filter", "off"} - _listed(record):
+        idle = record.status is StageStatus.SKIPPED and record.note in {"no_folder_filter", "off"}
+        if idle and record.name not in _ALWAYS:
             continue
         if name == "pin_block":  # what the selection hands over
-            rows.append({"stage": "pipeline", "ids": list(record.entered), "titles": _titles(record.entered, index)})
+            rows.append({"stage": "pipeline", **_ids(record.entered, index)})
         rows.append(_stage(name, record, index))
     return rows
-
-
-def _listed(record: StageRecord) -> set[str]:
-    return {record.note} if record.name in _ALWAYS else set()
 
 
 def _stage(name: str, record: StageRecord, index: VaultIndex) -> dict[str, Any]:
@@ -235,7 +224,7 @@ def _stage(name: str, record: StageRecord, index: VaultIndex) -> dict[str, Any]:
         if removed:
             row["ids"] = list(record.left)
         return row | {"removed": [verdict.entry for verdict in removed]}
-    ids = {"ids": list(record.left), "titles": _titles(record.left, index)}
+    ids = _ids(record.left, index)
     if name == "pin_block":
         pinned = [v.entry for v in record.verdicts if v.reason in {"pinned", "pin_upgraded"} and v.entry in record.left]
         added = [v.entry for v in record.with_outcome(Outcome.ADDED) if v.entry in record.left]
@@ -248,65 +237,33 @@ def _stage(name: str, record: StageRecord, index: VaultIndex) -> dict[str, Any]:
             }
         return row
     if record.left != record.entered:
-        row |= ids | {"removed": [_removed(name, verdict, index) for verdict in _by_entry(removed, record)]}
+        entered = sorted(removed, key=lambda verdict: record.entered.index(verdict.entry))
+        row |= ids | {"removed": [_removed(name, verdict, index) for verdict in entered]}
     if name == "strip_dedup":
         row["log_length"] = record.details["log_length"]
     return row
 
 
-def _by_entry(removed: Sequence[Verdict], record: StageRecord) -> list[Verdict]:
-    """Removed verdicts in the order in which their entries came in."""
-    return sorted(removed, key=lambda verdict: record.entered.index(verdict.entry))
-
-
 def _removed(stage: str, verdict: Verdict, index: VaultIndex) -> dict[str, Any]:
-    if stage == "contextual_gating":
-        return {"id": verdict.entry, "reason": f"field:{verdict.details['field']}"}
-    if stage == "strip_dedup":
-        return {"id": verdict.entry, "reason": "recently_injected"}
+    reason = {"contextual_gating": f"field:{verdict.details.get('field')}", "strip_dedup": "recently_injected"}
+    row: dict[str, Any] = {"id": verdict.entry, "reason": reason.get(stage, stage)}
     if stage == "requires_excludes":
         entry = index.entries[verdict.entry]
-        return {
-            "id": verdict.entry,
-            "reason": "requires_excludes",
-            "requires": list(entry.requires),
-            "excludes": list(entry.excludes),
-        }
-    return {"id": verdict.entry, "reason": stage}
-
-
-def _budget(trace: Trace, record: StageRecord) -> dict[str, Any]:
-    return {
-        "accepted": [_accepted(injection) for injection in trace.injections],
-        "cut": [verdict.entry for verdict in record.with_outcome(Outcome.REMOVED)],
-        "count": len(trace.injections),
-        "total_tokens": trace.total_tokens,
-    }
+        row |= {"requires": list(entry.requires), "excludes": list(entry.excludes)}
+    return row
 
 
 def _accepted(injection: Injection) -> dict[str, Any]:
     row: dict[str, Any] = {"id": injection.entry, "title": injection.title, "tokens": injection.tokens}
-    if injection.truncated:
-        row |= {
-            "truncated": True,
-            "original_tokens": injection.original_tokens,
-            "content_hash": injection.content_hash,
-        }
-    return row
+    return row | (fields_of(injection, "truncated", "original_tokens", "content_hash") if injection.truncated else {})
 
 
 def _groups(number: int, trace: Trace, seen: SeenTexts) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for place, block in enumerate(trace.prompt):
-        row: dict[str, Any] = {
-            "tag": block.tag,
-            "position": block.position,
-            "depth": block.depth,
-            "role": block.role,
-        }
+        place_of = fields_of(block, "tag", "position", "depth", "role")
         first = seen.blocks.setdefault(block.text, [number, place])
-        row |= {"text": block.text} if first == [number, place] else {"same_text_as": first}
-        rows.append(row)
+        rows.append(place_of | ({"text": block.text} if first == [number, place] else {"same_text_as": first}))
     return rows
 
 
@@ -333,19 +290,17 @@ def _host_order(prompt: Prompt) -> int:
 def _prompt(prompt: Prompt) -> dict[str, Any]:
     row: dict[str, Any] = {"tag": prompt.tag, "via": "prompt_manager" if prompt.managed else "extension_prompt"}
     if not prompt.managed:
-        row |= {"position": prompt.position, "depth": prompt.depth, "role": prompt.role, "scan": prompt.scan}
+        row |= fields_of(prompt, "position", "depth", "role", "scan")
     if prompt.tag == "deeplore_notebook" and not prompt.managed:
         row["text"] = prompt.text
     return row | {"hash": simple_hash(prompt.text)}
 
 
 def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
-    counters = state.counters
+    counters: dict[str, Any] = dict(counters_as_json(state.counters))
+    decay = counters.pop("decay")
     row: dict[str, Any] = {
-        "generation_count": counters.generation_count,
-        "cooldown": dict(counters.cooldown),
-        "injection_history": dict(counters.injection_history),
-        "consecutive": dict(counters.consecutive),
+        **counters,
         "chat_counts": dict(state.chat_counts),
         "swipe_keys": {place: len(keys) for place, keys in state.swipe_keys.items()},
         "injection_log": [
@@ -359,13 +314,11 @@ def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
         ],
     }
     if settings.decay_enabled:
-        row["decay"] = dict(counters.decay)
+        row["decay"] = decay
     if settings.ai_search_enabled:
         row["ai"] = {
-            "failures": state.ai.failures,
             "circuit_open": is_open(state.ai),
-            "calls": state.ai.calls,
-            "cached_hits": state.ai.cached_hits,
+            **fields_of(state.ai, "failures", "calls", "cached_hits"),
         }
     if state.snapshot is not None:
         row["snapshot"] = [state.snapshot.swipe_key, state.snapshot.counters.generation_count]

@@ -1,5 +1,4 @@
-"""The notes of one chat, and what happens after a reply: the AI notepad takes notes, and the session scribe writes a
-summary when one is due.
+"""The notes of one chat; after a reply the AI notepad takes notes, and the session scribe writes a summary when due.
 
 The notes of the open chat lie on a desk. A tool reads them there, asks its question, and puts its whole result in one
 step onto what lies there by then, or leaves everything alone. So what a person changes while a model is thinking stays,
@@ -31,12 +30,10 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.asking import Asking, ToolAnswer
 from lorestudio.systems.deeplore import extraction, scribe
 from lorestudio.systems.deeplore.ai import breaker
-from lorestudio.systems.deeplore.scribe import PastNote, SessionNote, newest_first, read_past
+from lorestudio.systems.deeplore.scribe import SessionNote
 from lorestudio.trace.model import AiCall
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
-from lorestudio.vault.writer import read_note, save_note
-
-NOTEBOOK_KEY: Final = "deeplore_notebook"
+from lorestudio.vault.writer import save_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +48,6 @@ class ChatNotes:
     chat: Chat
     controls: ChatControls = field(default_factory=ChatControls)
     ai: AiState = field(default_factory=AiState)
-
-    def with_notebook(self, text: str) -> ChatNotes:
-        """The person's own notebook, as they saved it."""
-        return _with_choices(self, replace(self.controls, notebook=text), {NOTEBOOK_KEY: text})
 
     def with_notepad(self, text: str) -> ChatNotes:
         """The AI notepad with this text; an empty one clears it. What is too long loses its oldest lines."""
@@ -142,27 +135,6 @@ def save_session_note(vault: Path, note: SessionNote, settings: DeepLoreSettings
         return path
     text = f"“{folder}” has too many notes called “{name.stem}”. Move some of them away and save again."
     raise SaveError(text)
-
-
-def read_session_notes(vault: Path, settings: DeepLoreSettings) -> tuple[PastNote, ...]:
-    """All notes below the scribe folder, of every chat, newest first; one that cannot be read says why.
-
-    File names are relative to the folder. Raises SaveError where the setting leads out of the vault. Reads every file,
-    so a window calls it from a worker.
-    """
-    folder = scribe_folder(vault, settings)
-    notes: list[PastNote] = []
-    for path in folder.rglob("*.md"):
-        filename = path.relative_to(folder).as_posix()
-        if any(part.startswith(".") for part in filename.split("/")):
-            continue
-        try:
-            text, _ = read_note(path)
-        except VaultError as error:
-            notes.append(PastNote(filename, problem=str(error)))
-        else:
-            notes.append(read_past(filename, text))
-    return newest_first(notes)
 
 
 NOTEPAD: Final = "AI notepad"
@@ -314,12 +286,8 @@ class SessionNotes:
         if asked.reply is None:
             return _failure(NOTEPAD, asked)
         if notes.key != begun.key or current is None or (current.swipe, current.text) != (message.swipe, message.text):
-            return _ended(
-                asked,
-                NOTEPAD,
-                NotesOutcome.DROPPED,
-                "The reply has changed meanwhile, so the notes from it were dropped.",
-            )
+            text = "The reply has changed meanwhile, so the notes from it were dropped."
+            return _ended(asked, NOTEPAD, NotesOutcome.DROPPED, text)
         if not trim(asked.reply.text):
             return _ended(asked, NOTEPAD, NotesOutcome.FAILED, _EMPTY)
         taken = extraction.answered_notes(asked.reply.text)
@@ -366,12 +334,8 @@ class SessionNotes:
         if asked.reply is None:
             return _failure(SCRIBE, asked)
         if self._desk.notes.key != begun.key:
-            return _ended(
-                asked,
-                SCRIBE,
-                NotesOutcome.DROPPED,
-                "Another chat was opened meanwhile, so the session note was dropped.",
-            )
+            text = "Another chat was opened meanwhile, so the session note was dropped."
+            return _ended(asked, SCRIBE, NotesOutcome.DROPPED, text)
         text = trim(asked.reply.text)
         if not text:
             return _ended(asked, SCRIBE, NotesOutcome.FAILED, _EMPTY)
@@ -456,11 +420,10 @@ def _ended(asked: ToolAnswer, tool: str, outcome: NotesOutcome, text: str) -> No
 
 def _failure(tool: str, asked: ToolAnswer) -> NotesRecord:
     error = asked.error or LlmError(ErrorKind.UNKNOWN)
-    if error.kind is ErrorKind.ABORTED:
-        return _ended(
-            asked, tool, NotesOutcome.CANCELLED, "It was stopped before the answer came; nothing was changed."
-        )
-    return _ended(asked, tool, NotesOutcome.FAILED, error.text)
+    if error.kind is not ErrorKind.ABORTED:
+        return _ended(asked, tool, NotesOutcome.FAILED, error.text)
+    text = "It was stopped before the answer came; nothing was changed."
+    return _ended(asked, tool, NotesOutcome.CANCELLED, text)
 
 
 def _with_remarks(text: str, reply: ChatReply) -> str:

@@ -1,7 +1,4 @@
-"""What one run works on while it runs.
-
-The probability of an entry, on every way in (rules: deeplore 3).
-"""
+"""What one run works on while it runs, and the conditions of an entry on every way in (rules: deeplore 3)."""
 
 from __future__ import annotations
 
@@ -11,9 +8,10 @@ from dataclasses import dataclass, field
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt, Tally
-from lorestudio.systems.deeplore.ai.manifest import Manifest
+from lorestudio.systems.deeplore.ai.manifest import Manifest, is_forced
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import RandomSource
+from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.ledger import Ledger
@@ -110,6 +108,14 @@ class RunState:
         """Generations for which the entry still pauses; 0 when it does not."""
         return self.counters.cooldown.get(entry.tracker_key, 0)
 
+    def is_forced(self, entry: Entry) -> bool:
+        """Whether the entry goes in without being chosen."""
+        return is_forced(entry, bootstrapping=self.bootstrapping)
+
+    def sureness(self, entry: Entry) -> int:
+        """How sure the model was of the entry: 1 is surest, 0 stands for one that it did not choose."""
+        return self.confidence.get(entry.id, 0)
+
     def set_label(self, entry: Entry, label: str) -> None:
         """Put the entry's match label on record."""
         self.labels[self._label_key(entry)] = label
@@ -128,13 +134,30 @@ class RunState:
 
 def counters_as_json(counters: Counters) -> Mapping[str, Json]:
     """The counters in a trace's terms."""
-    return {
-        "generation_count": counters.generation_count,
-        "cooldown": dict(counters.cooldown),
-        "decay": dict(counters.decay),
-        "consecutive": dict(counters.consecutive),
-        "injection_history": dict(counters.injection_history),
+    tracked = {
+        name: dict(getattr(counters, name)) for name in ("cooldown", "decay", "consecutive", "injection_history")
     }
+    return {"generation_count": counters.generation_count, **tracked}
+
+
+def is_rested(state: RunState, ledger: Ledger, entry: Entry) -> bool:
+    """Whether the entry's cooldown is over; the refusal is put on record."""
+    left = state.cooling(entry)
+    resting = left > 0
+    if resting:
+        ledger.refuse(entry, "cooling_down", left=left)
+    return not resting
+
+
+def is_warm(ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str) -> bool:
+    """Whether the entry's keys occur in the text as often as its warmup asks; the refusal is put on record."""
+    if entry.warmup is None:
+        return True
+    found = matcher.occurrences(entry.id, text)
+    short = found < entry.warmup
+    if short:
+        ledger.refuse(entry, "warmup_short", needed=entry.warmup, found=found)
+    return not short
 
 
 def luck_decides(state: RunState, ledger: Ledger, entry: Entry) -> bool:

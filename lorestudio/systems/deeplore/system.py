@@ -38,8 +38,7 @@ from lorestudio.systems.base import (
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS, counted
 from lorestudio.systems.deeplore.differences import own_differences
-from lorestudio.systems.deeplore.ideas.bring_in import options
-from lorestudio.systems.deeplore.ideas.keep_out import keep_out_options
+from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
@@ -54,7 +53,7 @@ from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
-from lorestudio.trace.found_keys import KeyPlace, WouldMatch
+from lorestudio.trace.found_keys import FoundKey, WouldMatch
 from lorestudio.trace.model import Trace
 from lorestudio.trace.scores import Bm25Figures
 
@@ -180,10 +179,9 @@ class DeepLoreSystem(System):
     def options(self, situation: ideas.Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What can concern the stage that stopped the entry, or what brought it in."""
         stands_in = self.answers.name == Unanswered.STAND_IN
-        known = DeepLoreSituation.of(situation, self.inputs_of(moment, state), stand_in=stands_in)
-        return keep_out_options(known) if known.keeps_out else options(known)
+        return options(DeepLoreSituation.of(situation, self.inputs_of(moment, state), stand_in=stands_in))
 
-    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002
+    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[FoundKey, ...]:  # noqa: ARG002
         """Every occurrence of a key in the text that the run searched."""
         return key_places(self.inputs_of(moment, state))
 
@@ -291,5 +289,6 @@ KIND: Final = SystemKind(
     budget="max_tokens_budget",
     budget_alone={"unlimited_budget": False},
     key_search=DeepLoreKeySearch,
+    reading=lambda settings: settings,
 )
 DeepLoreSystem.kind = KIND

@@ -9,10 +9,8 @@ from typing import Final
 
 from lorestudio.llm.messages import PREFILTER, SEARCH
 from lorestudio.trace.model import StageStatus, Trace
-from lorestudio.trace.vocabulary import SEARCHED, NoChoice, Reason, Tone, Vocabulary, table
+from lorestudio.trace.vocabulary import ERROR, GOOD, NEUTRAL, SEARCHED, WARNING, NoChoice, Reason, Vocabulary, table
 from lorestudio.trace.wording import plural
-
-GOOD, NEUTRAL, WARNING, ERROR = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING, Tone.ERROR
 
 _WINDOW: Final = "{messages:the scanned text, which is empty|the last message|the last # messages}"
 _MORE_ROOM: Final = "Raise “Token budget”[ to {new_budget}| by {needs:# token|# tokens}]"

@@ -1,35 +1,19 @@
-"""Fact memory as a whole: threads are spoken in, fall silent, and leave their facts behind (rules: fact-memory 3)."""
+"""Threads on their way: they are spoken in, fall silent, and leave their facts behind (rules: fact-memory 3)."""
 
 from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from lorestudio.domain.lifecycle import Stopped
-from lorestudio.systems.facts.options import FactMemoryConfig
+from lorestudio.systems.facts.options import FactOptions
 from lorestudio.systems.facts.pipeline import ExtractionResult, Model, run_pipeline
-from lorestudio.systems.facts.profile import is_blank
-from lorestudio.systems.facts.records import (
-    ExtractionRun,
-    FactError,
-    Line,
-    MemoryOrigin,
-    Thread,
-    ThreadState,
-)
-from lorestudio.systems.facts.retrieval import (
-    LIMIT,
-    RetrievedMemories,
-    context_text,
-    note_retrieved,
-    profile_text,
-    retrieve,
-)
+from lorestudio.systems.facts.records import ExtractionRun, FactError, Line, MemoryOrigin, Thread, ThreadState
 from lorestudio.systems.facts.store import FactStore, clock
-from lorestudio.systems.facts.threads import should_close, should_cool, should_go_dormant, transition
+from lorestudio.systems.facts.threads import Timeouts, should_close, should_cool, should_go_dormant, transition
 
 logger = logging.getLogger(__name__)
 
@@ -39,108 +23,53 @@ MOST_ATTEMPTS: Final = 3
 """
 
 
-class Partner(Protocol):
-    """The model that is talked with."""
-
-    def stream(self, lines: Sequence[Line]) -> AsyncIterator[str]:
-        """The reply in pieces; one piece where it comes as a whole."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class Talked:
-    """An exchange: the thread after it, and the one it was meant for where that one was over."""
+class Conversations:
+    """Threads and their facts, over a store and a model. `label` says who draws the facts out."""
 
-    thread: Thread
-    reply: str
-    previous: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FailedThread:
-    """A thread whose facts could not be drawn out."""
-
-    thread: Thread
-    error: Exception
-
-
-@dataclass(frozen=True, slots=True)
-class SweptThreads:
-    """What a sweep did."""
-
-    cooled: tuple[Thread, ...] = ()
-    extracted: tuple[tuple[Thread, ExtractionResult], ...] = ()
-    closed: tuple[Thread, ...] = ()
-    failures: tuple[FailedThread, ...] = ()
-
-
-class FactMemory:
-    """Threads, their facts, and finding them again, over a store and a model."""
-
-    def __init__(
-        self,
-        store: FactStore,
-        model: Model,
-        config: FactMemoryConfig | None = None,
-        *,
-        now: Callable[[], int] = clock,
-        partner: Partner | None = None,
-        label: str = "",
-    ) -> None:
-        self._store = store
-        self._model = model
-        self._config = config or FactMemoryConfig()
-        self._now = now
-        self._partner = partner
-        self._label = label
-
-    @property
-    def _strict(self) -> bool:
-        return self._config.options.strict
-
-    # ---- threads ----------------------------------------------------------------------------------------------------
-
-    def create(self, user: str) -> Thread:
-        """A new thread."""
-        return self._store.create_thread(user)
+    store: FactStore
+    model: Model
+    options: FactOptions = field(default_factory=FactOptions)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    now: Callable[[], int] = clock
+    label: str = ""
 
     def get_or_create(self, user: str) -> Thread:
         """The thread that was spoken in last, woken where it was cooling, or a new one."""
-        thread = self._store.get_latest_active_thread(user)
-        return self._store.create_thread(user) if thread is None else self._woken(thread)
+        thread = self.store.get_latest_active_thread(user)
+        return self.store.create_thread(user) if thread is None else self._woken(thread)
 
-    async def sweep(self) -> SweptThreads:
-        """Move every thread on that has been silent long enough; failures are gathered, in strict mode raised.
+    async def sweep(self) -> tuple[tuple[Thread, Exception], ...]:
+        """Move every thread on that has been silent long enough; the ones that failed, in strict mode raised.
 
         Threads with a digest are passages of a chat file; whoever reads the file draws out their facts.
         """
-        times = self._config.timeouts
-        cooled = tuple(
-            self._moved(thread, ThreadState.COOLING)
-            for thread in self._store.get_threads_by_state(ThreadState.ACTIVE)
-            if not thread.digest and should_cool(thread, times.cooling, self._now())
-        )
-        extracted: list[tuple[Thread, ExtractionResult]] = []
-        failures: list[FailedThread] = []
-        for thread in self._store.get_threads_by_state(ThreadState.COOLING):
-            tired = not self._strict and thread.attempts >= MOST_ATTEMPTS
-            if tired or not should_go_dormant(thread, times.dormant, self._now()):
+        store, times, strict = self.store, self.timeouts, self.options.strict
+        for thread in store.get_threads_by_state(ThreadState.ACTIVE):
+            if not thread.digest and should_cool(thread, times.cooling, self.now()):
+                self._moved(thread, ThreadState.COOLING)
+        failures: list[tuple[Thread, Exception]] = []
+        for thread in store.get_threads_by_state(ThreadState.COOLING):
+            tired = not strict and thread.attempts >= MOST_ATTEMPTS
+            if tired or not should_go_dormant(thread, times.dormant, self.now()):
                 continue
             try:
-                extracted.append((thread, await self._extract(thread)))
+                await self._extract(thread)
             except Stopped:
                 raise
             except Exception as error:
-                if self._strict:
+                if strict:
                     raise
                 logger.warning("No facts of thread %s: %s", thread.id, error)
-                failures.append(FailedThread(thread, error))
-        closed = tuple(
-            self._moved(thread, ThreadState.CLOSED)
-            for thread in self._store.get_threads_by_state(ThreadState.DORMANT)
-            if should_close(thread, times.closed, self._now())
-        )
-        return SweptThreads(cooled, tuple(extracted), closed, tuple(failures))
+                failures.append((thread, error))
+        self.close_old(store.get_threads_by_state(ThreadState.DORMANT))
+        return tuple(failures)
+
+    def close_old(self, threads: Sequence[Thread]) -> None:
+        """End those of these threads for good that have been dormant for long enough (rules: fact-memory 3.2)."""
+        for thread in threads:
+            if should_close(thread, self.timeouts.closed, self.now()):
+                self._moved(thread, ThreadState.CLOSED)
 
     async def trigger(
         self, thread_id: str, lines: Sequence[Line] | None = None, origin: MemoryOrigin | None = None
@@ -156,77 +85,30 @@ class FactMemory:
             return ExtractionResult()
         return await self._extract(thread, lines, origin)
 
-    def close(self, thread_id: str) -> Thread:
+    def close(self, thread_id: str) -> None:
         """End a dormant thread for good. Raises FactError for any other."""
         thread = self._thread(thread_id)
         if thread.state is not ThreadState.DORMANT:
             raise FactError(f"Cannot close thread in state: {thread.state}. Must be dormant.")
-        return self._moved(thread, ThreadState.CLOSED)
+        self._moved(thread, ThreadState.CLOSED)
 
-    # ---- talking ----------------------------------------------------------------------------------------------------
+    def exchange(self, thread_id: str, message: str, reply: str) -> Thread:
+        """Keep a message and its reply; a thread that is over is followed by a new one (rules: fact-memory 3.4).
 
-    async def chat(self, thread_id: str, message: str, system_prompt: str = "") -> Talked:
-        """Say something in a thread and keep the reply; a thread that is over is followed by a new one."""
-        thread, previous = self._listening(thread_id)
-        reply = "".join([piece async for piece in self._replying(thread, message, system_prompt)])
-        after = self._thread(thread.id)
-        stale = self._strict and previous is not None  # the original's is as it was made (rules: fact-memory 3.4)
-        return Talked(thread if stale else after, reply, previous)
-
-    def stream(self, thread_id: str, message: str, system_prompt: str = "") -> tuple[Talked, AsyncIterator[str]]:
-        """The thread before the exchange, and the reply in pieces; it is kept after the last one
-        (rules: fact-memory 3.4).
+        In strict mode a new one comes back as it was made.
         """
-        thread, previous = self._listening(thread_id)
-        return Talked(thread, "", previous), self._replying(thread, message, system_prompt)
-
-    async def retrieve(self, user: str, query: str, limit: int = LIMIT, tags: Sequence[str] = ()) -> RetrievedMemories:
-        """Find what is known about a text; where forgetting is on, the memories found are refreshed."""
-        vector = await self._model.embed(query)
-        found = retrieve(self._store, user, vector, self._config.search, self._now(), limit, tags)
-        if self._config.search.forgetting is not None:
-            note_retrieved(self._store, found, self._now())
-        return found
-
-    def _listening(self, thread_id: str) -> tuple[Thread, str | None]:
-        thread = self._thread(thread_id)
-        if thread.state in {ThreadState.DORMANT, ThreadState.CLOSED}:
-            return self._store.create_thread(thread.user_id), thread_id
-        return self._woken(thread), None
-
-    async def _replying(self, thread: Thread, message: str, system_prompt: str) -> AsyncIterator[str]:
-        if self._partner is None:
-            raise FactError("Nobody is there to talk with.")
-        self._store.add_message(thread.id, "user", message)
-        said = self._store.get_messages(thread.id)
-        frame = [Line("system", text) for text in await self._remembered(thread, message)]
-        if system_prompt:
-            frame.append(Line("system", system_prompt))
-        parts: list[str] = []
-        async for piece in self._partner.stream([*frame, *said]):
-            parts.append(piece)
-            yield piece
-        self._store.add_message(thread.id, "assistant", "".join(parts))
-        now = self._now()
-        self._store.update_thread(replace(thread, last_message_at=now, updated_at=now))
-
-    async def _remembered(self, thread: Thread, message: str) -> list[str]:
-        """The system messages with what is known (rules: fact-memory 11)."""
-        if not self._config.auto_retrieve:
-            return []
-        found = await self.retrieve(thread.user_id, message)
-        if self._config.format is None:
-            texts = [context_text(found.matches, found.profile, self._config.layout)]
-        else:
-            profile = found.profile
-            head = "" if profile is None or is_blank(profile) else profile_text(profile, "User Profile:")
-            texts = [head, self._config.format(found.matches, message)]
-        return [text for text in texts if text]
-
-    # ---- moving on --------------------------------------------------------------------------------------------------
+        meant = self._thread(thread_id)
+        over = meant.state in {ThreadState.DORMANT, ThreadState.CLOSED}
+        thread = self.store.create_thread(meant.user_id) if over else self._woken(meant)
+        self.store.add_message(thread.id, "user", message)
+        self.store.add_message(thread.id, "assistant", reply)
+        now = self.now()
+        spoken = replace(thread, last_message_at=now, updated_at=now)
+        self.store.update_thread(spoken)
+        return thread if over and self.options.strict else spoken
 
     def _thread(self, thread_id: str) -> Thread:
-        thread = self._store.get_thread(thread_id)
+        thread = self.store.get_thread(thread_id)
         if thread is None:
             raise FactError(f"Thread not found: {thread_id}")
         return thread
@@ -235,8 +117,8 @@ class FactMemory:
         return self._moved(thread, ThreadState.ACTIVE) if thread.state is ThreadState.COOLING else thread
 
     def _moved(self, thread: Thread, to: ThreadState) -> Thread:
-        moved = transition(thread, to, self._now())
-        self._store.update_thread(moved)
+        moved = transition(thread, to, self.now())
+        self.store.update_thread(moved)
         return moved
 
     async def _extract(
@@ -247,35 +129,30 @@ class FactMemory:
         Strict mode keeps the new state first, as the original does. Safe mode keeps the state, the facts and the run's
         record in one transaction at the end, so that a thread is dormant exactly when its facts are there.
         """
-        now = self._now()
+        now = self.now()
         cooling = thread if thread.state is ThreadState.COOLING else transition(thread, ThreadState.COOLING, now)
         dormant = replace(transition(cooling, ThreadState.DORMANT, now), attempts=0)
-        said = self._store.get_messages(thread.id) if lines is None else lines
+        said = self.store.get_messages(thread.id) if lines is None else lines
         origin = replace(origin or MemoryOrigin(), run=uuid.uuid4().hex[:12])
-        if self._strict:
-            self._store.update_thread(dormant)
-            result = await run_pipeline(dormant, said, self._model, self._store, self._config.options, origin)
-            self._store.add_run(self._run(dormant, origin, result), result.decisions)
+        if self.options.strict:
+            self.store.update_thread(dormant)
+            result = await run_pipeline(dormant, said, self.model, self.store, self.options, origin)
+            self.store.add_run(self._run(dormant, origin, result), result.decisions)
             return result
-        unit = self._store.begin()
+        unit = self.store.begin()
         try:
-            result = await run_pipeline(dormant, said, self._model, unit, self._config.options, origin)
+            result = await run_pipeline(dormant, said, self.model, unit, self.options, origin)
             unit.move_thread(thread, dormant)
             unit.add_run(self._run(dormant, origin, result), result.decisions)
             unit.commit()
         except Stopped:
             raise
         except Exception:
-            self._failed(thread.id)
+            failed = self.store.get_thread(thread.id)
+            if failed is not None:
+                self.store.update_thread(replace(failed, attempts=failed.attempts + 1))
             raise
         return result
 
-    def _failed(self, thread_id: str) -> None:
-        thread = self._store.get_thread(thread_id)
-        if thread is not None:
-            self._store.update_thread(replace(thread, attempts=thread.attempts + 1))
-
     def _run(self, thread: Thread, origin: MemoryOrigin, result: ExtractionResult) -> ExtractionRun:
-        return ExtractionRun(
-            origin.run, thread.user_id, thread.id, self._now(), self._label, result.data, result.problem
-        )
+        return ExtractionRun(origin.run, thread.user_id, thread.id, self.now(), self.label, result.data, result.problem)

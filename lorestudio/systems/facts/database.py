@@ -58,10 +58,7 @@ CREATE INDEX IF NOT EXISTS decisions_memory ON decisions (memory);
 CREATE INDEX IF NOT EXISTS memories_run ON memories (run);
 """
 
-_THREAD: Final = (
-    "id, user_id, created_at, updated_at, state, last_message_at, cooling_started_at, dormant_at, closed_at, attempts, "
-    "digest"
-)
+_THREAD: Final = ", ".join(Thread.__annotations__)
 _MEMORY: Final = (
     "id, user_id, thread_id, content, source, embedding, created_at, pinned, tags, last_retrieved_at, retrieval_count, "
     "unasked, vector_model, run, chat, first, last"
@@ -106,16 +103,8 @@ Row = tuple[Any, ...]
 """A row as SQLite gives it."""
 
 
-def thread_row(thread: Thread) -> Row:
-    """A thread as a row."""
-    return (
-        thread.id, thread.user_id, thread.created_at, thread.updated_at, str(thread.state), thread.last_message_at,
-        thread.cooling_started_at, thread.dormant_at, thread.closed_at, thread.attempts, thread.digest,
-    )  # fmt: skip
-
-
 def thread_of(row: Row) -> Thread:
-    """The thread of a row of `SELECT_THREADS`."""
+    """The thread of a row of `SELECT_THREADS`, whose columns are its fields in their order."""
     identity, user, created, updated, state, *rest = row
     return Thread(identity, user, created, updated, ThreadState(state), *rest)
 
@@ -242,7 +231,7 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self, *, counts: bool = True) -> Iterator[None]:
-        """Write everything inside, or nothing; `counts` makes another `stamp`. Raises StoreError."""
+        """Write everything inside, or nothing; `counts` makes another `stamp`. Raises FactError."""
         self.version += counts
         if self._lines.in_transaction:
             yield
@@ -259,14 +248,14 @@ class Database:
             raise self._problem(error) from None
 
     def write(self, order: str, *values: object) -> int:
-        """Carry out an order, inside a transaction; how many rows it touched. Raises StoreError."""
+        """Carry out an order, inside a transaction; how many rows it touched. Raises FactError."""
         try:
             return self._lines.execute(order, values).rowcount
         except sqlite3.Error as error:
             raise self._problem(error) from None
 
     def read(self, question: str, *values: object) -> list[Row]:
-        """All rows that answer a question. Raises StoreError."""
+        """All rows that answer a question. Raises FactError."""
         try:
             return self._lines.execute(question, values).fetchall()
         except sqlite3.Error as error:

@@ -10,10 +10,11 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.patterns import compile_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
@@ -26,7 +27,6 @@ from lorestudio.systems.facts.records import (
     PROFILE_FIELDS,
     PROFILE_KEYS,
     Fact,
-    FactError,
     Line,
     Memory,
 )
@@ -57,9 +57,6 @@ _WORDS: Final = {
     ),
 }
 
-KNOWN: Final = (*_WORDS, GENERAL)
-"""Every tag that the lists give."""
-
 _PATTERNS: Final = {tag: compile_pattern(rf"\b(?:{words})\b") for tag, words in _WORDS.items()}
 
 
@@ -73,7 +70,6 @@ logger = logging.getLogger(__name__)
 
 KEYWORDS: Final = "keywords"
 MODEL: Final = "model"
-BOTH: Final = "both"
 
 CONVERSATION: Final = "{conversation}"
 SESSION_DATE: Final = "{sessionDate}"
@@ -121,19 +117,6 @@ def read_reply(reply: str | None, *, strict: bool) -> tuple[dict[str, Json], ...
     return validated(parsed)
 
 
-def parse_json(text: str) -> Json:
-    """JSON as JavaScript reads it, NaN and Infinity refused. Raises ValueError."""
-
-    def refuse(word: str) -> Json:
-        raise ValueError(f"{word} is no JSON")
-
-    try:
-        value: Json = json.loads(text, parse_constant=refuse)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return value
-
-
 def validated(parsed: Json) -> tuple[dict[str, Json], ...]:
     """The usable items of a reply, each with its known fields; a bad one never affects another
     (rules: fact-memory 5.5).
@@ -163,19 +146,19 @@ def _items(items: Sequence[Json]) -> Iterator[dict[str, Json]]:
 
 
 def normalised(raw: Json, *, strict: bool, tagging: str = KEYWORDS) -> tuple[Fact, ...]:
-    """Facts from whatever an extractor returned (rules: fact-memory 5.6). Raises FactError in strict mode for an odd
+    """Facts from whatever an extractor returned (rules: fact-memory 5.6). Raises ValueError in strict mode for an odd
     item.
     """
     if not isinstance(raw, list | tuple):
         if strict:
-            raise FactError("the extractor returned no list")
+            raise ValueError("the extractor returned no list")
         return ()
     facts: list[Fact] = []
     for item in raw:
         content = item.get("content") if isinstance(item, Mapping) else None
         if not isinstance(item, Mapping) or not isinstance(content, str):
             if strict:
-                raise FactError("an extracted item has no text")
+                raise ValueError("an extracted item has no text")
             continue
         text = trim(content)
         if not text:
@@ -303,13 +286,6 @@ class Corrected:
     action: str
     reason: Json = None
 
-    @property
-    def data(self) -> dict[str, Json]:
-        """The verdict as JSON."""
-        data = self.fact.data
-        reason: dict[str, Json] = {} if self.reason is None else {"reason": self.reason}
-        return {"content": data.pop("content"), "source": data.pop("source", ""), "action": self.action} | reason | data
-
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
@@ -321,20 +297,14 @@ class Conflict:
     existing: str
     resolution: str
 
-    @property
-    def data(self) -> dict[str, Json]:
-        """The conflict as JSON."""
-        return {"newFact": self.new_fact, "existingMemory": self.existing, "resolution": self.resolution}
-
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A reviewer's answer. `failed` is set where it could not be used and the facts stand as they were."""
+    """A reviewer's answer."""
 
     corrected: tuple[Corrected, ...] = ()
     missed: tuple[Fact, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
-    failed: bool = field(default=False, compare=False)
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -346,15 +316,6 @@ class Review:
         """What the review came to."""
         actions = [each.action for each in self.corrected]
         return ReviewCounts(actions.count(ENRICH), actions.count(REMOVE), len(self.missed), len(self.conflicts))
-
-    @property
-    def data(self) -> dict[str, Json]:
-        """The answer as JSON."""
-        return {
-            "correctedFacts": [each.data for each in self.corrected],
-            "missedFacts": [fact.data for fact in self.missed],
-            "conflicts": [conflict.data for conflict in self.conflicts],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +369,7 @@ def unreviewed(facts: Sequence[Fact], *, strict: bool) -> Review:
     """Every fact kept (rules: fact-memory 6.4; strict mode spells profile values out as text and drops an empty
     key).
     """
-    return Review(tuple(Corrected(_spelled(fact) if strict else fact, KEEP) for fact in facts), failed=True)
+    return Review(tuple(Corrected(_spelled(fact) if strict else fact, KEEP) for fact in facts))
 
 
 def _spelled(fact: Fact) -> Fact:

@@ -8,10 +8,10 @@ own (rules: fact-memory 7.5, 9.5).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import regex
 
@@ -27,62 +27,40 @@ from lorestudio.systems.facts.profile import (
     MEDICATIONS,
     SET,
     VITALS,
+    Extract,
     Extracted,
     ProfileRule,
     group_rule,
     leading_number,
 )
-from lorestudio.systems.facts.records import (
-    PROFILE_FIELDS,
-    SAFE,
-    STRICT,
-    Fact,
-    MemoryMatch,
-)
-from lorestudio.systems.facts.retrieval import (
-    Forgetting,
-    MemoryLayout,
-    MemorySearch,
-)
+from lorestudio.systems.facts.records import PROFILE_FIELDS, SAFE, STRICT, Fact
+from lorestudio.systems.facts.retrieval import MemoryLayout, MemorySearch
 from lorestudio.systems.facts.similarity import DEDUPLICATION, SUPERSEDE
 from lorestudio.systems.facts.store import default_path
-from lorestudio.systems.facts.threads import (
-    DAY,
-    Timeouts,
-    timeouts,
-)
+from lorestudio.systems.facts.threads import DAY, Timeouts, timeouts
 
 USUAL: Final = 5
 """Calls for vectors at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class PinRule:
-    """A test of a new fact. `reason` is for people; it is stored nowhere."""
-
-    test: Callable[[Fact], bool]
-    reason: str = ""
+PinRule: TypeAlias = Callable[[Fact], bool]
+"""A test of a new fact: one that passes it is pinned."""
 
 
-def pattern_rule(pattern: str, flags: str = "i", reason: str = "") -> PinRule:
+def pattern_rule(pattern: str, flags: str = "i") -> PinRule:
     """Pins facts whose text the pattern is found in. Raises PatternError."""
     compiled = compile_pattern(pattern, flags)
-    return PinRule(lambda fact: compiled.search(fact.content) is not None, reason)
+    return lambda fact: compiled.search(fact.content) is not None
 
 
-def field_rule(field: str, equals: Json, reason: str = "") -> PinRule:
+def field_rule(field: str, equals: Json) -> PinRule:
     """Pins facts one of whose fields has a value, or holds it where the field is a list."""
 
     def test(fact: Fact) -> bool:
         value = fact.data.get(field)
         return equals in value if isinstance(value, list | tuple) else value == equals
 
-    return PinRule(test, reason)
-
-
-def is_pinned(fact: Fact, rules: Sequence[PinRule]) -> bool:
-    """Whether any rule pins the fact."""
-    return any(rule.test(fact) for rule in rules)
+    return test
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,66 +87,52 @@ class FactOptions:
 _STOP: Final = re.compile(r"[.,;]")
 
 
-def _reading(key: str, unit: Callable[[regex.Match[str]], str]) -> Callable[[str, regex.Match[str]], Extracted]:
-    def extract(_health_text: str, found: regex.Match[str]) -> Extracted:
-        record: dict[str, Json] = {"value": leading_number(found[1]), "unit": unit(found)}
-        return {"key": key, "record": record}, SET
-
-    return extract
+def _reading(key: str, unit: Callable[[regex.Match[str]], str]) -> Extract:
+    return lambda found: ({"key": key, "record": {"value": leading_number(found[1]), "unit": unit(found)}}, SET)
 
 
-def _allergy(_health_text: str, found: regex.Match[str]) -> Extracted:
-    return _STOP.split(trim(found[1]))[0], ADD
-
-
-def _medication(_health_text: str, found: regex.Match[str]) -> Extracted:
-    return {"name": found[1], "dosage": trim(found[2])}, ADD
-
-
-def _health_text(_health_text: str, found: regex.Match[str]) -> Extracted:
+def _text(found: regex.Match[str]) -> Extracted:
     return trim(found[1]), ADD
 
 
-def _health_rule(pattern: str, field: str, extract: Callable[[str, regex.Match[str]], Extracted]) -> ProfileRule:
-    return ProfileRule(compile_pattern(pattern, "i"), field, extract)
-
-
 HEALTH_RULES: Final = (
-    _health_rule(r"\ba1c\b.*?(\d+\.?\d*)\s*%?", VITALS, _reading("a1c", lambda _: "%")),
-    _health_rule(
+    ProfileRule.of(r"\ba1c\b.*?(\d+\.?\d*)\s*%?", VITALS, _reading("a1c", lambda _: "%")),
+    ProfileRule.of(
         r"\bblood\s?pressure\b.*?(\d{2,3})\s*\/\s*(\d{2,3})", VITALS,
         _reading("blood_pressure", lambda found: f"{found[1]}/{found[2]} mmHg"),
     ),
-    _health_rule(
+    ProfileRule.of(
         r"\b(?:weighs?|weight)\b.*?(\d+\.?\d*)\s?(lbs?|kgs?|pounds?|kilograms?)", VITALS,
         _reading("weight", lambda found: found[2].removesuffix("s")),
     ),
-    _health_rule(
+    ProfileRule.of(
         r"\b(?:blood\s?sugar|blood\s?glucose|glucose)\b.*?(\d+\.?\d*)\s?(mg\/dl|mmol\/l)?", VITALS,
         _reading("blood_glucose", lambda found: found[2] or "mg/dL"),
     ),
-    _health_rule(r"\b(?:allergy|allergic|allergies)\s+(?:to\s+)?(.+)", "allergies", _allergy),
-    _health_rule(
-        r"\b(?:takes?|taking|prescribed|on)\s+(\w+)\s+(\d+\s?(?:mg|mcg|ml|units?)(?:\s+\w+)?)", MEDICATIONS, _medication
+    ProfileRule.of(r"\b(?:allergy|allergic|allergies)\s+(?:to\s+)?(.+)", "allergies",
+        lambda found: (_STOP.split(trim(found[1]))[0], ADD)),
+    ProfileRule.of(
+        r"\b(?:takes?|taking|prescribed|on)\s+(\w+)\s+(\d+\s?(?:mg|mcg|ml|units?)(?:\s+\w+)?)", MEDICATIONS,
+        lambda found: ({"name": found[1], "dosage": trim(found[2])}, ADD),
     ),
-    _health_rule(
+    ProfileRule.of(
         r"\b(?:diagnosed\s+with|has|manages?|managing|living\s+with)\s+(.+?)(?:\s+for\s+|\s*[.,;]|$)", "conditions",
-        _health_text,
+        _text,
     ),
-    _health_rule(r"\bgoal\b.*?(?:is|to)\s+(.+?)(?:[.,;]|$)", "goals", _health_text),
+    ProfileRule.of(r"\bgoal\b.*?(?:is|to)\s+(.+?)(?:[.,;]|$)", "goals", _text),
 )  # fmt: skip
 """Rules for a patient's profile, in their order (rules: fact-memory 7.5)."""
 
-HEALTH_PINS: Final[tuple[PinRule, ...]] = tuple(
-    pattern_rule(pattern, "i", reason)
-    for pattern, reason in (
-        (r"\b(?:allergy|allergic|allergies)\b", "allergy"),
-        (r"\b(?:anaphylaxis|anaphylactic)\b", "anaphylaxis"),
-        (r"\b(?:drug|medication)\s*(?:interaction|contraindication)\b", "interaction"),
-        (r"\bdo\s*not\s*(?:take|use|prescribe)\b", "prohibition"),
-        (r"\bemergency\s*contact\b", "emergency contact"),
-        (r"\bblood\s*type\b", "blood type"),
-        (r"\b\d+\s*(?:mg|mcg|ml|units?)\b", "dosage"),
+HEALTH_PINS: Final = tuple(
+    pattern_rule(pattern)
+    for pattern in (
+        r"\b(?:allergy|allergic|allergies)\b",
+        r"\b(?:anaphylaxis|anaphylactic)\b",
+        r"\b(?:drug|medication)\s*(?:interaction|contraindication)\b",
+        r"\bdo\s*not\s*(?:take|use|prescribe)\b",
+        r"\bemergency\s*contact\b",
+        r"\bblood\s*type\b",
+        r"\b\d+\s*(?:mg|mcg|ml|units?)\b",
     )
 )
 """What must never be forgotten of a patient (rules: fact-memory 9.5)."""
@@ -179,24 +143,19 @@ HEALTH = "health"
 T = TypeVar("T")
 
 
-def configured(settings: FactsSettings, vector_model: str = "") -> FactMemoryConfig:
-    """Everything that the settings say. Raises InputError and SettingsError for files that cannot be used."""
-    return FactMemoryConfig(
-        FactOptions(
-            deduplication=settings.deduplication_threshold,
-            supersede=settings.supersede_threshold,
-            concurrency=settings.embedding_concurrency,
-            pins=_rules(settings.pin_rules, HEALTH_PINS, _pin),
-            structured=_rules(settings.structured_rules, HEALTH_RULES, _rule),
-            reflection=settings.enable_reflection,
-            reflection_prompt=own_text(settings.reflection_prompt_file),
-            tagging=settings.tagging,
-            vector_model=vector_model,
-            mode=STRICT if settings.strict else SAFE,
-        ),
-        search_of(settings),
-        MemoryLayout(settings.priority_signaling, settings.chronological_retrieval, settings.cacheable_context),
-        timeouts_of(settings),
+def options_of(settings: FactsSettings, vector_model: str = "") -> FactOptions:
+    """How facts are drawn out. Raises InputError and SettingsError for files that cannot be used."""
+    return FactOptions(
+        deduplication=settings.deduplication_threshold,
+        supersede=settings.supersede_threshold,
+        concurrency=settings.embedding_concurrency,
+        pins=_rules(settings.pin_rules, HEALTH_PINS, _pin),
+        structured=_rules(settings.structured_rules, HEALTH_RULES, _rule),
+        reflection=settings.enable_reflection,
+        reflection_prompt=own_text(settings.reflection_prompt_file),
+        tagging=settings.tagging,
+        vector_model=vector_model,
+        mode=STRICT if settings.strict else SAFE,
     )
 
 
@@ -207,9 +166,14 @@ def search_of(settings: FactsSettings) -> MemorySearch:
         settings.recency_weight,
         settings.recency_max_age_days * DAY,
         settings.diversity_weight,
-        Forgetting(settings.half_life_days * DAY) if settings.forgetting else None,
+        settings.half_life_days * DAY if settings.forgetting else None,
         mode=STRICT if settings.strict else SAFE,
     )
+
+
+def layout_of(settings: FactsSettings) -> MemoryLayout:
+    """How memories are written down."""
+    return MemoryLayout(settings.priority_signaling, settings.chronological_retrieval, settings.cacheable_context)
 
 
 def timeouts_of(settings: FactsSettings) -> Timeouts:
@@ -280,21 +244,8 @@ def _rule(raw: Mapping[str, Json]) -> ProfileRule:
 
 def _pin(raw: Mapping[str, Json]) -> PinRule:
     pattern, field = raw.get("pattern"), raw.get("field")
-    reason = raw.get("reason", "")
     if isinstance(pattern, str) and pattern:
-        return pattern_rule(pattern, str(raw.get("flags", "i")), str(reason))
+        return pattern_rule(pattern, str(raw.get("flags", "i")))
     if isinstance(field, str) and field and "equals" in raw:
-        return field_rule(field, raw["equals"], str(reason))
+        return field_rule(field, raw["equals"])
     raise ValueError("it has neither a pattern nor field and equals")
-
-
-@dataclass(frozen=True, slots=True)
-class FactMemoryConfig:
-    """How fact memory works. `format` writes down what was found in place of the usual text."""
-
-    options: FactOptions = field(default_factory=FactOptions)
-    search: MemorySearch = field(default_factory=MemorySearch)
-    layout: MemoryLayout = field(default_factory=MemoryLayout)
-    timeouts: Timeouts = field(default_factory=Timeouts)
-    auto_retrieve: bool = False
-    format: Callable[[Sequence[MemoryMatch], str], str] | None = None

@@ -15,7 +15,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.facts.similarity import comparable
-from lorestudio.systems.facts.threads import Passage, chat_name, owner_of, told
+from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
 
 NOT_SHOWN = frozenset({"userId", "updatedAt"})
 """Fields of a profile that say nothing about the story."""
@@ -113,9 +113,8 @@ def facts_picture(session: FactsSession, chat: Chat | None, path: Path | None, *
     """What there is now. Without a chat all memories are listed. Raises InputError."""
     name = chat_name(chat, path) if chat is not None else ""
     owner = owner_of(session.settings, chat, path) if chat is not None else ""
-    with told():
-        whole = session.store.bare_memories()
-        problems = {run.thread_id: run.problem for run in session.store.failed_runs()}
+    whole = session.store.bare_memories()
+    problems = {run.thread_id: run.problem for run in session.store.failed_runs()}
     rows = tuple(
         memory_row(memory, has_vector=has_vector, model=session.vector_model, chat=name)
         for memory, has_vector in whole
@@ -235,12 +234,11 @@ class Provenance:
 def provenance_of(session: FactsSession, memory: Memory) -> Provenance:
     """The past of a memory. Raises InputError where it cannot be read."""
     store = session.store
-    with told():
-        happenings = tuple(
-            FactHappening(decision, store.get_run(run)) for run, decision in store.decisions_about(memory.id)
-        )
-        of_run = store.decisions_of_run(memory.origin.run) if memory.origin.run else []
-        thread = store.get_thread(memory.thread_id) if memory.thread_id else None
+    happenings = tuple(
+        FactHappening(decision, store.get_run(run)) for run, decision in store.decisions_about(memory.id)
+    )
+    of_run = store.decisions_of_run(memory.origin.run) if memory.origin.run else []
+    thread = store.get_thread(memory.thread_id) if memory.thread_id else None
     written = [each.decision.fact for each in happenings if each.wrote]
     return Provenance(
         memory,

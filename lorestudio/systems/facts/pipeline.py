@@ -15,7 +15,7 @@ from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.systems.facts.extraction import Review, ReviewCounts, normalised, payload, read_review
-from lorestudio.systems.facts.options import USUAL, FactOptions, is_pinned
+from lorestudio.systems.facts.options import USUAL, FactOptions
 from lorestudio.systems.facts.profile import sort_facts
 from lorestudio.systems.facts.records import (
     CONFIRMED,
@@ -28,7 +28,6 @@ from lorestudio.systems.facts.records import (
     Line,
     Memory,
     MemoryOrigin,
-    NewMemory,
     Thread,
     day,
 )
@@ -66,7 +65,6 @@ class ExtractionResult:
     extracted: int = 0
     profile_fields: int = 0
     review: ReviewCounts | None = None
-    embedded: int = 0
     stale: int = 0
     decisions: tuple[FactDecision, ...] = ()
     problem: str = ""
@@ -121,7 +119,7 @@ async def run_pipeline(
     for place, (fact, vector) in enumerate(zip(facts, vectors, strict=True)):
         keeper.keep(place, fact, vector)
     return ExtractionResult(
-        keeper.saved, keeper.deduped, keeper.superseded, extracted, profile_fields, counts, len(facts), keeper.stale,
+        keeper.saved, keeper.deduped, keeper.superseded, extracted, profile_fields, counts, keeper.stale,
         tuple(keeper.decisions),
     )  # fmt: skip
 
@@ -272,7 +270,7 @@ class FactKeeper:
         best = self._most_similar(place, vector)
         wanted = classify(best, options.deduplication, options.supersede)
         row = stored[best.index] if best is not None and best.index < len(stored) else None
-        pinned = wanted is not FactAction.SKIP and is_pinned(fact, options.pins)
+        pinned = wanted is not FactAction.SKIP and any(rule(fact) for rule in options.pins)
         action = FactAction.SKIP if wanted is FactAction.SUPERSEDE and row is None else wanted
         if action is FactAction.SKIP:
             self.deduped += 1
@@ -280,10 +278,10 @@ class FactKeeper:
             self._writes.update_memory(row.id, self._changes(fact, vector, row, pinned=pinned))
             self.superseded += 1
         else:
-            user, thread, source = self._thread.user_id, self._thread.id, fact.source or INFERRED
             self._writes.save_memory(
-                NewMemory(
-                    user, thread, fact.content, source, vector, fact.tags, pinned, options.vector_model, self._origin
+                Memory(
+                    "", self._thread.user_id, self._thread.id, fact.content, fact.source or INFERRED, vector,
+                    pinned=pinned, tags=fact.tags, vector_model=options.vector_model, origin=self._origin,
                 )
             )  # fmt: skip
             self.saved += 1

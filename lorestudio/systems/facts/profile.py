@@ -29,6 +29,9 @@ MEDICATIONS: Final = "medications"
 Extracted: TypeAlias = tuple[Json, str]
 """A value and the action that puts it into the profile."""
 
+Extract: TypeAlias = Callable[[regex.Match[str]], Extracted]
+"""What a find comes to."""
+
 _AIMS: Final = (
     compile_pattern(r"\b(?:goal|target|aim|want|wants|hoping|trying\s+to)\b", "i"),
     compile_pattern(
@@ -45,7 +48,12 @@ class ProfileRule:
 
     pattern: Pattern
     field: str
-    extract: Callable[[str, regex.Match[str]], Extracted]
+    extract: Extract
+
+    @classmethod
+    def of(cls, pattern: str, field: str, extract: Extract) -> ProfileRule:
+        """A rule without regard to case. Raises PatternError."""
+        return cls(compile_pattern(pattern, "i"), field, extract)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +64,6 @@ class Structured:
     value: Json
     action: str
     source_text: str
-
-    @property
-    def data(self) -> dict[str, Json]:
-        """The fact as JSON."""
-        return {"field": self.field, "value": self.value, "action": self.action, "sourceText": self.source_text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,10 @@ class Sorted:
 def group_rule(pattern: str, field: str, group: int = 0, action: str = ADD) -> ProfileRule:
     """A rule as a settings file writes it: the value is the trimmed text of a group. Raises PatternError."""
 
-    def extract(text: str, found: regex.Match[str]) -> Extracted:
-        return trim(text if group == 0 else found[group] or ""), action
+    def extract(found: regex.Match[str]) -> Extracted:
+        return trim(found.string if group == 0 else found[group] or ""), action
 
-    return ProfileRule(compile_pattern(pattern, "i"), field, extract)
+    return ProfileRule.of(pattern, field, extract)
 
 
 def sounds_like_an_aim(text: str) -> bool:
@@ -141,7 +144,7 @@ def _from_rules(content: str, rules: Sequence[ProfileRule]) -> Structured | None
     for rule in rules:
         found = rule.pattern.search(content)
         if found is not None:
-            value, action = rule.extract(content, found)
+            value, action = rule.extract(found)
             return Structured(rule.field, value, action, content)
     return None
 
@@ -168,7 +171,6 @@ def _one_reading_each(structured: Sequence[Structured]) -> list[Structured]:
 
 
 _LISTS: Final = ("conditions", "medications", "allergies", "goals", "emergencyContacts")
-_MAPS: Final = (VITALS, "customFields")
 _ALIASES: Final = (
     ("body mass index", "bmi"), ("blood pressure", "blood_pressure"), ("blood sugar", "glucose"),
     ("cholesterol", "cholesterol"), ("glucose", "glucose"), ("weight", "weight"), ("hba1c", "a1c"), ("a1c", "a1c"),
@@ -208,19 +210,6 @@ def changed(profile: Profile, field: str, value: Json, action: str, now: str, *,
         made = _added(made, field, value, strict=strict)
     elif action == DROP:
         made = _dropped(made, field, value)
-    return made | {"updatedAt": now}
-
-
-def merged(profile: Profile, changes: Mapping[str, Json], now: str) -> Profile:
-    """The profile with fields replaced and readings and custom fields merged (rules: fact-memory 8.2). The owner
-    stays.
-    """
-    made = dict(profile)
-    for field, value in changes.items():
-        if field in _MAPS and isinstance(value, Mapping):
-            made[field] = _mapping(made.get(field)) | dict(value)
-        elif field != "userId":
-            made[field] = value
     return made | {"updatedAt": now}
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias, TypedDict
 
 from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import Vector
 
 
@@ -58,8 +59,11 @@ Profile: TypeAlias = Mapping[str, Json]
 EMPTY: Final[Mapping[str, Json]] = {}
 
 
-class FactError(Exception):
+class FactError(InputError):
     """Something that fact memory refuses to do; the message says why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("memories", message)
 
 
 class ThreadState(StrEnum):
@@ -151,7 +155,7 @@ class Memory:
 
     `embedding` None is a row that takes no part in search; `unasked` marks one whose vector nobody asked for, which
     strict mode cannot search over (rules: fact-memory 1.3, 1.7). `vector_model` made the vector; those of another model
-    are not comparable. `pinned` None is absent and counts as no.
+    are not comparable. `pinned` None is absent and counts as no. A new one has no `id` yet.
     """
 
     id: str
@@ -173,21 +177,6 @@ class Memory:
     def tag_names(self) -> tuple[str, ...]:
         """The tags that are text."""
         return tuple(tag for tag in self.tags if isinstance(tag, str)) if isinstance(self.tags, list | tuple) else ()
-
-
-@dataclass(frozen=True, slots=True)
-class NewMemory:
-    """A memory to be saved; the store gives it its id and the moment."""
-
-    user_id: str
-    thread_id: str
-    content: str
-    source: str
-    embedding: Vector | None = field(repr=False, compare=False)
-    tags: Json = None
-    pinned: bool = False
-    vector_model: str = ""
-    origin: MemoryOrigin = field(default_factory=MemoryOrigin)
 
 
 class Changes(TypedDict, total=False):
@@ -219,13 +208,10 @@ class ExtractionRun:
 
 @dataclass(frozen=True, slots=True)
 class MemoryMatch:
-    """A memory that was found, with its score (rules: fact-memory 1.4)."""
+    """A memory that was found, with its score; 1 for a pinned one (rules: fact-memory 1.4)."""
 
     memory: Memory
     score: float
-    pinned: bool | None = None
-    last_retrieved_at: int | None = None
-    retrieval_count: int | None = None
 
 
 def iso(moment: int) -> str:
@@ -237,8 +223,3 @@ def iso(moment: int) -> str:
 def day(moment: int) -> str:
     """The calendar day of a moment in UTC."""
     return iso(moment)[:10]
-
-
-def as_match(memory: Memory, score: float) -> MemoryMatch:
-    """A memory that a search found."""
-    return MemoryMatch(memory, score, memory.pinned, memory.last_retrieved_at, memory.retrieval_count)

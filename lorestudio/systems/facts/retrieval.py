@@ -6,49 +6,35 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts.profile import is_blank, is_outdated
-from lorestudio.systems.facts.records import CONFIRMED, SAFE, STRICT, Changes, Memory, MemoryMatch, Profile, day
+from lorestudio.systems.facts.records import CONFIRMED, SAFE, STRICT, Memory, MemoryMatch, Profile, day
 from lorestudio.systems.facts.similarity import cosine
-from lorestudio.systems.facts.store import FactStore
 from lorestudio.systems.facts.threads import DAY
 
 logger = logging.getLogger(__name__)
 
-LIMIT: Final = 10
 HALF_LIFE: Final = 180 * DAY
 RECENT: Final = 90 * DAY
-ARCHIVE_BELOW: Final = 0.1
 
 _FLOOR: Final = 0.1
 _MOST_BOOST: Final = 0.3
-_WIDER: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Forgetting:
-    """How memories fade that are not asked for."""
-
-    half_life: float = HALF_LIFE
-    archive_below: float = ARCHIVE_BELOW
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySearch:
-    """How memories are found. `on_retrieve` sees the whole list last, and what it returns is the answer."""
+    """How memories are found. Half of a memory that nobody asks for is forgotten after `half_life`; None keeps all."""
 
     min_score: float = 0.0
     recency_weight: float = 0.0
     recency_max_age: float = RECENT
     diversity_weight: float = 0.0
-    forgetting: Forgetting | None = None
-    on_retrieve: Callable[[Sequence[MemoryMatch]], Sequence[MemoryMatch]] | None = None
+    half_life: float | None = None
     mode: str = SAFE
 
     @property
@@ -59,35 +45,11 @@ class MemorySearch:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedMemories:
-    """What retrieval came to, step by step: `considered` by plain similarity, then what each step left out."""
+    """The memories that were found, and those that were not similar enough or are outdated."""
 
     matches: tuple[MemoryMatch, ...] = ()
-    pinned: tuple[MemoryMatch, ...] = ()
-    considered: tuple[MemoryMatch, ...] = ()
     below: tuple[MemoryMatch, ...] = ()
     outdated: tuple[MemoryMatch, ...] = ()
-    profile: Profile | None = None
-
-
-def retrieve(
-    store: FactStore,
-    user: str,
-    vector: Vector,
-    search: MemorySearch,
-    now: int,
-    limit: int = LIMIT,
-    tags: Sequence[str] = (),
-) -> RetrievedMemories:
-    """The pinned memories and the most similar others; the limit counts only the others (rules: fact-memory 10)."""
-    try:
-        profile = store.get_profile(user)
-    except Exception as error:  # noqa: BLE001  # without a profile retrieval goes on (rules: fact-memory 10 step 1)
-        logger.warning("The profile cannot be read: %s", error)
-        profile = None
-    pinned = [as_pinned(memory, strict=search.strict) for memory in store.get_pinned_memories(user)]
-    wide = limit * _WIDER if search.diversity_weight > 0 else limit
-    considered = store.search_memories(user, vector, wide, tags, strict=search.strict)
-    return chosen(pinned, considered, profile, search, now, limit)
 
 
 def chosen(
@@ -98,7 +60,10 @@ def chosen(
     now: int,
     limit: int,
 ) -> RetrievedMemories:
-    """What becomes of the matches of a search (rules: fact-memory 10 steps 3 and 4)."""
+    """The pinned memories and what becomes of the matches of a search (rules: fact-memory 10 steps 3 and 4).
+
+    `limit` counts only the others.
+    """
     ids = {match.memory.id for match in pinned}
     others = [match for match in considered if match.memory.id not in ids]
     below = [match for match in others if search.min_score > 0 and match.score < search.min_score]
@@ -108,39 +73,13 @@ def chosen(
         outdated = [match for match in kept if is_outdated(match.memory.content, profile, strict=search.strict)]
         gone = {match.memory.id for match in outdated}
         kept = [match for match in kept if match.memory.id not in gone]
-    if search.forgetting is not None:
-        kept = decayed(kept, now, search.forgetting.half_life)
+    if search.half_life is not None:
+        kept = decayed(kept, now, search.half_life)
     if search.recency_weight > 0:
         kept = recent_first(kept, now, search.recency_weight, search.recency_max_age)
     if search.diversity_weight > 0:
         kept = varied(kept, search.diversity_weight, limit)
-    result: Sequence[MemoryMatch] = (*pinned, *kept)
-    if search.on_retrieve is not None:
-        result = search.on_retrieve(result)
-    return RetrievedMemories(tuple(result), tuple(pinned), tuple(considered), tuple(below), tuple(outdated), profile)
-
-
-def note_retrieved(store: FactStore, found: RetrievedMemories, now: int) -> None:
-    """Remember which memories were asked for, where forgetting is on; what fails is passed over
-    (rules: fact-memory 10.6).
-    """
-    if not store.can_update:
-        return
-    for match in found.matches:
-        if not match.memory.id:
-            continue
-        changes = Changes(last_retrieved_at=now, retrieval_count=(match.retrieval_count or 0) + 1)
-        try:
-            store.update_memory(match.memory.id, changes)
-        except Exception as error:  # noqa: BLE001  # bookkeeping never stands in the way (rules: fact-memory 10.6)
-            logger.warning("Memory %s was not marked as retrieved: %s", match.memory.id, error)
-
-
-def as_pinned(memory: Memory, *, strict: bool) -> MemoryMatch:
-    """A pinned memory as a match; strict mode loses its counters (rules: fact-memory 10 step 2, 10.6)."""
-    if strict:
-        return MemoryMatch(memory, 1.0, pinned=True)
-    return MemoryMatch(memory, 1.0, True, memory.last_retrieved_at, memory.retrieval_count)
+    return RetrievedMemories((*pinned, *kept), tuple(below), tuple(outdated))
 
 
 def fading(last: int | None, created: int | None, count: int | None, now: int, half_life: float) -> float:
@@ -155,16 +94,12 @@ def fading(last: int | None, created: int | None, count: int | None, now: int, h
 
 def decayed(matches: Sequence[MemoryMatch], now: int, half_life: float = HALF_LIFE) -> list[MemoryMatch]:
     """The matches by how much of their score is left; pinned ones do not fade."""
-    made = [
-        match
-        if match.pinned
-        else replace(
-            match,
-            score=match.score
-            * fading(match.last_retrieved_at, match.memory.created_at, match.retrieval_count, now, half_life),
-        )
-        for match in matches
-    ]
+
+    def left(memory: Memory) -> float:
+        used = memory.last_retrieved_at, memory.created_at, memory.retrieval_count
+        return 1 if memory.pinned else fading(*used, now, half_life)
+
+    made = [replace(match, score=match.score * left(match.memory)) for match in matches]
     return sorted(made, key=lambda match: -match.score)
 
 
@@ -201,15 +136,6 @@ def varied(matches: Sequence[MemoryMatch], weight: float, limit: int) -> list[Me
     return [*taken, *bare][:limit]
 
 
-def should_archive(memory: Memory, now: int, below: float = ARCHIVE_BELOW, half_life: float = HALF_LIFE) -> bool:
-    """Whether a memory has faded so far that it may be put away; never at the floor of 0.1
-    (rules: fact-memory 10.5).
-    """
-    if memory.pinned:
-        return False
-    return fading(memory.last_retrieved_at, memory.created_at, memory.retrieval_count, now, half_life) < below
-
-
 def _likeness(one: MemoryMatch, other: MemoryMatch) -> float:
     a, b = one.memory.embedding, other.memory.embedding
     return 0.0 if a is None or b is None else cosine(a, b)
@@ -243,11 +169,6 @@ class ContextPiece:
     match: MemoryMatch | None = None
 
 
-def context_text(matches: Sequence[MemoryMatch], profile: Profile | None, layout: MemoryLayout | None = None) -> str:
-    """The text, empty where there is nothing to say."""
-    return "".join(piece.text for piece in context_pieces(matches, profile, layout or MemoryLayout()))
-
-
 def context_pieces(
     matches: Sequence[MemoryMatch], profile: Profile | None, layout: MemoryLayout
 ) -> tuple[ContextPiece, ...]:
@@ -255,8 +176,8 @@ def context_pieces(
     sections: list[list[ContextPiece]] = []
     if not is_blank(profile) and profile is not None:
         sections.append([ContextPiece(profile_text(profile, PROFILE_HEADING))])
-    pinned = [match for match in matches if match.pinned]
-    others = [match for match in matches if not match.pinned]
+    pinned = [match for match in matches if match.memory.pinned]
+    others = [match for match in matches if not match.memory.pinned]
     if pinned:
         lines = [ContextPiece(_line(match, layout, dated=False), match) for match in pinned]
         sections.append(_lines([ContextPiece(PINNED_HEADING), *lines]))
@@ -330,10 +251,10 @@ def _line(match: MemoryMatch, layout: MemoryLayout, *, dated: bool) -> str:
     marker = ""
     if layout.signals:
         confirmed = memory.source == CONFIRMED
-        marker = "[CRITICAL] " if confirmed and match.pinned else "[IMPORTANT] " if confirmed else "[INFO] "
+        marker = "[CRITICAL] " if confirmed and match.memory.pinned else "[IMPORTANT] " if confirmed else "[INFO] "
     date = ""
     if dated and memory.created_at is not None:
         mention = f"(mentioned {day(memory.created_at)})"
         date = "" if mention in memory.content else f" {mention}"
-    label = "(confirmed, pinned)" if match.pinned else f"({memory.source})"
+    label = "(confirmed, pinned)" if match.memory.pinned else f"({memory.source})"
     return f"- {marker}{memory.content}{date} {label}"

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Closing
+from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.cost import CostEstimate, estimate
+from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
 from lorestudio.llm.embedding import Embedder, HashEmbedder
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import FACTS, AnswerSource, ChatReply, ChatRequest
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.systems.facts.conversations import FactMemory
+from lorestudio.systems.facts.conversations import Conversations
 from lorestudio.systems.facts.extraction import AskedModel, PlainModel
-from lorestudio.systems.facts.options import configured, own_text, store_path, timeouts_of
+from lorestudio.systems.facts.options import options_of, own_text, store_path, timeouts_of
 from lorestudio.systems.facts.pipeline import ExtractionResult, Model
 from lorestudio.systems.facts.records import (
     Changes,
@@ -42,9 +42,6 @@ from lorestudio.systems.facts.threads import (
     Passage,
     chat_name,
     owner_of,
-    should_close,
-    told,
-    transition,
     waiting_passages,
 )
 from lorestudio.systems.vectors import embedder_named
@@ -84,8 +81,7 @@ class FactsSession(Closing):
             raise InputError(OPTION, "facts are kept with their vectors. Choose stand-in or a provider profile.")
         mode = "strict" if self.settings.strict else "safe"
         path = None if self.in_memory else self.path or store_path(self.settings)
-        with told():
-            self.store = FactStore(path, now=self._clock, mode=mode, vector_model=self.embedder.model_id)
+        self.store = FactStore(path, now=self._clock, mode=mode, vector_model=self.embedder.model_id)
 
     def close(self) -> None:
         """Close the file."""
@@ -100,8 +96,7 @@ class FactsSession(Closing):
         """
         times = timeouts_of(self.settings)
         silence = times.cooling + times.dormant
-        with told():
-            threads = [] if again else self.store.all_threads()
+        threads = [] if again else self.store.all_threads()
         name = chat_name(chat, path)
         found = waiting_passages(
             chat, name, threads, self.settings.passage, silence, hidden=self.settings.include_hidden
@@ -116,20 +111,17 @@ class FactsSession(Closing):
         path: Path | None,
         passages: Sequence[Passage],
         on_progress: Callable[[int, int, Drawn | None], None] | None = None,
-        cancel: CancelToken | None = None,
     ) -> tuple[Drawn, ...]:
         """Draw the facts out of passages, each kept as a whole before the next begins.
 
-        A passage that fails is reported and stays waiting. Raises Cancelled between two passages.
+        A passage that fails is reported and stays waiting.
         """
-        config = configured(self.settings, self._embedder.model_id)
-        self._close_old(chat_name(chat, path))
-        memory = FactMemory(self.store, self._model(), config, now=self._clock, label=self.label)
+        options = options_of(self.settings, self._embedder.model_id)
+        memory = Conversations(self.store, self._model(), options, timeouts_of(self.settings), self._clock, self.label)
+        memory.close_old(self.threads(chat_name(chat, path)))
         owner = owner_of(self.settings, chat, path)
         drawn: list[Drawn] = []
         for place, passage in enumerate(passages):
-            if cancel is not None and cancel.cancelled:
-                raise Cancelled
             if on_progress is not None:
                 on_progress(place, len(passages), drawn[-1] if drawn else None)
             drawn.append(await self._drawn(memory, passage, owner))
@@ -142,15 +134,7 @@ class FactsSession(Closing):
         """Who draws facts out."""
         return "plain rules" if self.answers is None else self.answers.label
 
-    def _close_old(self, chat: str) -> None:
-        """Close the chat's threads that have been dormant for long enough (rules: fact-memory 3.2)."""
-        after, now = timeouts_of(self.settings).closed, self.now()
-        for thread in self.threads(chat):
-            if should_close(thread, after, now):
-                with told():
-                    self.store.update_thread(transition(thread, ThreadState.CLOSED, now))
-
-    async def _drawn(self, memory: FactMemory, passage: Passage, owner: str) -> Drawn:
+    async def _drawn(self, memory: Conversations, passage: Passage, owner: str) -> Drawn:
         self._at = passage.ended
         try:
             begun = passage.begun if passage.begun is not None else self._clock()
@@ -163,36 +147,31 @@ class FactsSession(Closing):
             self.store.update_thread(fresh)
             return Drawn(passage, await memory.trigger(passage.id, passage.lines, passage.origin))
         except (FactError, LlmError) as error:
-            self._note_failure(passage, owner, str(error))
-            return Drawn(passage, problem=str(error))
+            problem = error.message if isinstance(error, FactError) else str(error)
+            self._note_failure(passage, owner, problem)
+            return Drawn(passage, problem=problem)
         finally:
             self._at = None
 
     def _note_failure(self, passage: Passage, owner: str, problem: str) -> None:
         """Keep why a passage gave nothing, so that it is known after a restart, too."""
-        with told():
-            self.store.add_run(
-                ExtractionRun(uuid.uuid4().hex[:12], owner, passage.id, self.now(), self.label, {}, problem)
-            )
+        self.store.add_run(ExtractionRun(uuid.uuid4().hex[:12], owner, passage.id, self.now(), self.label, {}, problem))
 
     # ---- looking after memories -------------------------------------------------------------------------------------
 
     def memories(self, owner: str = "", tag: str = "") -> list[Memory]:
         """The memories of an owner, of all without one; with a tag only those that have it."""
-        with told():
-            found = self.store.get_memories(owner) if owner else self.store.all_memories()
+        found = self.store.get_memories(owner) if owner else self.store.all_memories()
         return [memory for memory in found if not tag or tag in memory.tag_names]
 
     async def search(self, text: str, owner: str, limit: int = 10, tags: Sequence[str] = ()) -> list[MemoryMatch]:
         """The memories most similar to a text, of all owners without one. Raises LlmError where it gets no vector."""
         vector = (await self._embedder.embed([text]))[0]
-        with told():
-            return self.store.search_memories(owner or None, vector, limit, tags)
+        return self.store.search_memories(owner or None, vector, limit, tags)
 
     def find(self, beginning: str) -> Memory:
         """The memory whose id begins like this. Raises InputError where there is none, or more than one."""
-        with told():
-            found = self.store.find_memories(beginning) if beginning else []
+        found = self.store.find_memories(beginning) if beginning else []
         if len(found) != 1:
             many = f"{len(found)} memories begin" if found else "no memory begins"
             raise InputError(beginning or "ID", f"{many} with this id. `lorestudio facts list` shows the ids.")
@@ -200,8 +179,7 @@ class FactsSession(Closing):
 
     def fetch(self, ids: Sequence[str]) -> list[Memory]:
         """The memories of these ids, whole; those that are gone are left out."""
-        with told():
-            return [memory for each in ids for memory in self.store.find_memories(each) if memory.id == each]
+        return [memory for each in ids for memory in self.store.find_memories(each) if memory.id == each]
 
     async def edit(self, memory: Memory, text: str, tags: Sequence[str] | None = None) -> None:
         """Give a memory another text, with the vector of it. Raises LlmError; then it stays as it was."""
@@ -212,35 +190,31 @@ class FactsSession(Closing):
         changes = Changes(content=content, embedding=vector, vector_model=self._embedder.model_id)
         if tags is not None:
             changes["tags"] = list(tags)
-        with told():
-            self.store.update_memory(memory.id, changes)
+        self.store.update_memory(memory.id, changes)
 
     def tag(self, memory: Memory, tags: Sequence[str]) -> None:
         """Give a memory other tags."""
-        with told():
-            self.store.update_memory(memory.id, Changes(tags=list(tags)))
+        self.store.update_memory(memory.id, Changes(tags=list(tags)))
 
     def pin(self, memory: Memory, *, pinned: bool) -> None:
         """Pin a memory, or take its pin away."""
-        with told():
-            self.store.update_memory(memory.id, Changes(pinned=pinned))
+        self.store.update_memory(memory.id, Changes(pinned=pinned))
 
     def delete(self, memories: Sequence[Memory]) -> None:
         """Delete memories, all or none."""
-        with told(), self.store.transaction():
+        with self.store.transaction():
             for memory in memories:
                 self.store.delete_memory(memory.id)
 
     def restore(self, memories: Sequence[Memory]) -> None:
         """Take a deletion back; they come after all others."""
-        with told(), self.store.transaction():
+        with self.store.transaction():
             for memory in memories:
                 self.store.put_memory(memory)
 
     def stale(self, owner: str = "") -> list[Memory]:
         """The memories (an owner's, or all) whose vectors the chosen model has not made; they come without any."""
-        with told():
-            found = self.store.bare_memories()
+        found = self.store.bare_memories()
         return [
             each
             for each, has_vector in found
@@ -258,26 +232,22 @@ class FactsSession(Closing):
             if on_progress is not None:
                 on_progress(place, len(memories))
             vector = (await self._embedder.embed([memory.content]))[0]
-            with told():
-                self.store.update_memory(memory.id, Changes(embedding=vector, vector_model=self._embedder.model_id))
+            self.store.update_memory(memory.id, Changes(embedding=vector, vector_model=self._embedder.model_id))
         if on_progress is not None:
             on_progress(len(memories), len(memories))
 
     def run_of(self, memory: Memory) -> ExtractionRun | None:
         """The run that made or last changed a memory."""
-        with told():
-            return self.store.get_run(memory.origin.run)
+        return self.store.get_run(memory.origin.run)
 
     def threads(self, chat: str = "") -> list[Thread]:
         """The threads of a chat, of all without one."""
-        with told():
-            found = self.store.all_threads()
+        found = self.store.all_threads()
         return [thread for thread in found if not chat or thread.id.rpartition("#")[0] == chat]
 
     def profile(self, owner: str) -> Profile | None:
         """The owner's profile."""
-        with told():
-            return self.store.get_profile(owner)
+        return self.store.get_profile(owner)
 
     @property
     def _embedder(self) -> Embedder:
@@ -308,20 +278,12 @@ def _last_spoken(found: Sequence[Passage], chat: Chat) -> int:
     return found[-1].last if last is not None and last >= len(chat.messages) - 1 else -1
 
 
-_FACT: Final = json.dumps({"memories": [{"content": "Somebody said something.", "source": "inferred"}]})
-
-
-@dataclass(slots=True)
-class _OneFactEach:
-    """Answers every request with one fact, and keeps the requests."""
-
-    requests: list[ChatRequest] = field(default_factory=list)
-    name: str = "count"
-    label: str = "count"
-
-    async def answer(self, request: ChatRequest) -> ChatReply:
-        self.requests.append(request)
-        return ChatReply(_FACT if request.kind == FACTS else "{}")
+async def _one_fact(request: ChatRequest) -> ChatReply:
+    return ChatReply(
+        json.dumps({"memories": [{"content": "Somebody said something.", "source": "inferred"}]})
+        if request.kind == FACTS
+        else "{}"
+    )
 
 
 async def facts_cost(
@@ -337,7 +299,7 @@ async def facts_cost(
     Vectors are not counted: how many are made depends on how many facts there are. A second look is counted without the
     facts that it is shown.
     """
-    counted = _OneFactEach()
+    counted = RequestCollector(_one_fact)
     with FactsSession(session.settings, None, counted, session.model, HashEmbedder(), in_memory=True) as trial:
         await trial.extract(chat, path, passages)
     return estimate(counted.requests, counter, is_recorded)

@@ -156,38 +156,6 @@ def greater(one: Best | None, other: Best | None) -> Best | None:
     return one
 
 
-def find_most_similar(
-    vector: Vector, rows: Sequence[Vector | None], threshold: float = DEDUPLICATION, *, strict: bool = False
-) -> Best | None:
-    """The most similar row where it reaches the threshold (rules: fact-memory 9.7)."""
-    best = VectorTable(rows).best_of([vector], strict=strict)[0]
-    return best if best is not None and best.similarity >= threshold else None
-
-
-def is_duplicate(
-    vector: Vector, rows: Sequence[Vector | None], threshold: float = DEDUPLICATION, *, strict: bool = False
-) -> bool:
-    """Whether any row reaches the threshold (rules: fact-memory 9.7)."""
-    for row in rows:
-        if row is None or (not strict and len(row) != len(vector)):
-            continue
-        if cosine(vector, row) >= threshold:
-            return True
-    return False
-
-
-def dedupe_batch(
-    vectors: Sequence[Vector], rows: Sequence[Vector | None], threshold: float = DEDUPLICATION, *, strict: bool = False
-) -> tuple[int, ...]:
-    """Which vectors are no duplicate of a row nor of one that was kept before (rules: fact-memory 9.7)."""
-    kept: list[int] = []
-    for place, vector in enumerate(vectors):
-        known = [*rows, *(vectors[one] for one in kept)]
-        if not is_duplicate(vector, known, threshold, strict=strict):
-            kept.append(place)
-    return tuple(kept)
-
-
 def _margin(vector: Vector) -> float:
     """How far two products in single precision can be out against each other."""
     return 2 * _ROUNDING * (len(vector) + 4)

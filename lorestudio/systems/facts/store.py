@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -21,7 +21,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts import database
-from lorestudio.systems.facts.profile import changed, empty_profile, merged
+from lorestudio.systems.facts.profile import changed, empty_profile
 from lorestudio.systems.facts.records import (
     SAFE,
     STRICT,
@@ -33,11 +33,9 @@ from lorestudio.systems.facts.records import (
     Line,
     Memory,
     MemoryMatch,
-    NewMemory,
     Profile,
     Thread,
     ThreadState,
-    as_match,
     iso,
 )
 from lorestudio.systems.facts.similarity import VectorTable
@@ -98,7 +96,7 @@ class FactStore(Closing):
         self._data.close()
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Write everything inside, or nothing. Raises StoreError where the file does not take it."""
+        """Write everything inside, or nothing. Raises FactError where the file does not take it."""
         return self._data.transaction()
 
     def begin(self) -> PendingUnit:
@@ -117,7 +115,7 @@ class FactStore(Closing):
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
         with self._data.transaction(counts=False):
-            self._data.write(database.KEEP_THREAD, *database.thread_row(thread))
+            self._data.write(database.KEEP_THREAD, *astuple(thread))
 
     def get_thread(self, thread: str) -> Thread | None:
         """A thread by its id."""
@@ -196,10 +194,6 @@ class FactStore(Closing):
         """All memories of an owner, in the order they came."""
         return self._memories("WHERE user_id = ? ORDER BY number", user)
 
-    def get_pinned_memories(self, user: str) -> list[Memory]:
-        """The owner's pinned memories in order."""
-        return self._memories("WHERE user_id = ? AND pinned = 1 ORDER BY number", user)
-
     def find_memories(self, beginning: str) -> list[Memory]:
         """The memories whose id begins like this."""
         return self._memories("WHERE substr(id, 1, ?) = ? ORDER BY number", len(beginning), beginning)
@@ -212,15 +206,10 @@ class FactStore(Closing):
         """The memories of all owners in order, without their vectors, and whether each has one."""
         return [database.bare_memory_of(row) for row in self._data.read(f"{database.SELECT_BARE}ORDER BY number")]
 
-    def save_memory(self, memory: NewMemory) -> None:
-        """Keep a new memory."""
-        self.put_memory(
-            Memory(
-                self._new_id("memory"), memory.user_id, memory.thread_id, memory.content, memory.source,
-                memory.embedding, self._now(), memory.pinned, memory.tags, unasked=memory.embedding is None,
-                vector_model=memory.vector_model, origin=memory.origin,
-            )
-        )  # fmt: skip
+    def save_memory(self, memory: Memory) -> None:
+        """Keep a new memory; it is given its id and the moment."""
+        unasked = memory.embedding is None
+        self.put_memory(replace(memory, id=self._new_id("memory"), created_at=self._now(), unasked=unasked))
 
     def put_memory(self, memory: Memory) -> None:
         """Keep a memory just as it is, as when a deletion is taken back."""
@@ -265,9 +254,11 @@ class FactStore(Closing):
         if strict:
             table.vectors.check(vector, rows, table.unasked)
         found = table.vectors.search(vector, limit if limit >= 0 else None, rows)[:limit]
-        known = self._numbered([table.numbers[best.index] for best in found])
-        places = ((table.numbers[best.index], best.similarity) for best in found)
-        return [as_match(known[number], similarity) for number, similarity in places if number in known]
+        return [
+            MemoryMatch(memory, best.similarity)
+            for best in found
+            for memory in self._memories("WHERE number = ?", table.numbers[best.index])
+        ]
 
     # ---- profiles ---------------------------------------------------------------------------------------------------
 
@@ -280,29 +271,13 @@ class FactStore(Closing):
         """Change one field of a profile."""
         with self._data.transaction(counts=False):
             before = self.get_profile(user) or empty_profile(user)
-            self._keep_profile(user, changed(before, field, value, action, iso(self._now()), strict=self._strict))
-
-    def update_profile(self, user: str, changes: Profile) -> None:
-        """Replace fields of a profile, merging readings and custom fields."""
-        with self._data.transaction(counts=False):
-            before = self.get_profile(user) or empty_profile(user)
-            self._keep_profile(user, merged(before, changes, iso(self._now())))
-
-    def _keep_profile(self, user: str, profile: Profile) -> None:
-        self._data.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, database.text_of(profile))
+            after = changed(before, field, value, action, iso(self._now()), strict=self._strict)
+            self._data.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, database.text_of(after))
 
     # ---- rows -------------------------------------------------------------------------------------------------------
 
     def _memories(self, where: str, *values: object) -> list[Memory]:
         return [database.memory_of(row) for row in self._data.read(database.SELECT_MEMORIES + where, *values)]
-
-    def _numbered(self, numbers: Sequence[int]) -> dict[int, Memory]:
-        """Memories by their row numbers, as they are now."""
-        known: dict[int, Memory] = {}
-        for number in numbers:
-            for memory in self._memories("WHERE number = ?", number):
-                known[number] = memory
-        return known
 
     def _table(self, user: str | None) -> _Table:
         """The owner's vectors, or all, read anew when this or another program has written."""
@@ -338,7 +313,7 @@ class PendingUnit:
         """The memories as the store has them, without what waits here."""
         return self._store.get_memories(user)
 
-    def save_memory(self, memory: NewMemory) -> None:
+    def save_memory(self, memory: Memory) -> None:
         """Keep a new memory, later."""
         self._waiting.append(lambda: self._store.save_memory(memory))
 

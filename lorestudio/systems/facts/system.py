@@ -31,13 +31,12 @@ from lorestudio.systems.base import (
     SystemKind,
     inputs_digest,
 )
-from lorestudio.systems.facts.options import configured, store_path
-from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile, as_match
+from lorestudio.systems.facts.options import layout_of, search_of, store_path
+from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile
 from lorestudio.systems.facts.retrieval import (
     MemoryLayout,
     MemorySearch,
     RetrievedMemories,
-    as_pinned,
     chosen,
     context_pieces,
 )
@@ -46,7 +45,7 @@ from lorestudio.systems.facts.similarity import VectorTable, comparable
 from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
+from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import KnownVectors, MadeVectors, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
@@ -56,7 +55,6 @@ from lorestudio.trace.model import (
     Phase,
     PromptBlock,
     PromptPart,
-    RunOutcome,
     StageRecord,
     StageStatus,
     Trace,
@@ -128,14 +126,14 @@ class FactsSystem(System):
     @classmethod
     def of(cls, settings: FactsSettings, scene: Scene) -> FactsSystem:
         """That of the scene's chat, with what is stored now. Raises InputError."""
-        config = configured(settings)
+        search, layout = search_of(settings), layout_of(settings)
         with FactsSession(settings, in_memory=not store_path(settings).exists()) as session:
             if scene.chat is None or session.embedder is None:
                 return cls(settings)
             owner = owner_of(settings, scene.chat, scene.chat_path)
             name = chat_name(scene.chat, scene.chat_path)
             known = KnownMemories.of(name, session.memories(owner), session.profile(owner), session.embedder.model_id)
-            return cls(settings, known, KnownVectors(session.embedder), config.layout, config.search)
+            return cls(settings, known, KnownVectors(session.embedder), layout, search)
 
     @property
     def inputs(self) -> str:
@@ -177,7 +175,7 @@ class _FactsRun:
         self.problem = ""
         self.calls: list[AiCall] = []
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages in order."""
         return (
             self.told.step("memories", Phase.LOAD, self._load),
@@ -202,9 +200,7 @@ class _FactsRun:
     async def _similar(self, book: Ledger) -> StageRecord:
         settings, search = self.system.settings, self.search
         pinned = [
-            as_pinned(self.known.memories[place], strict=search.strict)
-            for place in self.at_hand
-            if self.known.memories[place].pinned
+            MemoryMatch(self.known.memories[place], 1.0) for place in self.at_hand if self.known.memories[place].pinned
         ]
         vector = await self._question()
         wide = settings.limit * (_WIDER if search.diversity_weight > 0 else 1)
@@ -214,7 +210,7 @@ class _FactsRun:
             if search.strict:
                 self.known.table.check(vector, rows)
             best = self.known.table.search(vector, max(wide, _TOLD), rows)
-            ranked = [as_match(self.known.memories[each.index], each.similarity) for each in best]
+            ranked = [MemoryMatch(self.known.memories[each.index], each.similarity) for each in best]
         self.found = chosen(pinned, ranked[:wide], self.known.profile, search, self._now(), settings.limit)
         self._judge(book, pinned, ranked, wide)
         note = "" if vector is not None else "fm_no_vector_made" if self.problem else "fm_no_question"
@@ -257,7 +253,7 @@ class _FactsRun:
     def _weighed(self, book: Ledger) -> StageRecord:
         order = [MemoryPlace(self._at(match)) for match in self.found.matches]
         search = self.search
-        if search.forgetting is None and search.recency_weight <= 0 and search.diversity_weight <= 0:
+        if search.half_life is None and search.recency_weight <= 0 and search.diversity_weight <= 0:
             self.candidates[:] = order
             return book.close(order, "fm_unweighed", status=StageStatus.SKIPPED)
         scores = {self._at(match): match.score for match in self.found.matches}
@@ -305,29 +301,21 @@ class _FactsRun:
         moment, settings = self.moment, self.system.settings
         named = {verdict.entry for record in records for verdict in record.verdicts}
         tokens = sum(moment.counter.count(block.text) for block in self.told.blocks)
-        taken = sum(not match.pinned for match in self.found.matches)
+        taken = sum(not match.memory.pinned for match in self.found.matches)
         vectors = self.system.vectors
-        return Trace(
-            system=NAME,
-            mode="strict" if settings.strict else "safe",
-            outcome=RunOutcome.INJECTED if self.told.blocks else RunOutcome.NOTHING_INJECTED,
-            turn=moment.turn,
+        trace = self.told.trace(NAME, "strict" if settings.strict else "safe", records)
+        return replace(
+            trace,
             entries={place: entry_ref(place, self.known.memories[place], moment.counter) for place in sorted(named)},
             index_size=len(self.known.memories),
-            stages=records,
-            injections=self.told.injections,
-            prompt=self.told.blocks,
             limits=(Limit("tokens", tokens, None, "tokens"), Limit("memories", taken, settings.limit, "entries")),
             ai_calls=tuple(self.calls),
-            seed=moment.seed,
             digests={**moment.digests, "memories": self.known.digest},
-            clock_ms=moment.clock_ms,
             warnings=(f"No vector: {self.problem}.",) if self.problem else (),
             facts={
+                **trace.facts,
                 "vectors": vectors.label if vectors is not None else "",
                 "threshold": self.search.min_score,
-                "counter": moment.counter.name,
-                "counted_exactly": moment.counter.exact,
             },
             words=VOCABULARY,
         )
@@ -357,7 +345,7 @@ class _FactsRun:
 
     def _injection(self, match: MemoryMatch, tokens: int, where: tuple[int, int, int]) -> Injection:
         memory = match.memory
-        label = "pinned" if match.pinned else f"similarity {match.score:.2f}"
+        label = "pinned" if match.memory.pinned else f"similarity {match.score:.2f}"
         position, depth, role = where
         return Injection(
             self._at(match), short(memory.content), label, tokens, 0, position, depth, role, TAG, memory.id

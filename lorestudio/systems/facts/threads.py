@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.chats.records import sent_at
-from lorestudio.exchange.problems import InputError
 from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
 from lorestudio.systems.facts.records import FactError, Line, MemoryOrigin, Thread, ThreadState
 
@@ -24,14 +21,12 @@ MINUTE: Final = 60_000
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 
-ALLOWED: Final[Mapping[ThreadState, tuple[ThreadState, ...]]] = MappingProxyType(
-    {
-        ThreadState.ACTIVE: (ThreadState.COOLING,),
-        ThreadState.COOLING: (ThreadState.ACTIVE, ThreadState.DORMANT),
-        ThreadState.DORMANT: (ThreadState.CLOSED,),
-        ThreadState.CLOSED: (),
-    }
-)
+ALLOWED: Final[Mapping[ThreadState, tuple[ThreadState, ...]]] = {
+    ThreadState.ACTIVE: (ThreadState.COOLING,),
+    ThreadState.COOLING: (ThreadState.ACTIVE, ThreadState.DORMANT),
+    ThreadState.DORMANT: (ThreadState.CLOSED,),
+    ThreadState.CLOSED: (),
+}
 """The states that may follow each."""
 
 
@@ -48,14 +43,12 @@ class Timeouts:
     closed: int = 30 * DAY
 
 
-PRESETS: Final[Mapping[str, Timeouts]] = MappingProxyType(
-    {
-        "daily-checkin": Timeouts(2 * HOUR, 30 * MINUTE, 7 * DAY),
-        "weekly-therapy": Timeouts(24 * HOUR, 6 * HOUR, 90 * DAY),
-        "on-demand": Timeouts(30 * MINUTE, 15 * MINUTE, 30 * DAY),
-        "long-term": Timeouts(12 * HOUR, 6 * HOUR, 365 * DAY),
-    }
-)
+PRESETS: Final[Mapping[str, Timeouts]] = {
+    "daily-checkin": Timeouts(2 * HOUR, 30 * MINUTE, 7 * DAY),
+    "weekly-therapy": Timeouts(24 * HOUR, 6 * HOUR, 90 * DAY),
+    "on-demand": Timeouts(30 * MINUTE, 15 * MINUTE, 30 * DAY),
+    "long-term": Timeouts(12 * HOUR, 6 * HOUR, 365 * DAY),
+}
 
 
 def timeouts(
@@ -226,12 +219,3 @@ def _spoken(message: Message, *, hidden: bool) -> bool:
 def _digest(lines: Sequence[Line]) -> str:
     told = "\n".join(f"{line.role}\x00{line.told}" for line in lines)
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """Raise InputError in place of FactError."""
-    try:
-        yield
-    except FactError as error:
-        raise InputError("memories", str(error)) from None

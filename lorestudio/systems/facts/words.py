@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lorestudio.trace.model import Trace
-from lorestudio.trace.vocabulary import Reason, Remark, Tone, Vocabulary, table
-
-GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
+from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Remark, Vocabulary, table
 
 _REASONS: Final = (
     Reason(
@@ -69,13 +67,6 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
-def _widening(_trace: Trace) -> str:
-    return (
-        "No memory came into question. Have facts drawn out of the chat in the Memories pane, or lower the thresholds "
-        "(Settings of the system)."
-    )
-
-
 def _remarks(trace: Trace) -> tuple[Remark, ...]:
     if all(record.note != "fm_nothing_kept" for record in trace.stages):
         return ()
@@ -93,5 +84,8 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     of_notes=False,
     not_notes="fm_no_memory",
     remarks=_remarks,
-    widening=_widening,
+    widening=lambda _trace: (
+        "No memory came into question. Have facts drawn out of the chat in the Memories pane, or lower the thresholds "
+        "(Settings of the system)."
+    ),
 )

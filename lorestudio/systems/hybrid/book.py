@@ -8,8 +8,7 @@ after the character by where DeepLore puts it. Writing guides are no lore; block
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
@@ -17,8 +16,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry, Position, VaultIndex
-from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.entry import Position, VaultIndex
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
 
 POSITIONS: Final = ("before_char", "after_char", "before_input", "after_input")
@@ -60,7 +59,7 @@ class WorldEntry:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How entries are chosen. `limit` and `threshold` are as `slice` and `>=` take them; see `options_of`.
+    """How entries are chosen. `limit` and `threshold` are as `slice` and `>=` take them.
 
     `strict` does everything as the listing under study does it; else the rules R1 to R12 hold.
     """
@@ -73,34 +72,6 @@ class Options:
     strict: bool = False
 
 
-def options_of(values: Mapping[str, Json], *, mode: FirstStep = FirstStep.KEYWORDS, strict: bool = False) -> Options:
-    """Options as a caller writes them: `limit`, `semanticThreshold`, `useSemanticSearch`, `keywordBoost`.
-
-    An absent one has its default. In strict mode null counts as 0 and everything else as it is; otherwise null and what
-    is no number have the default, and a limit below 0 is 0 (R9).
-    """
-    limit = _number(values, "limit", DEFAULT_LIMIT, strict=strict)
-    return Options(
-        limit if strict else max(0.0, limit),
-        _number(values, "semanticThreshold", DEFAULT_THRESHOLD, strict=strict),
-        truthy(values["useSemanticSearch"]) if strict and "useSemanticSearch" in values
-        else values.get("useSemanticSearch", True) is not False,
-        mode,
-        _number(values, "keywordBoost", 0.1, strict=strict),
-        strict,
-    )  # fmt: skip
-
-
-def _number(values: Mapping[str, Json], name: str, default: float, *, strict: bool) -> float:
-    if name not in values:
-        return default
-    value = values[name]
-    if value is None:
-        return 0.0 if strict else default
-    known = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
-    return float(value) if known and isinstance(value, int | float) else default
-
-
 @dataclass(frozen=True, slots=True)
 class Texts:
     """What is looked at: the newest exchanges, the person's last message, and which messages these are."""
@@ -110,9 +81,22 @@ class Texts:
     messages: tuple[int, ...]
 
 
-def worldbook(index: VaultIndex, controls: ChatControls) -> tuple[WorldEntry, ...]:
-    """The vault as a worldbook; an entry's id is the number of the note."""
-    return tuple(_entry(entry, controls) for entry in index.entries if not entry.guide)
+def worldbook(index: VaultIndex, controls: ChatControls, held: str = "") -> tuple[WorldEntry, ...]:
+    """The vault as a worldbook; an entry's id is the number of the note. The one that is `held` in is there anyway."""
+    return tuple(
+        WorldEntry(
+            str(entry.id),
+            entry.keys,
+            entry.content,
+            entry.title,
+            enabled=str(entry.id) == held or not any(rule.matches(entry) for rule in controls.blocks),
+            constant=entry.constant,
+            position="before_char" if entry.position == Position.BEFORE else "after_char",
+            insertion_order=entry.priority,
+        )
+        for entry in index.entries
+        if not entry.guide or str(entry.id) == held
+    )
 
 
 def texts_of(chat: Sequence[Message], exchanges: int) -> Texts:
@@ -135,16 +119,3 @@ def texts_of(chat: Sequence[Message], exchanges: int) -> Texts:
 def with_vector(entry: WorldEntry, vector: np.ndarray[tuple[int], np.dtype[np.float64]] | None) -> WorldEntry:
     """The entry with its vector, without one where there is none."""
     return entry if vector is None else replace(entry, embedding=vector)
-
-
-def _entry(entry: Entry, controls: ChatControls) -> WorldEntry:
-    return WorldEntry(
-        str(entry.id),
-        entry.keys,
-        entry.content,
-        entry.title,
-        enabled=not any(rule.matches(entry) for rule in controls.blocks),
-        constant=entry.constant,
-        position="before_char" if entry.position == Position.BEFORE else "after_char",
-        insertion_order=entry.priority,
-    )

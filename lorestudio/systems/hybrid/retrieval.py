@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -53,7 +52,8 @@ class PreparedRanking:
     """What is decided before any vector is asked for.
 
     `candidates` may be ranked: entries with a key hit, or all eligible ones where vectors come first.
-    `hits` are the keys found, by entry. `remarks` say which patterns could not be used, by entry.
+    `hits` are the keys found, by entry. `remarks` say which patterns could not be used, by entry. `held` is a candidate
+    without a key, and goes in whatever its rank and its title.
     """
 
     book: tuple[WorldEntry, ...]
@@ -61,11 +61,17 @@ class PreparedRanking:
     context_text: str = ""
     constants: tuple[WorldEntry, ...] = ()
     candidates: tuple[WorldEntry, ...] = ()
-    hits: Mapping[str, EntryKeyHit] = field(default_factory=lambda: MappingProxyType({}))
+    hits: Mapping[str, EntryKeyHit] = field(default_factory=dict)
     query_text: str = ""
     asks: bool = False
     """Whether a query vector is wanted."""
-    remarks: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    held: str = ""
+
+    @property
+    def keyed(self) -> frozenset[str]:
+        """Entries that need no vector: those with a key, and where keys come first the one that is held in."""
+        return frozenset(self.hits) | ({self.held} if self.options.mode is FirstStep.KEYWORDS else set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +84,20 @@ class Retrieved:
 
     way: Way
     entries: tuple[WorldEntry, ...] = ()
-    scores: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    scores: Mapping[str, float] = field(default_factory=dict)
     ranked: tuple[WorldEntry, ...] = ()
     unembedded: tuple[WorldEntry, ...] = ()
-    duplicates: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    positions: Mapping[str, tuple[WorldEntry, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    duplicates: Mapping[str, str] = field(default_factory=dict)
+    positions: Mapping[str, tuple[WorldEntry, ...]] = field(default_factory=dict)
     unplaced: tuple[WorldEntry, ...] = ()
 
 
 def prepare(
-    book: Sequence[WorldEntry], history: str, user_input: str, options: Options, *, has_model: bool
+    book: Sequence[WorldEntry], history: str, user_input: str, options: Options, *, has_model: bool, held: str = ""
 ) -> PreparedRanking:
-    """Steps 1 to 3. `has_model` says that somebody can make a query vector. Raises TypeError in strict mode (R6)."""
+    """Steps 1 to 3. `has_model` says that somebody can make a query vector; `held` names an entry that is to be ranked
+    and to go in in any case. Raises TypeError in strict mode (R6).
+    """
     if not book:
         return PreparedRanking((), options)
     context = f"{history}\nUser: {user_input}".lower()
@@ -102,7 +110,7 @@ def prepare(
         if hit is not None:
             hits[entry.id] = hit
     semantic = options.mode is FirstStep.SEMANTIC
-    candidates = tuple(entry for entry in possible if semantic or entry.id in hits)
+    candidates = tuple(entry for entry in possible if semantic or entry.id in hits or entry.id == held)
     embedded = any(len(entry.embedding) for entry in candidates)
     return PreparedRanking(
         tuple(book),
@@ -110,10 +118,11 @@ def prepare(
         context,
         constants,
         candidates,
-        MappingProxyType(hits),
+        hits,
         query_text(history, user_input, strict=options.strict),
         options.use_semantic and has_model and embedded,
-        MappingProxyType(remarks),
+        remarks,
+        held,
     )
 
 
@@ -140,8 +149,11 @@ def finish(prepared: PreparedRanking, query: Numbers | None) -> Retrieved:
     enough.sort(key=lambda each: -scores[each.id])
     ranked = tuple(enough[: _slice_end(options.limit)])
     with_vector = {each.id for each in embedded}
-    unembedded = tuple(each for each in prepared.candidates if each.id not in with_vector and each.id in prepared.hits)
-    merged, duplicates = _without_duplicates((*prepared.constants, *ranked, *unembedded), strict=options.strict)
+    unembedded = tuple(each for each in prepared.candidates if each.id not in with_vector and each.id in prepared.keyed)
+    held = tuple(
+        each for each in prepared.candidates if each.id == prepared.held and each not in (*ranked, *unembedded)
+    )
+    merged, duplicates = _without_duplicates((*prepared.constants, *ranked, *unembedded, *held), prepared)
     way = Way.HYBRID if options.mode is FirstStep.KEYWORDS else Way.SEMANTIC_FIRST
     return _placed(way, merged, options, scores, ranked, unembedded, duplicates)
 
@@ -215,13 +227,14 @@ def _slice_end(limit: float) -> int:
 
 
 def _by_keywords(prepared: PreparedRanking, way: Way) -> Retrieved:
-    found = [each for each in prepared.candidates if each.id in prepared.hits]
+    found = [each for each in prepared.candidates if each.id in prepared.keyed or each.id == prepared.held]
     return _placed(way, (*prepared.constants, *found), prepared.options)
 
 
 def _without_duplicates(
-    entries: Iterable[WorldEntry], *, strict: bool
+    entries: Iterable[WorldEntry], prepared: PreparedRanking
 ) -> tuple[tuple[WorldEntry, ...], Mapping[str, str]]:
+    strict = prepared.options.strict
     seen: dict[str, str] = {}
     kept: list[WorldEntry] = []
     dropped: dict[str, str] = {}
@@ -230,20 +243,20 @@ def _without_duplicates(
         key = entry.comment or content
         if key in seen and (key or strict):
             dropped[entry.id] = seen[key]
-        else:
-            seen.setdefault(key, entry.id)
+        seen.setdefault(key, entry.id)
+        if entry.id not in dropped or entry.id == prepared.held:
             kept.append(entry)
-    return tuple(kept), MappingProxyType(dropped)
+    return tuple(kept), dropped
 
 
 def _placed(
     way: Way,
     entries: Sequence[WorldEntry],
     options: Options,
-    scores: Mapping[str, float] = MappingProxyType({}),
+    scores: Mapping[str, float] | None = None,
     ranked: tuple[WorldEntry, ...] = (),
     unembedded: tuple[WorldEntry, ...] = (),
-    duplicates: Mapping[str, str] = MappingProxyType({}),
+    duplicates: Mapping[str, str] | None = None,
 ) -> Retrieved:
     order: Callable[[Json], float] = _listing_order if options.strict else _order
     final = tuple(sorted(entries, key=lambda each: order(each.insertion_order)))
@@ -259,11 +272,11 @@ def _placed(
     return Retrieved(
         way,
         final,
-        scores,
+        scores or {},
         ranked,
         unembedded,
-        duplicates,
-        MappingProxyType({position: tuple(group) for position, group in groups.items()}),
+        duplicates or {},
+        {position: tuple(group) for position, group in groups.items()},
         tuple(unplaced),
     )
 

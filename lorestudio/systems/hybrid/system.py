@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
@@ -32,7 +32,6 @@ from lorestudio.systems.hybrid.book import (
     Options,
     Texts,
     WorldEntry,
-    options_of,
     texts_of,
     with_vector,
     worldbook,
@@ -40,8 +39,14 @@ from lorestudio.systems.hybrid.book import (
 from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way, embedded_text, finish, prepare
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
-from lorestudio.systems.vectors import KnownVectors, asked_for_vectors, embedder_named, offline_vectors
+from lorestudio.systems.runner import Run, RunStep
+from lorestudio.systems.vectors import (
+    KnownVectors,
+    TextVectors,
+    asked_for_vectors,
+    embedder_named,
+    offline_vectors,
+)
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -65,19 +70,6 @@ _PLACES: Final = {
 }
 
 
-class NoteVectors(Protocol):
-    """Whoever has the vectors of texts, or makes them."""
-
-    @property
-    def label(self) -> str:
-        """Who makes them, for people."""
-        ...
-
-    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of texts. Raises LlmError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class HybridSystem(System):
     """Decides by keys and similarity. Without `vectors` keys alone decide."""
@@ -85,7 +77,7 @@ class HybridSystem(System):
     kind: ClassVar[SystemKind]
 
     settings: HybridSettings = field(default_factory=HybridSettings)
-    vectors: NoteVectors | None = None
+    vectors: TextVectors | None = None
 
     @property
     def inputs(self) -> str:
@@ -114,19 +106,30 @@ class HybridSystem(System):
 class _HybridRun:
     """One generation under way."""
 
-    def __init__(self, moment: Moment, settings: HybridSettings, vectors: NoteVectors | None) -> None:
+    def __init__(self, moment: Moment, settings: HybridSettings, vectors: TextVectors | None) -> None:
         self.moment, self.settings, self.vectors = moment, settings, vectors
         self.entries = {str(entry.id): entry for entry in moment.index.entries}
-        self.options = _options(settings)
+        self.options = Options(
+            settings.limit,
+            settings.semantic_threshold,
+            settings.use_semantic_search,
+            FirstStep(settings.mode),
+            settings.keyword_boost,
+            settings.strict,
+        )
         self.texts = Texts("", "", ())
         self.prepared = PreparedRanking((), self.options)
         self.found = Retrieved(Way.EMPTY)
         self.problem = ""
         self.told = Run(moment)
-        self.candidates = self.told.candidates
         self.calls: list[AiCall] = []
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    @property
+    def candidates(self) -> list[Entry]:
+        """Those that go on, an entry that is held in among them."""
+        return self.told.candidates
+
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages in order."""
         return (
             self.told.step("snapshot", Phase.LOAD, self._load),
@@ -142,7 +145,8 @@ class _HybridRun:
 
     async def _load(self, ledger: Ledger) -> StageRecord:
         self.texts = texts_of(self.moment.chat, self.settings.exchanges)
-        book = worldbook(self.moment.index, self.moment.controls)
+        held = "" if self.moment.held is None else str(self.moment.held.entry)
+        book = worldbook(self.moment.index, self.moment.controls, held)
         for entry in self.moment.index.entries:
             if entry.guide:
                 ledger.refuse(entry, "guide_hidden")
@@ -152,7 +156,7 @@ class _HybridRun:
         has_model = self.vectors is not None and self.options.use_semantic
         book = await self._with_vectors(book) if has_model else book
         self.prepared = prepare(
-            book, self.texts.history, self.texts.user_input, self.options, has_model=self.vectors is not None
+            book, self.texts.history, self.texts.user_input, self.options, has_model=self.vectors is not None, held=held
         )
         return ledger.close(())
 
@@ -169,6 +173,8 @@ class _HybridRun:
             ledger.refuse(self.entries[key], "hy_pattern", problem=problem)
         for each in self.prepared.candidates:
             entry, hit = self.entries[each.id], self.prepared.hits.get(each.id)
+            if hit is None and not semantic:
+                continue  # held in without a key: it comes behind this stage
             self.candidates.append(entry)
             details: dict[str, Json] = {} if hit is None else {"key": hit.key} | self._message(hit.key)
             ledger.add(entry, "hy_eligible" if semantic else "hy_key", **details)
@@ -203,7 +209,7 @@ class _HybridRun:
 
     def _without_vector(self, ledger: Ledger, each: WorldEntry) -> None:
         entry = self.entries[each.id]
-        if each.id in self.prepared.hits:
+        if each.id in self.prepared.keyed:
             ledger.keep(entry, "hy_unembedded")
         else:
             self.told.drop(ledger, entry, "hy_unembedded_no_key")
@@ -211,7 +217,7 @@ class _HybridRun:
     def _by_keys(self, ledger: Ledger) -> StageRecord:
         """Nothing is ranked: every candidate with a key stays."""
         for each in self.prepared.candidates:
-            if each.id not in self.prepared.hits:
+            if each.id not in self.prepared.keyed:
                 self.told.drop(ledger, self.entries[each.id], "hy_unembedded_no_key")
         details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
         failed = self.found.way is Way.FAILED_QUERY
@@ -269,24 +275,20 @@ class _HybridRun:
 
     def trace(self, records: tuple[StageRecord, ...]) -> Trace:
         """Everything that was decided."""
-        moment = self.moment
         tokens = sum(injection.tokens for injection in self.told.injections)
         limits = (
             Limit("tokens", tokens, None, "tokens"),
             Limit("semantic top-K", len(self.found.ranked), self.settings.limit, "entries"),
         )
+        trace = self.told.trace(NAME, str(self.found.way), records)
+        vectors = self.vectors.label if self.vectors is not None else ""
         return replace(
-            self.told.trace(NAME, str(self.found.way), records),
+            trace,
             limits=limits,
             ai_calls=tuple(self.calls),
             words=VOCABULARY,
             warnings=(f"No vectors: {self.problem}.",) if self.problem else (),
-            facts={
-                "vectors": self.vectors.label if self.vectors is not None else "",
-                "threshold": self.options.threshold,
-                "counter": moment.counter.name,
-                "counted_exactly": moment.counter.exact,
-            },
+            facts={**trace.facts, "vectors": vectors, "threshold": self.options.threshold},
         )
 
     async def _with_vectors(self, book: tuple[WorldEntry, ...]) -> tuple[WorldEntry, ...]:
@@ -335,16 +337,6 @@ def rendered_entry(entry: WorldEntry, user: str, character: str) -> str:
     return f'<world_information tag="{tag}">\n{content}\n</world_information>'
 
 
-def _options(settings: HybridSettings) -> Options:
-    values: dict[str, Json] = {
-        "limit": settings.limit,
-        "semanticThreshold": settings.semantic_threshold,
-        "useSemanticSearch": settings.use_semantic_search,
-        "keywordBoost": settings.keyword_boost,
-    }
-    return options_of(values, mode=FirstStep(settings.mode), strict=settings.strict)
-
-
 def _made(settings: HybridSettings, _scene: Scene) -> HybridSystem:
     embedder = embedder_named(settings.embedder)
     return HybridSystem(settings, KnownVectors(embedder) if embedder is not None else None)
@@ -360,6 +352,5 @@ KIND: Final = SystemKind(
     filters=frozenset({"hy_blocked"}),
     no_budget="Hybrid retrieval has no token budget: it takes as many entries as “Semantic top-K” says, however long "
     "they are.",
-    not_held="What hybrid retrieval ranks it ranks by itself: an entry that is held in would not be compared with it.",
 )
 HybridSystem.kind = KIND

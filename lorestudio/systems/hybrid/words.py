@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lorestudio.trace.model import Trace
-from lorestudio.trace.vocabulary import Reason, Tone, Vocabulary, table
-
-GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
+from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Vocabulary, table
 
 _REASONS: Final = (
     Reason("hy_key", GOOD, "Key found", "The key {key!q} occurs in the newest messages.", details=("key",)),
@@ -71,16 +69,12 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
-def _widening(_trace: Trace) -> str:
-    return (
-        "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come first "
-        "(Settings of the system)."
-    )
-
-
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
-    widening=_widening,
+    widening=lambda _trace: (
+        "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come first "
+        "(Settings of the system)."
+    ),
     origins={"constant": ("constant",), "keyword": ("hy_key",), "similar": ("hy_ranked",)},
     unasked=frozenset({"constant", "hy_eligible"}),
     tells_keys=frozenset({"hy_key", "hy_eligible"}),

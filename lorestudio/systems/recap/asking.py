@@ -10,9 +10,10 @@ import json
 import math
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.json_text import parse_json
@@ -22,7 +23,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRequest, NoAnswers
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
-from lorestudio.systems.recap.queue import HopelessError, QueuedOperation, QueueState, StoredAnswer
+from lorestudio.systems.recap.queue import HopelessError, QueuedOperation, StoredAnswer
 from lorestudio.systems.recap.records import Record, mapping, message_text, text_of
 from lorestudio.trace.model import AiCall
 
@@ -167,12 +168,8 @@ def read_preset(document: Json) -> QuestionPreset:
 
 @dataclass(frozen=True, slots=True)
 class RequestTokens:
-    """What a question takes. `total` is its JSON with the safety factor; `room` is 0 where nobody knows it."""
+    """What a question takes, against the `room` of its model, 0 where nobody knows it."""
 
-    system: int
-    messages: int
-    user: int
-    prefill: int
     total: int
     room: int
 
@@ -180,19 +177,6 @@ class RequestTokens:
     def too_large(self) -> bool:
         """Whether it does not fit the model."""
         return 0 < self.room < self.total
-
-    @property
-    def metadata(self) -> dict[str, Json]:
-        """Under the names that the original keeps (rules: recap-memory 21.6)."""
-        return {
-            "tokens_system": self.system,
-            "tokens_messages": self.messages,
-            "tokens_user": self.user,
-            "tokens_prefill": self.prefill,
-            "tokens_content_subtotal": self.system + self.messages + self.user + self.prefill,
-            "tokens_total": self.total,
-            "tokens_max_context": self.room,
-        }
 
 
 def _pieces(template: str, params: Mapping[str, Json], *, nested: bool) -> list[tuple[str, str]]:
@@ -378,18 +362,11 @@ class WorkContext:
         )
 
     def tokens(self, request: ChatRequest, preset: str = "") -> RequestTokens:
-        """What a question takes, against the room that its model has for prompts."""
+        """What a question takes as JSON, with the safety factor, against the room that its model has for prompts."""
         roles = [("system", request.system), *request.before, ("user", request.user), ("assistant", request.prefill)]
         spoken = json.dumps([{"role": role, "content": text} for role, text in roles if text], ensure_ascii=False)
-        count = self.around.counter.count
-        return RequestTokens(
-            count(request.system),
-            sum(count(text) for _, text in request.before),
-            count(request.user),
-            count(request.prefill),
-            math.ceil(count(spoken) * self.settings.tokenizer_correction_factor),
-            self.presets.get(preset, NO_PRESET).max_context or self.context_size,
-        )
+        count = math.ceil(self.around.counter.count(spoken) * self.settings.tokenizer_correction_factor)
+        return RequestTokens(count, self.presets.get(preset, NO_PRESET).max_context or self.context_size)
 
     async def ask(self, request: ChatRequest) -> ChatReply:
         """The reply to a question. Raises LlmError; a reply without text is one, too."""
@@ -417,22 +394,22 @@ class WorkContext:
             return True
 
 
-class Handler:
+Stored: TypeAlias = tuple[RecapChat, StoredAnswer]
+"""A chat after an operation, the same one where nothing changed, and what follows."""
+
+
+class Handler(ABC):
     """What one kind of operation means."""
 
+    @abstractmethod
     async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """What the model says, as JSON."""
-        raise NotImplementedError
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    @abstractmethod
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chat with the answer in it, and what follows. The same chat where it was there already."""
-        raise NotImplementedError
 
-    def failed(
-        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chat after the operation failed for good, and what is to be done nevertheless."""
         del operation, error, ctx
         return chat, StoredAnswer()

@@ -15,7 +15,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.messages import SCENE_BREAK, ChatReply, ChatRequest
-from lorestudio.systems.recap.asking import Handler, WorkContext, stripped, unusable
+from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped, unusable
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.queue import (
     HopelessError,
@@ -23,7 +23,6 @@ from lorestudio.systems.recap.queue import (
     OperationType,
     Priority,
     QueuedOperation,
-    QueueState,
     StoredAnswer,
 )
 from lorestudio.systems.recap.records import mapping, message_text, text_of
@@ -45,7 +44,7 @@ from lorestudio.systems.recap.scene_breaks import (
     speaks_of_formatting,
 )
 from lorestudio.systems.recap.scene_recaps import scene_request
-from lorestudio.systems.recap.scenes import checked, is_visible_break, toggle, unchecked
+from lorestudio.systems.recap.scenes import unchecked
 
 
 def fitted_end(start: int, end: int, fits: Callable[[int], bool], step: int) -> int:
@@ -208,11 +207,8 @@ class Detect(Handler):
             return {**decided, "outcome": "vetoed"}
         return {**decided, "outcome": "found"}
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The break that was found and the search backwards from it, or what is to be looked through next."""
-        del queue
         search, made = search_of(operation), mapping(answer)
         at, end = number_in(made, "at"), number_in(made, "end")
         last = search.end if end is None else end
@@ -231,14 +227,12 @@ class Detect(Handler):
             case "below_minimum":
                 earliest = number_in(made, "earliest")
                 if earliest is None or earliest <= search.start:
-                    return chat.with_messages(checked(chat.messages, search.start, last)), StoredAnswer(
-                        summary="too early"
-                    )
-                chat = chat.with_messages(checked(chat.messages, search.start, earliest - 1))
+                    return chat.checked(search.start, last), StoredAnswer(summary="too early")
+                chat = chat.checked(search.start, earliest - 1)
                 later = detect_operation(earliest, search.end, search.offset)
                 return chat, StoredAnswer((later,), "the choice was too early, so the search goes on behind")
             case "vetoed" if at is not None:
-                chat = chat.with_messages(checked(chat.messages, search.start, at))
+                chat = chat.checked(search.start, at)
                 following = _rest(chat, at + 1, search, ctx)
                 return chat, StoredAnswer(
                     following, f"message {at} was refused: the scene rather goes on ({rationale})"
@@ -246,7 +240,7 @@ class Detect(Handler):
             case "found" if at is not None and chat.at(at) is not None:
                 return _place(chat, search, at, rationale)
             case "none":
-                chat = chat.with_messages(checked(chat.messages, search.start, last))
+                chat = chat.checked(search.start, last)
                 following = _rest(chat, last + 1, search, ctx) if truthy(made.get("shortened")) else ()
                 return chat, StoredAnswer(following, f"no scene ends between {search.start} and {last}")
         return chat, StoredAnswer(summary="there were too few messages to choose from")
@@ -272,11 +266,8 @@ class DetectBackwards(Handler):
             return {"at": False, "rationale": said.rationale}
         return {"at": _number(said.at), "rationale": said.rationale}
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """An earlier break and the search before it, or the end of the chain: the recaps."""
-        del queue
         search, at = search_of(operation, "backward"), number_in(mapping(answer), "at")
         following = number_in(operation.metadata, "next_break")
         after = search.end + 1 if following is None else following
@@ -286,9 +277,7 @@ class DetectBackwards(Handler):
         found = list(positions(operation.metadata.get("discovered")))
         if at is None or chat.at(at) is None:
             return chat, StoredAnswer(_end_of_chain(chat, operation, found, ctx), "no earlier break")
-        if not is_visible_break(chat.messages[at]):
-            chat = chat.with_messages(toggle(chat.messages, at))
-        chat = chat.with_messages(checked(chat.messages, at + 1, after - 1))
+        chat = chat.with_break(at).checked(at + 1, after - 1)
         found = [at, *found]
         least = ctx.settings.auto_scene_break_minimum_scene_length
         if at - search.start < 2 * least:
@@ -296,19 +285,15 @@ class DetectBackwards(Handler):
         step = _backwards(search.start, at, {**operation.carried, "discovered": list(found), "next_break": at})
         return chat, StoredAnswer((step,), f"an earlier break at {at}")
 
-    def failed(
-        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chain ends with what was found."""
         del error
         found = list(positions(operation.metadata.get("discovered")))
         return chat, StoredAnswer(_end_of_chain(chat, operation, found, ctx))
 
 
-def _place(chat: RecapChat, search: BreakSearch, at: int, rationale: str) -> tuple[RecapChat, StoredAnswer]:
-    if not is_visible_break(chat.messages[at]):
-        chat = chat.with_messages(toggle(chat.messages, at))
-    chat = chat.with_messages(checked(chat.messages, search.start, at))
+def _place(chat: RecapChat, search: BreakSearch, at: int, rationale: str) -> Stored:
+    chat = chat.with_break(at).checked(search.start, at)
     carried: dict[str, Json] = {
         "discovered": [at], "next_break": at, "original_break": at, "original_end": search.end
     }  # fmt: skip

@@ -20,6 +20,7 @@ from lorestudio.systems.recap.records import (
     namespace,
 )
 from lorestudio.systems.recap.running import (
+    Ownership,
     RunningRecaps,
     Storage,
     cleaned,
@@ -128,10 +129,25 @@ class RecapChat:
         """With other messages."""
         return replace(self, messages=messages)
 
+    def checked(self, first: int, last: int) -> RecapChat:
+        """With the messages of a range counting as looked through for breaks."""
+        return self.with_messages(scenes.checked(self.messages, first, last))
+
+    def with_break(self, index: int) -> RecapChat:
+        """With a visible scene break at this position."""
+        shown = scenes.is_visible_break(self.messages[index])
+        return self if shown else self.with_messages(scenes.toggle(self.messages, index))
+
     @property
     def storage(self) -> Storage:
-        """The running recap's versions, and how it was decided that they belong here."""
-        return storage(self.id, self.metadata, self.lorebooks)
+        """The running recap's versions, and how it was decided that they belong here.
+
+        A branch has none of those that reach beyond it (rules: recap-memory 19.6).
+        """
+        found = storage(self.id, self.metadata, self.lorebooks)
+        if found.outcome is not Ownership.ADOPTED_BRANCH:
+            return found
+        return replace(found, store=cleaned(found.store, len(self.messages), self.recaps)[0])
 
     @property
     def running(self) -> RunningRecaps:
@@ -180,16 +196,6 @@ class RecapChat:
         """Without versions of the running recap whose scene is gone, and their numbers."""
         store, gone = cleaned(self.running, len(self.messages), self.recaps)
         return (self.with_running(store), gone) if gone else (self, gone)
-
-    def branch(self, last: int, name: str) -> RecapChat:
-        """A branch of this chat: its messages up to `last`, and a copy of its metadata that names this one.
-
-        Versions of the running recap that reach beyond are left out (rules: recap-memory 19.6).
-        """
-        copied: Mapping[str, Json] = {**self.metadata, "main_chat": self.id}
-        chat = replace(self, id=name, messages=self.messages[: last + 1], metadata=copied)
-        adopted = chat.with_running(chat.running) if truthy(self.running.versions) else chat
-        return adopted.cleaned()[0]
 
     def cleared(self) -> tuple[RecapChat, Cleared]:
         """Without anything that recap memory keeps, and how much that was."""

@@ -1,8 +1,8 @@
 """The chat file as recap memory reads and writes it: only what it changes is spelled anew.
 
 Data goes where the original keeps it: into each message's `extra` and `swipe_info`, and into the header's metadata
-(rules: recap-memory 2, 4, 20). The open chat is written a second after the last change, or at once where it has to be.
-Where another program has written the file meanwhile, its version is taken and the changes are carried over to it.
+(rules: recap-memory 2, 4, 20). Every change of the open chat is written at once. Where another program has written the
+file meanwhile, its version is taken and the changes are carried over to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, LineKind, digest_of
+from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, LineKind
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.records import METADATA, message_record, new_header, read_message
 from lorestudio.exchange.json_spelling import changed_text, spell_record
@@ -25,6 +25,7 @@ from lorestudio.settings.files import write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
 from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, alike, mapping, namespace
 from lorestudio.systems.recap.running import STORE_KEY
+from lorestudio.vault.writer import digest_of
 
 OURS: Final = (STORE_KEY, REFUSED_KEY)
 """What the metadata of a chat keeps for recap memory."""
@@ -166,9 +167,6 @@ def _rewritten(text: str, record: Mapping[str, Json]) -> str:
     return text[:start] + changed_text(body, record) + text[start + len(body) :]
 
 
-DEBOUNCE_S: Final = 1.0
-"""How long after the last change the chat is written (rules: recap-memory 20)."""
-
 _ATTEMPTS: Final = 3
 
 Change = Callable[[RecapChat], RecapChat]
@@ -176,17 +174,10 @@ Change = Callable[[RecapChat], RecapChat]
 
 @dataclass(slots=True, eq=False)
 class ChatBook:
-    """A chat file that is open. One event loop uses it; the disk is waited for in a thread.
-
-    `on_problem` gets a sentence where a delayed write failed; the change stays in memory and is tried again.
-    """
+    """A chat file that is open. One event loop uses it; the disk is waited for in a thread."""
 
     file: ChatFile
     chat: RecapChat
-    debounce_s: float = DEBOUNCE_S
-    on_problem: Callable[[str], None] | None = None
-    _timer: asyncio.TimerHandle | None = None
-    _writing: asyncio.Task[None] | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @classmethod
@@ -194,11 +185,6 @@ class ChatBook:
         """Open a chat file. Raises InputError; waits for the disk."""
         file = read_chat_file(path)
         return cls(file, file.chat)
-
-    @property
-    def is_saved(self) -> bool:
-        """Whether the file holds everything."""
-        return self.chat == self.file.chat
 
     async def change(self, how: Change) -> RecapChat:
         """Change the chat and write it at once. Raises InputError; then the chat is as it was before."""
@@ -212,39 +198,6 @@ class ChatBook:
                 self.chat = before
                 raise
         return self.chat
-
-    def edit(self, how: Change) -> RecapChat:
-        """Change the chat; it is written when a second has passed without another change."""
-        self.chat = how(self.chat)
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(self.debounce_s, self._begin_writing)
-        return self.chat
-
-    async def flush(self) -> None:
-        """Write what is not written yet. Raises InputError."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        async with self._lock:
-            await self._write()
-
-    async def close(self) -> None:
-        """Write what is not written yet and end. Raises InputError."""
-        if self._writing is not None:
-            await asyncio.wait({self._writing})
-        await self.flush()
-
-    def _begin_writing(self) -> None:
-        self._timer = None
-        self._writing = asyncio.ensure_future(self._write_later())
-
-    async def _write_later(self) -> None:
-        try:
-            await self.flush()
-        except InputError as error:
-            if self.on_problem is not None:
-                self.on_problem(str(error))
 
     async def _refresh(self) -> None:
         """Take over what another program has written meanwhile."""
@@ -266,7 +219,7 @@ class ChatBook:
 
     async def _write(self) -> None:
         for _ in range(_ATTEMPTS):
-            if self.is_saved:
+            if self.chat == self.file.chat:
                 return
             try:
                 written = await asyncio.to_thread(write_chat_file, self.file, self.chat)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -18,16 +18,13 @@ from lorestudio.domain.javascript import Json, length, trim, trim_end, truthy
 from lorestudio.domain.resources import prompt_text
 from lorestudio.domain.tokens import CharacterEstimate, TokenCounter
 from lorestudio.llm.messages import RECAP, ChatRequest
-from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap.asking import Handler, WorkContext, stripped
+from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.queue import (
     HopelessError,
     NewOperation,
     OperationType,
-    Priority,
     QueuedOperation,
-    QueueState,
     StoredAnswer,
 )
 from lorestudio.systems.recap.records import (
@@ -49,23 +46,13 @@ NO_MESSAGE: Final = "no_message"
 
 
 @dataclass(frozen=True, slots=True)
-class TestedRule:
-    """One test of the tree: what it looked at, what the setting is, and whether the message passed."""
-
-    code: str
-    value: Json
-    setting: Json
-    passed: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Exclusion:
     """The outcome for one message: `reason` is a code of (rules: recap-memory 8), empty where the message takes
-    part.
+    part; `figures` are tokens and threshold of one that is too short.
     """
 
     reason: str = ""
-    tests: tuple[TestedRule, ...] = ()
+    figures: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def included(self) -> bool:
@@ -73,67 +60,35 @@ class Exclusion:
         return not self.reason
 
 
-_ExclusionTest = Callable[[Record, RecapSurroundings], TestedRule]
-
-
 def exclusion(message: Record | None, around: RecapSurroundings) -> Exclusion:
     """Put a message to the tests, in order, up to the first that rejects it."""
     if message is None:
-        return Exclusion(NO_MESSAGE, (TestedRule(NO_MESSAGE, None, None, passed=False),))
-    tests: list[TestedRule] = []
-    for step in _TESTS:
-        test = step(message, around)
-        tests.append(test)
-        if not test.passed:
-            return Exclusion(test.code, tuple(tests))
-    return Exclusion(tests=tuple(tests))
-
-
-def _flag(code: str, key: str) -> _ExclusionTest:
-    """A flag of the namespace that rejects."""
-
-    def step(message: Record, around: RecapSurroundings) -> TestedRule:  # noqa: ARG001  # all steps have one shape
-        value = get_data(message, key)
-        return TestedRule(code, value, None, passed=not truthy(value))
-
-    return step
-
-
-def _kind(code: str, of: Callable[[Record], bool], allowed: Callable[[RecapSettings], bool]) -> _ExclusionTest:
-    """A kind of message that a setting may leave out."""
-
-    def step(message: Record, around: RecapSurroundings) -> TestedRule:
-        value, setting = of(message), allowed(around.settings)
-        return TestedRule(code, value, setting, passed=setting or not value)
-
-    return step
-
-
-def _enabled(message: Record, around: RecapSurroundings) -> TestedRule:
-    key = character_key(message)
-    return TestedRule("character_disabled", key, None, passed=not around.in_group or key not in around.disabled)
-
-
-def _length(message: Record, around: RecapSurroundings) -> TestedRule:
+        return Exclusion(NO_MESSAGE)
+    for code, rejects in _TESTS:
+        if rejects(message, around):
+            return Exclusion(code)
     count, least = around.counter.count(message_text(message)), around.settings.message_length_threshold
-    return TestedRule("too_short", count, least, passed=count >= least)
+    return Exclusion("too_short", {"tokens": count, "threshold": least}) if count < least else Exclusion()
 
 
-_TESTS: Final[tuple[_ExclusionTest, ...]] = (
-    _flag("own_system_message", "is_auto_recap_system_memory"),
-    _flag("excluded_by_user", "exclude"),
-    _kind("user_message", lambda message: truthy(message.get("is_user")), lambda s: s.include_user_messages),
-    _kind("thought", lambda message: truthy(message.get("is_thoughts")), lambda _: False),
-    _kind("hidden_message", lambda message: truthy(message.get("is_system")), lambda s: s.include_system_messages),
-    _kind(
-        "narrator",
-        lambda message: mapping(message.get("extra")).get("type") == "narrator",
-        lambda s: s.include_narrator_messages,
+_TESTS: Final[tuple[tuple[str, Callable[[Record, RecapSurroundings], bool]], ...]] = (
+    ("own_system_message", lambda message, _: truthy(get_data(message, "is_auto_recap_system_memory"))),
+    ("excluded_by_user", lambda message, _: truthy(get_data(message, "exclude"))),
+    ("user_message", lambda message, at: truthy(message.get("is_user")) and not at.settings.include_user_messages),
+    ("thought", lambda message, _: truthy(message.get("is_thoughts"))),
+    (
+        "hidden_message",
+        lambda message, at: truthy(message.get("is_system")) and not at.settings.include_system_messages,
     ),
-    _enabled,
-    _length,
+    (
+        "narrator",
+        lambda message, at: (
+            mapping(message.get("extra")).get("type") == "narrator" and not at.settings.include_narrator_messages
+        ),
+    ),
+    ("character_disabled", lambda message, at: at.in_group and character_key(message) in at.disabled),
 )
-"""Tests 1 to 8 in their order, which decides the reason that is given."""
+"""Tests 1 to 7 in their order, which decides the reason that is given; the length is the 8th."""
 
 
 SEPARATOR: Final = "\n"
@@ -182,14 +137,7 @@ class Inclusion:
     @property
     def tokens(self) -> int:
         """Tokens of what was collected."""
-        counts = [
-            step.after for step in self.steps if step.decision is WalkDecision.INCLUDED and step.after is not None
-        ]
-        return counts[-1] if counts else 0
-
-    def flag(self, index: int) -> str | None:
-        """What the message's `include` becomes."""
-        return INCLUDED if index in self.included else None
+        return next((step.after or 0 for step in reversed(self.steps) if step.decision is WalkDecision.INCLUDED), 0)
 
 
 def token_limit(context_size: float, limit: float | None, kind: str) -> float | None:
@@ -320,9 +268,9 @@ _MODES: Final[Mapping[str, tuple[bool, bool]]] = {
 """Whether messages are shown, and whether recaps are."""
 
 
-def recap_operation(index: int, priority: float = Priority.NORMAL) -> NewOperation:
+def recap_operation(index: int) -> NewOperation:
     """The operation for the recap of one message."""
-    return NewOperation(OperationType.RECAP, {"index": index}, priority, metadata={"message_id": index})
+    return NewOperation(OperationType.RECAP, {"index": index}, metadata={"message_id": index})
 
 
 def history_text(messages: Sequence[Record], index: int, around: RecapSurroundings) -> str:
@@ -414,11 +362,9 @@ class MessageRecap(Handler):
                 break
         return {"unsound": True, "hash": recap_hash(message_text(message))}
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The recap on its message, on the active swipe as well. Of a text that changed meanwhile it is dropped."""
-        del queue, ctx
+        del ctx
         index, made = index_of(operation), mapping(answer)
         message = chat.at(index)
         if message is None or made.get("hash") != recap_hash(message_text(message)):
@@ -438,9 +384,7 @@ class MessageRecap(Handler):
         }
         return chat.with_message(index, with_values(message, wanted)), StoredAnswer(summary=text_of(made.get("memory")))
 
-    def failed(
-        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The message says why it has no recap; one that it had stays."""
         del ctx
         index = index_of(operation)

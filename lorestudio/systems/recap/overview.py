@@ -15,7 +15,7 @@ from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatFile
 from lorestudio.systems.recap.message_recaps import WalkDecision
 from lorestudio.systems.recap.queue import QueueState
-from lorestudio.systems.recap.records import get_data, get_memory, is_included, message_text, namespace, text_of
+from lorestudio.systems.recap.records import get_memory, is_included, message_text, namespace, text_of
 from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
 from lorestudio.systems.recap.running import RunningRecaps
 from lorestudio.systems.recap.scenes import (
@@ -26,8 +26,10 @@ from lorestudio.systems.recap.scenes import (
     generation_range,
     has_recap,
     locks,
+    name_of,
     recap_hash,
     recap_in_words,
+    recap_of,
     versions_of,
 )
 from lorestudio.systems.recap.session import RecapSession
@@ -116,14 +118,9 @@ def scene_rows(chat: RecapChat, scenes_in_recap: int = 1) -> tuple[SceneRow, ...
     for index in breaks:
         message = chat.messages[index]
         where, other = display_range(breaks, recaps, index), generation_range(breaks, index, scenes_in_recap)
-        name = text_of(get_data(message, "scene_break_name")) or f"Scene {where[0]}-{where[1]}"
-        recap = recap_in_words(text_of(get_data(message, "scene_recap_memory"))) if has_recap(message) else ""
-        rows.append(
-            SceneRow(
-                index, where, name, recap, versions_of(message).words, locked.get(index, SceneLock()),
-                None if other == where else other,
-            )
-        )  # fmt: skip
+        recap = recap_in_words(recap_of(message)) if has_recap(message) else ""
+        lock, made_of = locked.get(index, SceneLock()), None if other == where else other
+        rows.append(SceneRow(index, where, name_of(message, where), recap, versions_of(message).words, lock, made_of))
     return tuple(rows)
 
 
@@ -141,7 +138,6 @@ class RecapPicture:
     file: ChatFile = field(repr=False)
     messages: tuple[MessageRow, ...] = ()
     scenes: tuple[SceneRow, ...] = ()
-    scene_texts: Mapping[int, tuple[str, ...]] = field(default_factory=dict, repr=False)
     running: RunningRecaps = field(default_factory=RunningRecaps, repr=False)
     pinned: frozenset[int] = frozenset()
     in_running: frozenset[int] = frozenset()
@@ -177,11 +173,6 @@ class WalkRow:
     decision: WalkDecision
     before: int | None
     after: int | None
-
-    @property
-    def fits(self) -> bool:
-        """Whether its recap takes part."""
-        return self.decision is WalkDecision.INCLUDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +212,9 @@ def picture(session: RecapSession) -> RecapPicture:
         if not scene.is_bookmark and scene.index <= reaches
         for index in range(scene.where[0], scene.where[1] + 1)
     )
-    texts = {scene.index: versions_of(chat.messages[scene.index]).texts for scene in scenes}
     pinned = frozenset(row.index for row in messages if row.pinned)
     notice = chat.storage.notice
-    return RecapPicture(
-        session.path, session.book.file, messages, scenes, texts, store, pinned, told, verdicts, trace, notice
-    )
+    return RecapPicture(session.path, session.book.file, messages, scenes, store, pinned, told, verdicts, trace, notice)
 
 
 def prompt_at(session: RecapSession, message: int) -> PromptAt:

@@ -300,10 +300,8 @@ class QueueState:
         return replace(self, log=(*self.log, finished)[-KEPT_LOG:])
 
 
-def make_operation(
-    new: NewOperation, now_ms: int, queue_version: int, draw: Callable[[], float], *, after: Iterable[str] = ()
-) -> QueuedOperation:
-    """An operation with its id: `op_`, the time, and nine random characters. `after` are further dependencies."""
+def make_operation(new: NewOperation, now_ms: int, queue_version: int, draw: Callable[[], float]) -> QueuedOperation:
+    """An operation with its id: `op_`, the time, and nine random characters."""
     letters = "".join(base36(int(draw() * 36)) for _ in range(9))
     return QueuedOperation(
         id=f"op_{now_ms}_{letters}",
@@ -311,7 +309,7 @@ def make_operation(
         params=new.params,
         created_at=now_ms,
         priority=new.priority,
-        dependencies=tuple(dict.fromkeys((*new.dependencies, *after))),
+        dependencies=tuple(dict.fromkeys(new.dependencies)),
         metadata=new.metadata,
         queue_version=queue_version,
     )
@@ -415,14 +413,14 @@ class HopelessError(Exception):
 class StoredAnswer:
     """An answer is in the chat: what follows from it, and a few words on what came of it.
 
-    With `hands_on`, what waits for this operation waits for the first of `follow_ups` instead; `dropped` are operations
+    With `hands_on`, what waits for this operation waits for the first of `follow_ups` instead; `drops` tells operations
     that have lost their point.
     """
 
     follow_ups: tuple[NewOperation, ...] = ()
     summary: str = ""
     hands_on: bool = False
-    dropped: tuple[str, ...] = ()
+    drops: Callable[[QueuedOperation], bool] = lambda _: False
 
 
 _ENDING: Final = ".recap-queue.json"

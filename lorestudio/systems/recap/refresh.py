@@ -19,7 +19,6 @@ from lorestudio.systems.recap.records import (
     NAMESPACE,
     Record,
     get_data,
-    message_text,
 )
 from lorestudio.systems.recap.running import RunningRecaps, Storage
 from lorestudio.systems.recap.scenes import PINNED_HIDDEN, Range, with_visibility
@@ -44,8 +43,6 @@ _SEED: Final = {0: RecapPlace.BEFORE_MAIN, 1: RecapPlace.IN_CHAT, 2: RecapPlace.
 _HOST: Final = {-1: RecapPlace.NONE, 0: RecapPlace.AFTER_MAIN, 1: RecapPlace.IN_CHAT, 2: RecapPlace.BEFORE_MAIN}
 
 ROLE_NAMES: Final = {role: role.name.lower() for role in Role}
-_ROLE_ORDER: Final = (Role.ASSISTANT, Role.USER, Role.SYSTEM)
-"""From top to bottom where several stand at one place."""
 
 PLACE_WORDS: Final = {
     RecapPlace.NONE: "nowhere",
@@ -92,71 +89,6 @@ def injection(store: RunningRecaps, settings: RecapSettings, *, enabled: bool = 
         settings.running_scene_recap_role,
         settings.running_scene_recap_scan,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedText:
-    """An injection with the place that its code came to."""
-
-    key: str
-    text: str
-    place: RecapPlace
-    depth: int
-    role: int
-
-
-@dataclass(frozen=True, slots=True)
-class OrderedBlock:
-    """One block of a prompt. `place` is a `RecapPlace`, card, history or new_message; `role` is of injections only."""
-
-    place: str
-    text: str
-    role: int | None = None
-
-
-def prompt_order(
-    card: str, history: Sequence[Record], injections: Sequence[PlacedText], new_message: str
-) -> tuple[OrderedBlock, ...]:
-    """The blocks of a prompt from top to bottom (rules: recap-memory 16.4).
-
-    In the chat, an injection of depth d stands before the last d messages; one deeper than the chat is long stands
-    before the first, and of several such the deepest stands first. Seed code 1 at depth 0 stands after the last
-    message (rules: recap-memory 16.3).
-    """
-    seen = [message for message in history if not truthy(message.get("is_system"))]
-    inside = [item for item in injections if item.place is RecapPlace.IN_CHAT]
-    blocks = [
-        *_joined(injections, RecapPlace.BEFORE_MAIN),
-        OrderedBlock("card", card),
-        *_joined(injections, RecapPlace.AFTER_MAIN),
-    ]
-    for number in range(len(seen) + 1):
-        blocks += _at_depth(inside, len(seen) - number, deepest=number == 0)
-        if number < len(seen):
-            blocks.append(OrderedBlock("history", message_text(seen[number])))
-    return (*blocks, *_joined(injections, RecapPlace.AFTER_HISTORY), OrderedBlock("new_message", new_message))
-
-
-def _at_depth(inside: Sequence[PlacedText], depth: int, *, deepest: bool) -> list[OrderedBlock]:
-    depths = sorted({item.depth for item in inside if item.depth == depth or (deepest and item.depth > depth)})
-    return [
-        block
-        for found in reversed(depths)
-        for block in _joined([item for item in inside if item.depth == found], RecapPlace.IN_CHAT)
-    ]
-
-
-def _joined(injections: Sequence[PlacedText], place: RecapPlace) -> list[OrderedBlock]:
-    """One block per role: its injections by their keys, trimmed, one a line."""
-    blocks: list[OrderedBlock] = []
-    for role in _ROLE_ORDER:
-        found = sorted(
-            (item for item in injections if item.place is place and item.role == role), key=lambda item: item.key
-        )
-        text = "\n".join(trim(item.text) for item in found if trim(item.text))
-        if text:
-            blocks.append(OrderedBlock(place.value, text, int(role)))
-    return blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,13 +165,8 @@ def auto_hide(message_count: int, breaks: Sequence[int], scene_count: int) -> Hi
     """
     start = breaks[len(breaks) - scene_count] + 1 if 0 < scene_count <= len(breaks) else None
     hidden = min(start or 0, message_count)
-    return Hiding(
-        scene_count,
-        tuple(breaks),
-        start,
-        ((0, hidden - 1),) if hidden else (),
-        ((hidden, message_count - 1),) if hidden < message_count else (),
-    )
+    hide, unhide = ranges(range(hidden)), ranges(range(hidden, message_count))
+    return Hiding(scene_count, tuple(breaks), start, hide, unhide)
 
 
 def with_hiding(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[Record, ...]:

@@ -15,12 +15,11 @@ from typing import Final, Literal, TypeAlias
 
 from lorestudio.domain.javascript import NOT_WS, WS, Json, to_number, trim, truthy
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap.asking import Handler, WorkContext, answer_object
+from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, answer_object
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueuedOperation, StoredAnswer
 from lorestudio.systems.recap.records import Record, mapping, message_text
 
-Which: TypeAlias = Literal["both", "user", "character"]
 Mode: TypeAlias = Literal["forward", "backward", "forced"]
 
 _RULE = re.compile(rf"{WS}*(?:-{{3,}}|\*{{3,}}|_{{3,}}|={{3,}}){WS}*")
@@ -311,9 +310,7 @@ def read_chain(operation: QueuedOperation) -> Chain:
 class ChainedHandler(Handler):
     """An operation of a chain of scenes, which goes on without one that failed."""
 
-    def failed(
-        self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The next of the chain."""
         del error
         return chat, StoredAnswer(read_chain(operation).next(chat, ctx.settings))

@@ -15,7 +15,7 @@ from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.messages import RECAP_STAGES, RUNNING_RECAP, SCENE_RECAP, ChatReply, ChatRequest
-from lorestudio.systems.recap.asking import WorkContext, answer_value, stripped, unusable
+from lorestudio.systems.recap.asking import Stored, WorkContext, answer_value, stripped, unusable
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.message_recaps import index_of
 from lorestudio.systems.recap.queue import (
@@ -24,10 +24,9 @@ from lorestudio.systems.recap.queue import (
     OperationType,
     Priority,
     QueuedOperation,
-    QueueState,
     StoredAnswer,
 )
-from lorestudio.systems.recap.records import get_data, mapping, message_text, text_of
+from lorestudio.systems.recap.records import mapping, message_text, text_of
 from lorestudio.systems.recap.running import running_text, scenes_to_use
 from lorestudio.systems.recap.scene_breaks import (
     Chain,
@@ -40,7 +39,6 @@ from lorestudio.systems.recap.scene_breaks import (
 )
 from lorestudio.systems.recap.scenes import (
     Range,
-    checked,
     cleared,
     effective_range,
     extracted_stage,
@@ -51,6 +49,7 @@ from lorestudio.systems.recap.scenes import (
     organised_stage,
     parsed_stage,
     recap_in_words,
+    recap_of,
     versions_of,
     with_combined,
     with_recap,
@@ -79,7 +78,7 @@ def after_scene(chat: RecapChat, index: int, where: Range, chain: Chain, ctx: Wo
         return chain.next(chat, settings)
     if settings.running_scene_recap_mode == REBUILD:
         return (running_operation(Priority.HIGH, chain),)
-    if is_empty_stage3(text_of(get_data(chat.messages[index], "scene_recap_memory"))):
+    if is_empty_stage3(recap_of(chat.messages[index])):
         return chain.next(chat, settings)
     return (combine_operation(index, where, chain),)
 
@@ -95,16 +94,13 @@ class Combine(ChainedHandler):
         if message is None or not has_recap(message):
             raise HopelessError(f"The scene that ends at message {index} has no recap to work in.")
         before = chat.running.previous_before(index)
-        new = recap_in_words(text_of(get_data(message, "scene_recap_memory")))
+        new = recap_in_words(recap_of(message))
         return await _running_answer(
             before.content if before is not None else "", new, prompt_text("recap", "combine"), ctx
         )
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The text as the current version, the scene locked, and the chain of scenes goes on."""
-        del queue
         index, text = _scene_of(operation), text_of(mapping(answer).get("text"))
         message = chat.at(index)
         if message is None or not has_recap(message):
@@ -132,17 +128,13 @@ class Rebuild(ChainedHandler):
         if not used:
             raise HopelessError("There is no scene recap yet. Make one, and then the running recap.")
         new = "\n\n".join(
-            f"Scene {number}:\n{recap_in_words(text_of(get_data(chat.messages[index], 'scene_recap_memory')))}"
-            for number, index in enumerate(used, 1)
+            f"Scene {number}:\n{recap_in_words(recap_of(chat.messages[index]))}" for number, index in enumerate(used, 1)
         )
         made = await _running_answer("", new, prompt_text("recap", "rebuild"), ctx)
         return {**made, "used": list(used)}
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The text as the current version."""
-        del queue
         text, used = text_of(mapping(answer).get("text")), positions(mapping(answer).get("used"))
         store, last = chat.running, used[-1] if used else 0
         current = store.get()
@@ -171,7 +163,7 @@ async def _running_answer(before: str, new: str, template: str, ctx: WorkContext
             f"({tokens.room:,}). Choose a model with more room."
         )
     reply = await ctx.ask(request)
-    return {"text": _text_of_reply(reply), "tokens": tokens.metadata}
+    return {"text": _text_of_reply(reply)}
 
 
 def _text_of_reply(reply: ChatReply) -> str:
@@ -252,9 +244,8 @@ class SceneRecap(ChainedHandler):
             raise HopelessError(f"The chat has no message {index} any more.")
         where = scene_range(chat, index, ctx)
         request = scene_request(chat, where, ctx)
-        tokens = ctx.tokens(request, ctx.settings.scene_recap_preset)
-        around: dict[str, Json] = {"start": where[0], "end": where[1], "tokens": tokens.metadata}
-        if tokens.too_large:
+        around: dict[str, Json] = {"start": where[0], "end": where[1]}
+        if ctx.tokens(request, ctx.settings.scene_recap_preset).too_large:
             return {**around, "too_large": True}
         reply = await ctx.ask(request)
         if ctx.settings.scene_recap_format == STAGES:
@@ -276,47 +267,36 @@ class SceneRecap(ChainedHandler):
                     raise HopelessError("No attempt at a recap of the scene was sound.")
         return {**around, "recap": recap}
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The recap as a new version, and its way into the running recap; or the next of the four steps."""
         index, made = index_of(operation), mapping(answer)
         where = _range_of(made)
         if truthy(made.get("too_large")):
-            return self._cut(index, where, chat, queue, ctx)
-        chat = chat.with_messages(checked(chat.messages, *where))
+            return _cut(index, where, chat, ctx)
+        chat = chat.checked(*where)
         if "stage1" in made:
-            carried: dict[str, Json] = {
-                **read_chain(operation).metadata,
-                "stages": {"stage1": made["stage1"]},
-                "range": list(where),
-                **_manual(operation),
-            }
-            step = NewOperation(OperationType.ORGANISE, {"index": index}, Priority.STAGE, metadata=carried)
+            step = _step(operation, OperationType.ORGANISE, {"stage1": made["stage1"]}, list(where))
             return chat, StoredAnswer((step,), "the scene was taken apart", hands_on=True)
         return _saved(operation, text_of(made.get("recap")), where, chat, ctx)
 
-    def _cut(
-        self, index: int, where: Range, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
-        """A scene too large to be read goes without its break, and is looked through for an earlier one."""
-        message = chat.at(index)
-        if message is None:
-            return chat, StoredAnswer()
-        chat = chat.with_message(index, cleared(message))
-        dropped = tuple(
-            item.id
-            for item in queue.operations
-            if item.type == OperationType.DETECT and item.params.get("startIndex") == index + 1
-        )
-        least = ctx.settings.auto_scene_break_minimum_scene_length
-        which = ctx.settings.auto_scene_break_check_which_messages
-        if len(matching(chat.messages, *where, which)) < least + 1:
-            return chat, StoredAnswer((), f"the scene {TOO_LARGE} and is too short to be cut", dropped=dropped)
-        again = detect_operation(where[0], where[1], 0, forced=True, metadata={"triggered_by": "too_large"})
-        return chat, StoredAnswer(
-            (again,), f"the scene {TOO_LARGE}, so an earlier break is looked for", dropped=dropped
-        )
+
+def _cut(index: int, where: Range, chat: RecapChat, ctx: WorkContext) -> Stored:
+    """A scene too large to be read goes without its break, and is looked through for an earlier one."""
+    message = chat.at(index)
+    if message is None:
+        return chat, StoredAnswer()
+
+    def is_pointless(item: QueuedOperation) -> bool:
+        return item.type == OperationType.DETECT and item.params.get("startIndex") == index + 1
+
+    chat = chat.with_message(index, cleared(message))
+    least = ctx.settings.auto_scene_break_minimum_scene_length
+    which = ctx.settings.auto_scene_break_check_which_messages
+    if len(matching(chat.messages, *where, which)) < least + 1:
+        return chat, StoredAnswer((), f"the scene {TOO_LARGE} and is too short to be cut", drops=is_pointless)
+    again = detect_operation(where[0], where[1], 0, forced=True, metadata={"triggered_by": "too_large"})
+    summary = f"the scene {TOO_LARGE}, so an earlier break is looked for"
+    return chat, StoredAnswer((again,), summary, drops=is_pointless)
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,21 +335,12 @@ class StageStep(ChainedHandler):
         except ValueError as error:
             raise unusable(reply, str(error)) from error
 
-    def store(
-        self, operation: QueuedOperation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, StoredAnswer]:
+    def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The next step, or after the last one the recap as a version."""
-        del queue
         index = index_of(operation)
         done: dict[str, Json] = {**mapping(operation.metadata.get("stages")), f"stage{self.number}": answer}
         if self.following is not None:
-            carried: dict[str, Json] = {
-                **read_chain(operation).metadata,
-                "stages": done,
-                "range": operation.metadata.get("range"),
-                **_manual(operation),
-            }
-            step = NewOperation(self.following, {"index": index}, Priority.STAGE, metadata=carried)
+            step = _step(operation, self.following, done, operation.metadata.get("range"))
             return chat, StoredAnswer((step,), f"step {self.number} of 4", hands_on=True)
         name = text_of(mapping(done.get("stage2")).get("sn")) or text_of(mapping(done.get("stage1")).get("sn"))
         recap = {"scene_name": name, **done} if name else done
@@ -383,9 +354,7 @@ PARSE: Final = StageStep(3, prompt_text("recap", "parse"), parsed_stage, Operati
 FILTER: Final = StageStep(4, prompt_text("recap", "filter"), kept_entities, None)
 
 
-def _saved(
-    operation: QueuedOperation, recap: str, where: Range, chat: RecapChat, ctx: WorkContext
-) -> tuple[RecapChat, StoredAnswer]:
+def _saved(operation: QueuedOperation, recap: str, where: Range, chat: RecapChat, ctx: WorkContext) -> Stored:
     """The recap as the scene's newest version, unless it is that already, and what follows."""
     index = index_of(operation)
     message = chat.at(index)
@@ -422,5 +391,9 @@ def _range_of(made: Mapping[str, Json]) -> Range:
     return (start if isinstance(start, int) else 0, end if isinstance(end, int) else 0)
 
 
-def _manual(operation: QueuedOperation) -> dict[str, Json]:
-    return {"manual": True} if truthy(operation.metadata.get("manual")) else {}
+def _step(operation: QueuedOperation, kind: OperationType, stages: Mapping[str, Json], where: Json) -> NewOperation:
+    """The next of the four steps, with all that the ones before it brought."""
+    carried: dict[str, Json] = {**read_chain(operation).metadata, "stages": stages, "range": where}
+    if truthy(operation.metadata.get("manual")):
+        carried["manual"] = True
+    return NewOperation(kind, {"index": index_of(operation)}, Priority.STAGE, metadata=carried)

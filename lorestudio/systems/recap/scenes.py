@@ -48,6 +48,16 @@ def has_recap(message: Record) -> bool:
     return truthy(get_data(message, "scene_recap_memory"))
 
 
+def recap_of(message: Record) -> str:
+    """The scene recap that the message carries, as it is stored; empty without one."""
+    return text_of(get_data(message, "scene_recap_memory"))
+
+
+def name_of(message: Record, where: Range) -> str:
+    """What the scene of a break is called, by its messages where it has no name."""
+    return text_of(get_data(message, "scene_break_name")) or f"Scene {where[0]}-{where[1]}"
+
+
 def visible_breaks(messages: Sequence[Record]) -> tuple[int, ...]:
     """Positions of the breaks that end a scene, in order."""
     return tuple(index for index, message in enumerate(messages) if is_visible_break(message))

@@ -15,11 +15,12 @@ from typing import Final
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.cost import CostEstimate, estimate
-from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
+from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
+from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import json_bytes, parse_json, read_bytes, write_atomically
-from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings, recap_declarations
+from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
 from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
@@ -68,8 +69,7 @@ class RecapEdits:
 
     async def refresh(self) -> Refresh:
         """Bring the chat up to date and write it."""
-        chat = await self.book.change(lambda chat: refreshed(chat, self.context.around, self.context.context_size).chat)
-        return refreshed(chat, self.context.around, self.context.context_size)
+        return await self._changed(lambda chat: chat)
 
     async def toggle_break(self, index: int) -> Refresh:
         """Set, hide or show a scene break."""
@@ -84,35 +84,26 @@ class RecapEdits:
 
     async def exclude(self, index: int, *, wanted: bool) -> Refresh:
         """Exclude the recap of a message, or include it again."""
-        self.message(index)
-        return await self._changed(
-            lambda chat: chat.with_message(index, set_data(chat.messages[index], "exclude", wanted))
-        )
+        return await self._edited(index, lambda message: set_data(message, "exclude", wanted))
 
     async def keep_hidden(self, index: int, *, wanted: bool) -> Refresh:
         """Hide a message for good, or leave it to hiding by scenes again."""
-        self.message(index)
-        return await self._changed(
-            lambda chat: chat.with_message(index, set_data(chat.messages[index], scenes.PINNED_HIDDEN, wanted))
-        )
+        return await self._edited(index, lambda message: set_data(message, scenes.PINNED_HIDDEN, wanted))
 
     async def edit_message(self, index: int, text: str) -> Refresh:
         """Write the recap of a message."""
-        self.message(index)
         shown = self.context.settings.show_prefill
-        return await self._changed(
-            lambda chat: chat.with_message(index, edit_memory(chat.messages[index], text, show_prefill=shown))
-        )
+        return await self._edited(index, lambda message: edit_memory(message, text, show_prefill=shown))
 
     async def edit_scene(self, index: int, text: str) -> Refresh:
         """Write the current version of a scene's recap. Raises InputError where it is locked."""
         self.check_lock(index)
-        return await self._changed(lambda chat: chat.with_message(index, scenes.edited(chat.messages[index], text)))
+        return await self._edited(index, lambda message: scenes.edited(message, text))
 
     async def turn_scene(self, index: int, step: int) -> Refresh:
         """Put another version of a scene's recap in force. Raises InputError where it is locked."""
         self.check_lock(index)
-        return await self._changed(lambda chat: chat.with_message(index, scenes.turned(chat.messages[index], step)))
+        return await self._edited(index, lambda message: scenes.turned(message, step))
 
     async def use_running(self, number: int) -> Refresh:
         """Choose a version of the running recap. Raises InputError where there is none of this number."""
@@ -130,6 +121,10 @@ class RecapEdits:
         """Delete a version of the running recap. Raises InputError where there is none of this number."""
         self._version(number)
         return await self._changed(lambda chat: chat.with_running(chat.running.without(number)))
+
+    async def _edited(self, index: int, how: Callable[[Record], Record]) -> Refresh:
+        self.message(index)
+        return await self._changed(lambda chat: chat.with_message(index, how(chat.messages[index])))
 
     async def _changed(self, how: Callable[[RecapChat], RecapChat]) -> Refresh:
         """Change the chat, bring it up to date and write it."""
@@ -273,14 +268,11 @@ class RecapSession:
         await asyncio.to_thread(save_queue, queue_path(self.path), state)
 
     async def close(self) -> None:
-        """End the work on the queue, write what is not written yet, and let go of the chat. Raises InputError."""
+        """End the work on the queue and let go of the chat."""
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
             await asyncio.wait({self._task})
-        try:
-            await self.book.close()
-        finally:
-            self.release()
+        self.release()
 
     # The queue
 
@@ -389,16 +381,17 @@ class RecapSession:
 
     async def clear_all(self) -> Cleared:
         """Take everything of recap memory out of the chat; the next search begins at the first message."""
-        counts = [Cleared()]
+        counts = Cleared()
 
         def clear(chat: RecapChat) -> RecapChat:
-            chat, counts[0] = chat.cleared()
+            nonlocal counts
+            chat, counts = chat.cleared()
             return chat
 
         await self.worker.clear()
         await self.book.change(clear)
         await self._mark_rescan(wanted=True)
-        return counts[0]
+        return counts
 
     async def _mark_rescan(self, *, wanted: bool) -> None:
         extra = {key: value for key, value in self.queue.extra.items() if key != RESCAN_KEY}
@@ -425,22 +418,9 @@ def load_presets(settings: RecapSettings) -> dict[str, QuestionPreset]:
     return presets
 
 
-@dataclass(slots=True)
-class _CountedStandIn:
-    """The stand-in, with its questions kept."""
-
-    requests: list[ChatRequest] = field(default_factory=list)
-    name: str = "stand-in"
-    label: str = "offline stand-in"
-
-    async def answer(self, request: ChatRequest) -> ChatReply:
-        self.requests.append(request)
-        return await StandInAnswers().answer(request)
-
-
 async def recap_cost(session: RecapSession) -> CostEstimate:
     """What the queue costs with a provider. A model that finds other scenes asks more, or less."""
-    counted = _CountedStandIn()
+    counted = RequestCollector()
     context = replace(session.context, answers=counted, on_call=None)
     state = replace(session.queue, paused=False)
     await Worker(state, RecapWork(MemoryBook(session.chat), context), max_retries=1).run()
@@ -458,13 +438,11 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
     Raises SettingsError where the file that is there cannot be read, InputError where it cannot be written.
     """
     there = parse_json(read_bytes(path), path) if path.exists() else {}
-    known = recap_declarations()
-    names = {each.name for each in known}
-    kept = {key: value for key, value in there.items() if key not in names} if isinstance(there, Mapping) else {}
-    changed = {each.name: getattr(settings, each.name) for each in known}
-    document: dict[str, Json] = kept | {
-        each.name: changed[each.name] for each in known if changed[each.name] != each.default
-    }
+    document: dict[str, Json] = dict(there) if isinstance(there, Mapping) else {}
+    for each in declared(RecapSettings):
+        document.pop(each.name, None)
+        if (value := getattr(settings, each.name)) != each.default:
+            document[each.name] = value
     try:
         write_atomically(path, json_bytes(document))
     except OSError as error:

@@ -6,36 +6,41 @@ the running recap goes into the prompt. The trace is made from what the refresh 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from lorestudio.domain.entry import EMPTY, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.message_recaps import Exclusion, Inclusion, WalkDecision, WalkStep
-from lorestudio.systems.recap.records import get_data, get_memory, message_text, text_of
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.recap.message_recaps import Inclusion, WalkDecision, WalkStep
+from lorestudio.systems.recap.records import get_memory, message_text, text_of
 from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
 from lorestudio.systems.recap.running import Ownership, RunningRecaps
-from lorestudio.systems.recap.scenes import display_range, has_recap, recap_hash, recap_in_words, versions_of
+from lorestudio.systems.recap.scenes import (
+    display_range,
+    has_recap,
+    name_of,
+    recap_hash,
+    recap_in_words,
+    recap_of,
+    versions_of,
+)
 from lorestudio.systems.recap.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
     Injection,
     Limit,
-    Outcome,
     Phase,
     PromptBlock,
     PromptPart,
     RunOutcome,
     StageRecord,
-    StageStatus,
     Trace,
     Turn,
-    Verdict,
 )
 
 SCENE_IDS: Final = 1_000_000
@@ -45,166 +50,153 @@ VERSION_IDS: Final = 2_000_000
 _TITLE: Final = 48
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Cast:
-    """Who the candidates are: messages have their index as id, scenes and versions theirs above."""
+    """Who the candidates are: messages with their index as id, scenes by their breaks, versions by their numbers."""
 
-    chat: RecapChat
-    counter: TokenCounter
-    entries: dict[int, EntryRef] = field(default_factory=dict)
-    scenes: dict[int, int] = field(default_factory=dict)
-    versions: dict[int, int] = field(default_factory=dict)
+    messages: Sequence[EntryRef]
+    scenes: Mapping[int, EntryRef]
+    versions: Mapping[int, EntryRef]
 
-    def add(self, number: int, title: str, filename: str, text: str) -> int:
-        """One candidate; its id."""
-        self.entries[number] = EntryRef(number, title, self.chat.id, filename, 100, self.counter.count(text))
-        return number
+    @property
+    def entries(self) -> dict[int, EntryRef]:
+        """All of them by their ids."""
+        return {entry.id: entry for entry in (*self.messages, *self.scenes.values(), *self.versions.values())}
 
 
 def cast_of(done: Refresh, counter: TokenCounter, *, show_prefill: bool) -> Cast:
     """All candidates of a refresh."""
     chat = done.chat
-    cast = Cast(chat, counter)
+
+    def candidate(number: int, title: str, filename: str, text: str) -> EntryRef:
+        return EntryRef(number, title, chat.id, filename, 100, counter.count(text))
+
+    messages, scenes = [], {}
     for index, message in enumerate(chat.messages):
         name, text = text_of(message.get("name")), " ".join(message_text(message).split())
         spoken = f"{name}: {text}" if name else text
         shown = spoken if len(spoken) <= _TITLE else f"{spoken[: _TITLE - 1]}…"
-        cast.add(index, f"#{index} {shown}", f"message {index}", get_memory(message, show_prefill=show_prefill))
+        memory = get_memory(message, show_prefill=show_prefill)
+        messages.append(candidate(index, f"#{index} {shown}", f"message {index}", memory))
     for index in chat.breaks:
-        first, last = display_range(chat.breaks, chat.recaps, index)
-        message = chat.messages[index]
-        name = text_of(get_data(message, "scene_break_name")) or f"Scene {first}-{last}"
-        recap = recap_in_words(text_of(get_data(message, "scene_recap_memory")))
-        cast.scenes[index] = cast.add(SCENE_IDS + index, name, f"scene {first}-{last}", recap)
-    for version in done.storage.store.versions:
-        title = f"Running recap, version {version.number}"
-        cast.versions[version.number] = cast.add(
-            VERSION_IDS + version.number, title, f"running recap {version.number}", version.content
+        where, message = display_range(chat.breaks, chat.recaps, index), chat.messages[index]
+        recap = recap_in_words(recap_of(message))
+        scenes[index] = candidate(SCENE_IDS + index, name_of(message, where), f"scene {where[0]}-{where[1]}", recap)
+    versions = {
+        each.number: candidate(
+            VERSION_IDS + each.number,
+            f"Running recap, version {each.number}",
+            f"running recap {each.number}",
+            each.content,
         )
-    return cast
+        for each in done.storage.store.versions
+    }
+    return Cast(messages, scenes, versions)
 
 
-def hiding_stage(done: Refresh) -> StageRecord:
+class _Step(NamedTuple):
+    """What a record says of its stage."""
+
+    name: str
+    phase: Phase
+
+
+def hiding_stage(done: Refresh, cast: Cast) -> StageRecord:
     """All messages come in; those that hiding by scenes hides or shows again are marked."""
     hiding, again = done.hiding, frozenset(done.shown_again)
-    verdicts: list[Verdict] = []
-    for index in range(len(done.chat.messages)):
-        if hiding.hides(index):
-            verdicts.append(Verdict(index, Outcome.ADDED, "recap_hidden", {"scenes": hiding.scene_count}))
-        elif index in again:
-            verdicts.append(Verdict(index, Outcome.ADDED, "recap_shown_again"))
+    ledger = Ledger(_Step("auto-hide", Phase.LOAD), ())
+    for entry in cast.messages:
+        if hiding.hides(entry.id):
+            ledger.add(entry, "recap_hidden", scenes=hiding.scene_count)
+        elif entry.id in again:
+            ledger.add(entry, "recap_shown_again")
         else:
-            verdicts.append(Verdict(index, Outcome.ADDED, "recap_in_chat", {"index": index}))
+            ledger.add(entry, "recap_in_chat", index=entry.id)
+    if hiding.visible_start is not None:
+        return ledger.close(cast.messages)
     idle: dict[str, Json] = {"breaks": len(hiding.breaks), "scenes": max(hiding.scene_count, 0)}
-    return StageRecord(
-        "auto-hide",
-        Phase.LOAD,
-        left=tuple(range(len(done.chat.messages))),
-        verdicts=tuple(verdicts),
-        note="" if hiding.visible_start is not None else "recap_nothing_hidden",
-        details=idle if hiding.visible_start is None else EMPTY,
-    )
+    return ledger.close(cast.messages, "recap_nothing_hidden", details=idle)
 
 
-def messages_stage(done: Refresh, cast: Cast) -> tuple[StageRecord, StageRecord]:
+def messages_stages(done: Refresh, cast: Cast) -> tuple[StageRecord, StageRecord]:
     """The exclusion tree and the walk."""
-    every = tuple(range(len(done.chat.messages)))
+    tree, walk = _Step("exclusion tree", Phase.GATE), _Step("inclusion walk", Phase.BUDGET)
     found = done.inclusion
     if found is None:
-        return _off("exclusion tree", Phase.GATE, every), _off("inclusion walk", Phase.BUDGET, every)
-    passed = tuple(sorted(step.index for step in found.steps if step.exclusion.included))
-    tree = StageRecord(
-        "exclusion tree",
-        Phase.GATE,
-        entered=every,
-        left=passed,
-        verdicts=tuple(
-            Verdict(step.index, Outcome.REMOVED, f"excluded_{step.exclusion.reason}", _why(step.exclusion))
-            for step in found.steps
-            if not step.exclusion.included
-        ),
-    )
-    steps = [step for step in found.steps if step.exclusion.included]
-    walked = StageRecord(
-        "inclusion walk",
-        Phase.BUDGET,
-        entered=passed,
-        left=found.included,
-        verdicts=tuple(_walked(step, found, cast) for step in steps),
-        note="recap_walk",
-        details={"included": len(found.included), "total": found.tokens, "limit": found.limit},
-    )
-    return tree, walked
+        return Ledger(tree, cast.messages).skipped("recap_off"), Ledger(walk, cast.messages).skipped("recap_off")
+    ledger = Ledger(tree, cast.messages)
+    for step in found.steps:
+        if not step.exclusion.included:
+            reason = f"excluded_{step.exclusion.reason}"
+            ledger.remove(cast.messages[step.index], reason, **step.exclusion.figures)
+    tried = [step for step in reversed(found.steps) if step.exclusion.included]
+    passed = [cast.messages[step.index] for step in tried]
+    excluded = ledger.close(passed)
+    ledger = Ledger(walk, passed)
+    for step in reversed(tried):
+        _walked(ledger, step, found, cast)
+    details: dict[str, Json] = {"included": len(found.included), "total": found.tokens, "limit": found.limit}
+    return excluded, ledger.close((cast.messages[index] for index in found.included), "recap_walk", details=details)
 
 
-def _walked(step: WalkStep, found: Inclusion, cast: Cast) -> Verdict:
-    limit, before, after = found.limit, step.before or 0, step.after or 0
+def _walked(ledger: Ledger, step: WalkStep, found: Inclusion, cast: Cast) -> None:
+    entry, limit, before, after = cast.messages[step.index], found.limit, step.before or 0, step.after or 0
     match step.decision:
         case WalkDecision.INCLUDED:
-            figures: dict[str, Json] = {"tokens": after - before, "total": after, "limit": limit}
-            return Verdict(step.index, Outcome.KEPT, "recap_included", figures)
+            ledger.keep(entry, "recap_included", tokens=after - before, total=after, limit=limit)
         case WalkDecision.OVER_LIMIT:
-            over = after - (limit or 0)
-            return Verdict(
-                step.index, Outcome.REMOVED, "recap_over_limit", {"total": after, "limit": limit, "over": over}
-            )
+            ledger.remove(entry, "recap_over_limit", total=after, limit=limit, over=after - (limit or 0))
         case WalkDecision.AFTER_LIMIT:
-            stopper = "" if found.closed_at is None else cast.entries[found.closed_at].title
-            return Verdict(step.index, Outcome.REMOVED, "recap_after_limit", {"stopped_by": stopper})
-    return Verdict(step.index, Outcome.REMOVED, "recap_no_memory")
+            stopper = "" if found.closed_at is None else cast.messages[found.closed_at].title
+            ledger.remove(entry, "recap_after_limit", stopped_by=stopper)
+        case _:
+            ledger.remove(entry, "recap_no_memory")
 
 
 def scenes_stage(done: Refresh, cast: Cast) -> StageRecord:
     """Messages leave, since their recaps are for reading; scenes with a recap come in."""
-    entered = _included(done)
-    verdicts = [Verdict(index, Outcome.REMOVED, "recap_flag_only") for index in entered]
-    left: list[int] = []
-    for index, number in cast.scenes.items():
-        message = done.chat.messages[index]
-        first, last = display_range(done.chat.breaks, done.chat.recaps, index)
-        if has_recap(message):
-            left.append(number)
-            details: dict[str, Json] = {"first": first, "last": last, "versions": versions_of(message).words}
-            verdicts.append(Verdict(number, Outcome.ADDED, "recap_scene", details))
+    chat, found = done.chat, done.inclusion
+    entered = cast.messages if found is None else [cast.messages[index] for index in found.included]
+    ledger, left = Ledger(_Step("scene recaps", Phase.SELECT), entered), []
+    for entry in entered:
+        ledger.remove(entry, "recap_flag_only")
+    for index, entry in cast.scenes.items():
+        first, last = display_range(chat.breaks, chat.recaps, index)
+        if has_recap(chat.messages[index]):
+            left.append(entry)
+            ledger.add(entry, "recap_scene", first=first, last=last, versions=versions_of(chat.messages[index]).words)
         else:
-            verdicts.append(Verdict(number, Outcome.REFUSED, "recap_bookmark", {"last": last}))
-    return StageRecord("scene recaps", Phase.SELECT, entered=entered, left=tuple(left), verdicts=tuple(verdicts))
+            ledger.refuse(entry, "recap_bookmark", last=last)
+    return ledger.close(left)
 
 
 def running_stage(done: Refresh, cast: Cast) -> StageRecord:
     """Scenes leave into the running recap; its current version comes in."""
     store = done.storage.store
     current = store.get()
-    verdicts: list[Verdict] = []
-    entered = tuple(number for index, number in cast.scenes.items() if has_recap(done.chat.messages[index]))
-    for index, number in cast.scenes.items():
-        if number not in entered:
-            continue
+    entered = {index: entry for index, entry in cast.scenes.items() if has_recap(done.chat.messages[index])}
+    ledger = Ledger(_Step("running recap", Phase.SELECT), tuple(entered.values()))
+    for index, entry in entered.items():
         if current is None:
-            verdicts.append(Verdict(number, Outcome.REMOVED, "recap_scene_alone"))
+            ledger.remove(entry, "recap_scene_alone")
         elif index <= current.reaches:
-            verdicts.append(Verdict(number, Outcome.REMOVED, "recap_scene_covered", {"version": current.number}))
+            ledger.remove(entry, "recap_scene_covered", version=current.number)
         else:
-            behind: dict[str, Json] = {"version": current.number, "reaches": current.reaches}
-            verdicts.append(Verdict(number, Outcome.REMOVED, "recap_scene_behind", behind))
+            ledger.remove(entry, "recap_scene_behind", version=current.number, reaches=current.reaches)
     for version in store.versions:
-        number = cast.versions[version.number]
+        entry = cast.versions[version.number]
         if version is current:
-            made: dict[str, Json] = {"version": version.number, "scenes": version.scene_count}
-            verdicts.append(Verdict(number, Outcome.ADDED, "recap_current", made))
+            ledger.add(entry, "recap_current", version=version.number, scenes=version.scene_count)
         else:
-            other: dict[str, Json] = {"version": version.number, "current": store.current}
-            verdicts.append(Verdict(number, Outcome.REFUSED, "recap_other_version", other))
+            ledger.refuse(entry, "recap_other_version", version=version.number, current=store.current)
     note, details = _ownership(done, store)
-    return StageRecord(
-        "running recap",
-        Phase.SELECT,
-        entered=entered,
-        left=() if current is None else (cast.versions[current.number],),
-        verdicts=tuple(verdicts),
-        note=note,
-        details=details,
-    )
+    return ledger.close(_current(done, cast), note, details=details)
+
+
+def _current(done: Refresh, cast: Cast) -> tuple[EntryRef, ...]:
+    """The current version of the running recap, where there is one."""
+    current = done.storage.store.get()
+    return () if current is None else (cast.versions[current.number],)
 
 
 def _ownership(done: Refresh, store: RunningRecaps) -> tuple[str, Mapping[str, Json]]:
@@ -221,50 +213,24 @@ def _ownership(done: Refresh, store: RunningRecaps) -> tuple[str, Mapping[str, J
 
 def injecting_stage(done: Refresh, settings: RecapSettings, cast: Cast) -> StageRecord:
     """The current version of the running recap is placed, or is not."""
-    current = done.storage.store.get()
-    entered = () if current is None else (cast.versions[current.number],)
+    step, entered = _Step("recap injection", Phase.INJECT), _current(done, cast)
+    told, role = done.injection, done.injection.role
+    ledger = Ledger(step, entered)
     if not settings.enabled:
-        return _off("recap injection", Phase.INJECT, entered)
-    if not entered or not done.injection.value:
-        return StageRecord("recap injection", Phase.INJECT, StageStatus.SKIPPED, entered, entered, note="no_prompt")
+        return ledger.skipped("recap_off")
+    if not entered or not told.value:
+        return ledger.skipped("no_prompt")
     if done.place is RecapPlace.NONE:
-        gone = Verdict(entered[0], Outcome.REMOVED, "recap_nowhere", {"position": done.injection.position})
-        return StageRecord("recap injection", Phase.INJECT, entered=entered, verdicts=(gone,))
-    details: dict[str, Json] = {
-        "where": PLACE_WORDS[done.place],
-        "tag": done.injection.key,
-        "speaker": _speaker(done.injection.role),
-    }
-    if done.place is RecapPlace.IN_CHAT:
-        details["depth"] = done.injection.depth
-    kept = Verdict(entered[0], Outcome.KEPT, "recap_placed", details)
-    return StageRecord("recap injection", Phase.INJECT, entered=entered, left=entered, verdicts=(kept,))
-
-
-def _off(name: str, phase: Phase, entered: Iterable[int]) -> StageRecord:
-    ids = tuple(entered)
-    return StageRecord(name, phase, StageStatus.SKIPPED, ids, ids, note="recap_off")
-
-
-def _included(done: Refresh) -> tuple[int, ...]:
-    """Messages that are candidates still when the scenes come."""
-    return done.inclusion.included if done.inclusion is not None else tuple(range(len(done.chat.messages)))
-
-
-def _why(exclusion: Exclusion) -> Mapping[str, Json]:
-    """The figures of the test that a message did not pass."""
-    test = exclusion.tests[-1] if exclusion.tests else None
-    if test is None or test.code != "too_short":
-        return EMPTY
-    return {"tokens": test.value, "threshold": test.setting}
-
-
-def _speaker(role: int | None) -> str:
-    return ROLE_NAMES[Role(role)] if role in tuple(Role) else "system"
+        ledger.remove(entered[0], "recap_nowhere", position=told.position)
+        return ledger.close(())
+    speaker = ROLE_NAMES[Role(role)] if role in tuple(Role) else "system"
+    depth: dict[str, Json] = {"depth": told.depth} if done.place is RecapPlace.IN_CHAT else {}
+    ledger.keep(entered[0], "recap_placed", where=PLACE_WORDS[done.place], tag=told.key, speaker=speaker, **depth)
+    return ledger.close(entered)
 
 
 SYSTEM: Final = "recap"
-_HOST_POSITION: Final = {
+HOST_POSITION: Final = {
     RecapPlace.BEFORE_MAIN: Position.BEFORE,
     RecapPlace.AFTER_MAIN: Position.AFTER,
     RecapPlace.IN_CHAT: Position.IN_CHAT,
@@ -286,22 +252,26 @@ def recap_trace(
 ) -> Trace:
     """The trace of one refresh. `turn` is the reply that the prompt is for, the next one where it is None."""
     cast = cast_of(done, counter, show_prefill=settings.show_prefill)
-    placed = _placed(done, settings, cast, counter)
-    stages = [hiding_stage(done), *messages_stage(done, cast), scenes_stage(done, cast), running_stage(done, cast)]
-    stages.append(injecting_stage(done, settings, cast))
-    limits = [Limit("context", sum(item.tokens for item in placed), context_size or None, "tokens")]
+    injections, prompt = _placed(done, settings, cast, counter)
+    limits = [Limit("context", sum(item.tokens for item in injections), context_size or None, "tokens")]
     if done.inclusion is not None:
         limits.append(Limit("message recaps", done.inclusion.tokens, done.inclusion.limit, "tokens"))
     return Trace(
         system=SYSTEM,
         mode=settings.running_scene_recap_mode,
-        outcome=RunOutcome.INJECTED if placed else RunOutcome.NOTHING_INJECTED,
+        outcome=RunOutcome.INJECTED if injections else RunOutcome.NOTHING_INJECTED,
         turn=turn or Turn(len(done.chat.messages), 0, 0),
         entries=cast.entries,
         index_size=len(cast.entries),
-        stages=tuple(stages),
-        injections=placed,
-        prompt=_prompt(done, settings, cast) if placed else (),
+        stages=(
+            hiding_stage(done, cast),
+            *messages_stages(done, cast),
+            scenes_stage(done, cast),
+            running_stage(done, cast),
+            injecting_stage(done, settings, cast),
+        ),
+        injections=injections,
+        prompt=prompt,
         limits=tuple(limits),
         ai_calls=tuple(calls),
         digests=digests or {},
@@ -312,49 +282,29 @@ def recap_trace(
     )
 
 
-def _placed(done: Refresh, settings: RecapSettings, cast: Cast, counter: TokenCounter) -> tuple[Injection, ...]:
-    current = done.storage.store.get()
-    if current is None or not settings.enabled or not done.injection.value or done.place is RecapPlace.NONE:
-        return ()
-    number = cast.versions[current.number]
-    return (
-        Injection(
-            entry=number,
-            title=cast.entries[number].title,
-            label="running recap",
-            tokens=counter.count(done.injection.value),
-            priority=100,
-            position=_HOST_POSITION[done.place],
-            depth=0 if done.place is RecapPlace.AFTER_HISTORY else done.injection.depth,
-            role=done.injection.role or 0,
-            tag=done.injection.key,
-            content_hash=recap_hash(current.content),
-        ),
-    )
-
-
-def _prompt(done: Refresh, settings: RecapSettings, cast: Cast) -> tuple[PromptBlock, ...]:
-    """The injected text, with the parts of it that are the recap's own."""
-    current = done.storage.store.get()
-    if current is None:
-        return ()
-    number, text = cast.versions[current.number], done.injection.value
+def _placed(
+    done: Refresh, settings: RecapSettings, cast: Cast, counter: TokenCounter
+) -> tuple[tuple[Injection, ...], tuple[PromptBlock, ...]]:
+    """What goes in, with the parts of its text that are the recap's own; nothing where nothing does."""
+    current, told = done.storage.store.get(), done.injection
+    if current is None or not settings.enabled or not told.value or done.place is RecapPlace.NONE:
+        return (), ()
+    entry, position, role = cast.versions[current.number], HOST_POSITION[done.place], told.role or 0
+    depth = 0 if done.place is RecapPlace.AFTER_HISTORY else told.depth
+    injection = Injection(
+        entry.id, entry.title, "running recap", counter.count(told.value), 100, position, depth, role, told.key,
+        recap_hash(current.content),
+    )  # fmt: skip
     template = settings.running_scene_recap_template
-    pieces = template.split(MACRO) if template.strip() else ["", ""]
     parts: list[PromptPart] = []
     place = 0
-    for piece in pieces[:-1]:
+    for piece in template.split(MACRO)[:-1] if template.strip() else [""]:
         start = place + len(piece)
-        parts += [PromptPart(place, start), PromptPart(start, start + len(current.content), number)]
         place = start + len(current.content)
-    parts.append(PromptPart(place, len(text)))
-    depth = 0 if done.place is RecapPlace.AFTER_HISTORY else done.injection.depth
-    return (
-        PromptBlock(
-            done.injection.key, _HOST_POSITION[done.place], depth, done.injection.role or 0, text,
-            tuple(part for part in parts if part.end > part.start),
-        ),
-    )  # fmt: skip
+        parts += [PromptPart(start - len(piece), start), PromptPart(start, place, entry.id)]
+    parts.append(PromptPart(place, len(told.value)))
+    kept = tuple(part for part in parts if part.end > part.start)
+    return (injection,), (PromptBlock(told.key, position, depth, role, told.value, kept),)
 
 
 def _facts(done: Refresh, settings: RecapSettings, context_size: int) -> Json:

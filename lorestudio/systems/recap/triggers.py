@@ -13,8 +13,7 @@ from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.message_recaps import candidates, exclusion, recap_operation
 from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueueState
 from lorestudio.systems.recap.records import Record, alike, get_data, get_memory, message_text, previous_swipe_value
-from lorestudio.systems.recap.scene_breaks import detect_operation, detection_range
-from lorestudio.systems.recap.scenes import checked
+from lorestudio.systems.recap.scene_breaks import detect_operation, detection_range, scene_operation
 
 
 class MessageEvent(StrEnum):
@@ -95,7 +94,7 @@ def search(
 
 
 def on_message(
-    chat: RecapChat, index: int, queue: QueueState, ctx: WorkContext, *, full_rescan: bool = False, swiped: bool = False
+    chat: RecapChat, index: int, queue: QueueState, ctx: WorkContext, *, swiped: bool = False
 ) -> tuple[NewOperation, ...]:
     """What a new message brings on: recaps that are due, and after a reply the search for a break.
 
@@ -109,24 +108,25 @@ def on_message(
     looks = settings.auto_scene_break_on_new_message and not is_user
     if not looks or (swiped and settings.auto_scene_break_message_offset >= 1):
         return recaps
-    return (*recaps, *search(chat, queue, ctx, 0 if full_rescan else None, index))
+    return (*recaps, *search(chat, queue, ctx, end=index))
 
 
 def on_edit(chat: RecapChat, index: int, ctx: WorkContext) -> tuple[NewOperation, ...]:
     """An edited message that has a recap gets a new one."""
-    message = chat.messages[index]
-    settings = ctx.settings
-    wanted = settings.enabled and settings.auto_recap_on_edit and exclusion(message, ctx.around).included
-    return (recap_operation(index),) if wanted and get_memory(message) else ()
+    wanted = ctx.settings.auto_recap_on_edit and get_memory(chat.messages[index])
+    return (recap_operation(index),) if wanted and _takes_part(chat, index, ctx) else ()
 
 
 def on_swipe(chat: RecapChat, index: int, ctx: WorkContext) -> tuple[NewOperation, ...]:
     """A new swipe gets a recap where the one before it had one."""
     message = chat.messages[index]
-    settings = ctx.settings
-    wanted = settings.enabled and settings.auto_recap_on_swipe and exclusion(message, ctx.around).included
-    has_own = truthy(get_data(message, "memory"))
-    return (recap_operation(index),) if wanted and not has_own and previous_swipe_value(message, "memory") else ()
+    wanted = ctx.settings.auto_recap_on_swipe and not truthy(get_data(message, "memory"))
+    follows = wanted and previous_swipe_value(message, "memory")
+    return (recap_operation(index),) if follows and _takes_part(chat, index, ctx) else ()
+
+
+def _takes_part(chat: RecapChat, index: int, ctx: WorkContext) -> bool:
+    return ctx.settings.enabled and exclusion(chat.messages[index], ctx.around).included
 
 
 def on_load(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[RecapChat, tuple[NewOperation, ...]]:
@@ -135,7 +135,7 @@ def on_load(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[Recap
     if not settings.enabled or not settings.auto_scene_break_on_load:
         return chat, ()
     if chat.breaks:
-        chat = chat.with_messages(checked(chat.messages, 0, chat.breaks[-1]))
+        chat = chat.checked(0, chat.breaks[-1])
     return chat, search(chat, queue, ctx)
 
 
@@ -149,7 +149,7 @@ def everything_missing(
     queued = {item.params.get("index") for item in queue.operations if item.type == OperationType.SCENE_RECAP}
     known = frozenset(chat.recaps)
     scenes = tuple(
-        NewOperation(OperationType.SCENE_RECAP, {"index": index}, Priority.SCENE_RECAP)
+        scene_operation(index, Priority.SCENE_RECAP)
         for index in chat.breaks
         if index not in known and index not in queued
     )

@@ -9,10 +9,8 @@ from typing import Final
 
 from lorestudio.trace.limits import token_limit
 from lorestudio.trace.model import Trace
-from lorestudio.trace.vocabulary import Reason, Remark, Tone, Vocabulary, table
+from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Remark, Vocabulary, table
 from lorestudio.trace.wording import fill, number_words, plural
-
-GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
 
 _TREE: Final = (
     Reason("excluded_own_system_message", NEUTRAL, "Its own message", "Recap memory itself has written this message."),
@@ -131,13 +129,6 @@ def _injected(trace: Trace) -> str:
     return f"{name} goes into the prompt ({number_words(item.tokens)}{room} tokens)"
 
 
-def _widening(_trace: Trace) -> str:
-    return (
-        "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply. Have recaps "
-        "made in the Recap pane."
-    )
-
-
 def _remarks(trace: Trace) -> tuple[Remark, ...]:
     walk = trace.stage("inclusion walk")
     if walk is None or walk.left or walk.note == "recap_off" or trace.injections:
@@ -156,6 +147,9 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     not_notes="recap_no_recap",
     sentence=_sentence,
     remarks=_remarks,
-    widening=_widening,
+    widening=lambda _trace: (
+        "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply. Have recaps "
+        "made in the Recap pane."
+    ),
     without_text=frozenset({"recap_no_memory"}),
 )

@@ -18,7 +18,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.systems.recap.asking import Handler, WorkContext
+from lorestudio.systems.recap.asking import Handler, Stored, WorkContext
 from lorestudio.systems.recap.break_search import Detect, DetectBackwards
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatBook
@@ -83,29 +83,33 @@ class RecapWork:
         """What the model says. Raises LlmError, ValueError or HopelessError."""
         return await _handler(operation).ask(operation, self.book.chat, self.context)
 
-    async def store(self, operation: QueuedOperation, answer: Json, queue: QueueState) -> StoredAnswer:
+    async def store(self, operation: QueuedOperation, answer: Json) -> StoredAnswer:
         """Put the answer into the chat and bring its memory up to date."""
-        handler, kept = _handler(operation), [StoredAnswer()]
+        handler, ctx = _handler(operation), self.context
 
-        def put(chat: RecapChat) -> RecapChat:
-            chat, kept[0] = handler.store(operation, answer, chat, queue, self.context)
-            return refreshed(chat, self.context.around, self.context.context_size).chat
+        def stored(chat: RecapChat) -> Stored:
+            chat, kept = handler.store(operation, answer, chat, ctx)
+            return refreshed(chat, ctx.around, ctx.context_size).chat, kept
 
-        await self.book.change(put)
-        return kept[0]
+        return await self._change(stored)
 
     async def failed(self, operation: QueuedOperation, error: str) -> StoredAnswer:
         """Note the failure in the chat."""
-        handler, kept = HANDLERS.get(operation.type), [StoredAnswer()]
-        if handler is None:
-            return kept[0]
+        handler = HANDLERS.get(operation.type)
+        if handler is None:  # a queue may be older or newer than this program
+            return StoredAnswer()
+        return await self._change(lambda chat: handler.failed(operation, error, chat, self.context))
+
+    async def _change(self, how: Callable[[RecapChat], Stored]) -> StoredAnswer:
+        kept = StoredAnswer()
 
         def put(chat: RecapChat) -> RecapChat:
-            chat, kept[0] = handler.failed(operation, error, chat, self.context)
+            nonlocal kept
+            chat, kept = how(chat)
             return chat
 
         await self.book.change(put)
-        return kept[0]
+        return kept
 
 
 def _handler(operation: QueuedOperation) -> Handler:
@@ -275,7 +279,7 @@ class Worker:
             await self._change(lambda state: state.with_changed(kept))
         if self.state.get(operation.id) is None:
             return
-        stored = await self.performer.store(operation, operation.metadata[ANSWER], self.state)
+        stored = await self.performer.store(operation, operation.metadata[ANSWER])
         done = self._logged(operation, "completed", stored.summary)
         await self._change(lambda state: self._followed(state, operation, stored, done))
 
@@ -283,8 +287,8 @@ class Worker:
         self, state: QueueState, operation: QueuedOperation, stored: StoredAnswer, done: FinishedOperation
     ) -> QueueState:
         """The queue with what follows instead of the operation; after a clearing nothing follows."""
-        for identifier in stored.dropped:
-            state = state.without(identifier)
+        for pointless in filter(stored.drops, state.operations):
+            state = state.without(pointless.id)
         if operation.queue_version == state.queue_version and state.get(operation.id) is not None:
             made = self._made(stored.follow_ups)
             if made and stored.hands_on:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, authors_note
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
-from lorestudio.exchange.lorebooks.files import BookFile, book_files
+from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.exchange.lorebooks.reading import card_book, load_lorebook
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import parse_json, read_bytes
+from lorestudio.settings.sections import section_of
 from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
-from lorestudio.systems.base import Scene, SystemKind
+from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
-from lorestudio.systems.worldinfo.decision import WorldInfoState
-from lorestudio.systems.worldinfo.settings_file import from_sillytavern, is_sillytavern
-from lorestudio.systems.worldinfo.surroundings import Surroundings
+from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState
 from lorestudio.systems.worldinfo.system import NAME, WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
 
@@ -28,6 +29,36 @@ _ROLE_WORDS: Final = {
     BookRole.CHAT: "the chat's",
     BookRole.PERSONA: "the persona's",
 }
+
+
+_FIELDS: Final = {
+    BookRole.GLOBAL: "book",
+    BookRole.CHARACTER: "character_books",
+    BookRole.CHAT: "chat_books",
+    BookRole.PERSONA: "persona_books",
+}
+"""The settings with the files of each role."""
+
+
+def book_files(settings: WorldInfoSettings) -> tuple[BookFile, ...]:
+    """The files that the settings name, by role and in their order."""
+    return tuple(
+        BookFile(line.strip(), role)
+        for role, name in _FIELDS.items()
+        for line in str(getattr(settings, name)).splitlines()
+        if line.strip()
+    )
+
+
+def with_book_files(settings: WorldInfoSettings, files: Iterable[BookFile]) -> WorldInfoSettings:
+    """The settings with these files in place of those they named; a setting that says to scan the vault gives way."""
+    listed = list(files)
+    update: dict[str, Json] = {
+        name: "\n".join(file.path for file in listed if file.role is role) for role, name in _FIELDS.items()
+    }
+    if listed and settings.source == VAULT:
+        update["source"] = BY_BOOKS
+    return settings.model_copy(update=update)
 
 
 def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSystem:
@@ -136,10 +167,47 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
             )
 
 
+_SECTION: Final = "world_info_settings"
+
+
 def _file_settings(path: Path) -> WorldInfoSettings | None:
-    """The settings in SillyTavern's settings.json, None for another file. Raises SettingsError."""
+    """World Info as a SillyTavern has it set: its settings.json as settings, None for another file.
+
+    The books that are active everywhere and those of characters are in the folder beside the file. What SillyTavern
+    keeps there and World Info here does not have (alerts) is left out (rules: sillytavern 5.1, 5.4, 5.6).
+    Raises SettingsError for a file that cannot be read and a value that cannot be.
+    """
     document = parse_json(read_bytes(path), path)
-    return from_sillytavern(document, path) if isinstance(document, Mapping) and is_sillytavern(document) else None
+    if not isinstance(document, Mapping) or not isinstance(own := document.get(_SECTION), Mapping):
+        return None
+    extensions, known = _part(document, "extension_settings"), _part(own, "world_info")
+    keys = {each.alias for each in declared(WorldInfoSettings) if each.alias != each.name}
+    values: dict[str, Json] = {}
+    for source in (own, _part(extensions, "note"), _part(extensions, "vectors")):
+        values |= {key: value for key, value in source.items() if key in keys and value is not None}
+    worlds = path.parent / "worlds"
+    lore = [each for each in _listed(known, "charLore") if isinstance(each, Mapping)]
+    extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in _texts(each, "extraBooks")]
+    values |= {
+        "worlds": str(worlds),
+        "book": "\n".join(f"{worlds / name}.json" for name in _texts(known, "globalSelect")),
+        "extra_books": "\n".join(extra),
+    }
+    return section_of(values, WorldInfoSettings, str(path))
+
+
+def _listed(values: Mapping[str, Json], name: str) -> list[Json]:
+    found = values.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _texts(values: Mapping[str, Json], name: str) -> list[str]:
+    return [each for each in _listed(values, name) if isinstance(each, str)]
+
+
+def _part(values: Json, name: str) -> Mapping[str, Json]:
+    found = values.get(name) if isinstance(values, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 KIND: Final = SystemKind(
@@ -160,5 +228,7 @@ KIND: Final = SystemKind(
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
+    books=ScannedBooks(book_files, with_book_files),
+    reads_setup=True,
 )
 WorldInfoSystem.kind = KIND

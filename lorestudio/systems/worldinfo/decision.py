@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from lorestudio.domain.chat import Message
+from lorestudio.domain.chat import AuthorsNote, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import round_half_up
 from lorestudio.exchange.lorebooks.books import BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
@@ -14,13 +16,41 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.macros import Macros
 from lorestudio.systems.randomness import Mulberry32
+from lorestudio.systems.vectors import TextVectors
 from lorestudio.systems.worldinfo.haystack import TextSource
 from lorestudio.systems.worldinfo.mapping import as_book_entry, index_of
 from lorestudio.systems.worldinfo.placing import Placement, placed
 from lorestudio.systems.worldinfo.scan import Scanned, Scanner
-from lorestudio.systems.worldinfo.similarity import BookVectors, Similar, similar_entries
-from lorestudio.systems.worldinfo.surroundings import Surroundings
+from lorestudio.systems.worldinfo.similarity import Similar, similar_entries
 from lorestudio.systems.worldinfo.timed import TimedState, after, at
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Nothing of it is needed: without it there is no note and no card.
+
+    `by_user` says of every message of the chat's file whether the person wrote it, which the note's interval counts.
+    `characters` are the names by which a character filter may know the character, besides the speaker's name.
+    `extras` are texts of card and persona; `macros` stand for themselves without braces, in lower case.
+    `reply_tokens` is how much of the context is kept for the reply.
+    """
+
+    note: AuthorsNote = field(default_factory=AuthorsNote)
+    by_user: tuple[bool, ...] = field(default=(), repr=False)
+    characters: frozenset[str] = frozenset()
+    extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    macros: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    reply_tokens: int = 0
+
+    def note_due(self, message: int) -> bool:
+        """Whether the note is inserted in the turn that writes that message."""
+        return self.note.due(sum(self.by_user[:message]))
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """All of it that the messages before a turn do not tell, in an order of its own: for a digest."""
+        texts = (sorted(self.extras.items()), sorted(self.macros.items()))
+        return (self.note, sorted(self.characters), *texts, self.reply_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +96,7 @@ async def decided(
     settings: WorldInfoSettings,
     books: tuple[Lorebook, ...] | None,
     around: Surroundings,
-    vectors: BookVectors | None,
+    vectors: TextVectors | None,
     state: WorldInfoState,
 ) -> Decision:
     """Decide one generation. Timed effects count the messages that the generation sees."""
@@ -85,8 +115,8 @@ async def decided(
         moment.counter,
         random.next,
         _budget(moment, settings, around),
-        substituted=macros.fill,
-        similar=similar.taken,
+        macros.fill,
+        similar.taken,
     ).run()
     placement = placed(scanned.active, scanned.contents, around.note, note, note_due=due)
     later = WorldInfoState(after(len(moment.chat), scanned.active, timed.state), random.state)

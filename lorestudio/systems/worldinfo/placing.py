@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote
 from lorestudio.domain.entry import Position, Role
@@ -24,8 +24,7 @@ SLOTS: Final = {
 _OUTLET_TAG: Final = "customWIOutlet_"
 
 
-@dataclass(frozen=True, slots=True)
-class LorePiece:
+class LorePiece(NamedTuple):
     """A stretch of a block's text; `uid` is "" for what is no entry's. `note`: the author's note itself."""
 
     text: str
@@ -59,7 +58,8 @@ def placed(
     """The blocks of a generation. `contents` are the entries' texts and `note_text` the note's, macros filled in."""
     nowhere: list[tuple[BookEntry, str]] = []
     slots: dict[tuple[BookPlace, int, int, str], list[BookEntry]] = {}
-    for entry in _in_prompt_order(active):
+    # The highest order last; of the same order what became active first stands last.
+    for entry in sorted(active, key=lambda entry: -entry.order)[::-1]:
         reason = _why_nowhere(entry, contents[entry.uid], note_due=note_due)
         if reason:
             nowhere.append((entry, reason))
@@ -74,30 +74,16 @@ def placed(
         for slot, members in sorted(slots.items())
         if slot[0] not in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}
     ]  # fmt: skip
-    around = {
-        slot[0]: members for slot, members in slots.items() if slot[0] in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}
-    }
-    if around:
-        top, bottom = around.get(BookPlace.NOTE_TOP, []), around.get(BookPlace.NOTE_BOTTOM, [])
-        pieces = [
-            *_joined(top, contents),
-            LorePiece("\n"),
-            LorePiece(note_text, note=True),
-            LorePiece("\n"),
-            *_joined(bottom, contents),
-        ]
-        if not top:
-            pieces.pop(0)
-        if not bottom:
-            pieces.pop()
+    top, bottom = (
+        [entry for slot, members in slots.items() if slot[0] is place for entry in members]
+        for place in (BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM)
+    )
+    if top or bottom:
+        feed = LorePiece("\n")
+        above, below = [*_joined(top, contents), feed], [feed, *_joined(bottom, contents)]
+        pieces = [*(above if top else ()), LorePiece(note_text, note=True), *(below if bottom else ())]
         blocks.append(LoreBlock(NOTE_TAG, note.position, note.depth, note.role, tuple(pieces)))
     return Placement(tuple(blocks), tuple(nowhere))
-
-
-def _in_prompt_order(active: Sequence[BookEntry]) -> list[BookEntry]:
-    """The highest order last; of the same order what became active first stands last."""
-    by_order = sorted(active, key=lambda entry: -entry.order)  # each is put before those that are there already
-    return by_order[::-1]
 
 
 def _why_nowhere(entry: BookEntry, content: str, *, note_due: bool) -> str:
@@ -105,11 +91,8 @@ def _why_nowhere(entry: BookEntry, content: str, *, note_due: bool) -> str:
         return "wi_empty"
     if entry.place in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM} and not note_due:
         return "wi_note_not_due"
-    return (
-        "wi_nowhere"
-        if entry.place is BookPlace.NOWHERE or (entry.place is BookPlace.OUTLET and not entry.outlet)
-        else ""
-    )
+    nowhere = entry.place is BookPlace.NOWHERE or (entry.place is BookPlace.OUTLET and not entry.outlet)
+    return "wi_nowhere" if nowhere else ""
 
 
 def _joined(members: Iterable[BookEntry], contents: Mapping[str, str]) -> Iterator[LorePiece]:

@@ -10,26 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.worldinfo.activation import TAKEN, Activation
+from lorestudio.systems.worldinfo.activation import TAKEN, Activation, Told
 from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource
 from lorestudio.systems.worldinfo.timed import Timed
-
-Word = tuple[str, Mapping[str, Json]]
 
 
 @dataclass(slots=True)
 class GroupChoice:
     """Who went out of a group and why, and who was chosen."""
 
-    removed: dict[str, Word] = field(default_factory=dict)
-    kept: dict[str, Word] = field(default_factory=dict)
+    removed: dict[str, Told] = field(default_factory=dict)
+    kept: dict[str, Told] = field(default_factory=dict)
 
 
 def choose(
@@ -124,9 +120,6 @@ def _remove(choice: GroupChoice, entries: Iterable[BookEntry], reason: str, deta
         choice.kept.pop(entry.uid, None)
 
 
-_NO_SCORES: Final[Mapping[str, float]] = MappingProxyType({})
-
-
 class LoopPart(StrEnum):
     """The part of a loop that something was decided in."""
 
@@ -170,47 +163,45 @@ class Scanned:
     draws: tuple[float, ...]
 
 
+@dataclass(slots=True)
 class Scanner:
     """One scan over one list of entries, which stand in the order they are offered to the budget.
 
-    `draw` gives random numbers from 0 to 1, `substituted` a text with its macros filled in; `similar` are the scores of
-    the entries that similarity brings in.
+    `next_draw` gives random numbers from 0 to 1, `substituted` a text with its macros filled in; `similar` are the
+    scores of the entries that similarity brings in.
     """
 
-    def __init__(
-        self,
-        entries: Sequence[BookEntry],
-        source: TextSource,
-        settings: WorldInfoSettings,
-        timed: Timed,
-        counter: TokenCounter,
-        draw: Callable[[], float],
-        budget: int,
-        *,
-        substituted: Callable[[str], str] = lambda text: text,
-        similar: Mapping[str, float] = _NO_SCORES,
-    ) -> None:
-        self._entries, self._settings = tuple(entries), settings
-        self._timed, self._counter, self._budget = timed, counter, budget
-        self._haystack = Haystack(source, settings)
-        self._activation = Activation(self._haystack, source, settings, timed, substituted, similar)
-        self._substituted = substituted
-        self._draws: list[float] = []
-        self._next_draw = draw
-        self._active: dict[str, BookEntry] = {}
-        self._contents: dict[str, str] = {}
-        self._failed: set[str] = set()
-        self._told: dict[str, str] = {}
-        self._kept_text = ""
-        self._level = 0
-        self._overflowed = False
+    entries: tuple[BookEntry, ...]
+    source: TextSource
+    settings: WorldInfoSettings
+    timed: Timed
+    counter: TokenCounter
+    next_draw: Callable[[], float]
+    budget: int
+    substituted: Callable[[str], str]
+    similar: Mapping[str, float]
+    _haystack: Haystack = field(init=False)
+    _activation: Activation = field(init=False)
+    _draws: list[float] = field(default_factory=list)
+    _active: dict[str, BookEntry] = field(default_factory=dict)
+    _contents: dict[str, str] = field(default_factory=dict)
+    _failed: set[str] = field(default_factory=set)
+    _told: dict[str, str] = field(default_factory=dict)
+    _kept_text: str = ""
+    _level: int = 0
+    _overflowed: bool = False
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        self._haystack = Haystack(self.source, settings)
+        self._activation = Activation(self._haystack, self.source, settings, self.timed, self.substituted, self.similar)
 
     def run(self) -> Scanned:
         """Scan until nothing new comes in."""
-        settings = self._settings
-        levels = sorted({entry.recursion_level for entry in self._entries if entry.recursion_level})
+        settings = self.settings
+        levels = sorted({entry.recursion_level for entry in self.entries if entry.recursion_level})
         self._level = levels.pop(0) if levels else 0
-        scan: Scan | None = Scan.FIRST if self._entries else None
+        scan: Scan | None = Scan.FIRST if self.entries else None
         loops: list[Loop] = []
         while scan is not None and not 0 < settings.max_recursion_steps <= len(loops):
             events: list[Event] = []
@@ -223,14 +214,14 @@ class Scanner:
             if scan is not None:
                 self._kept_text = f"{self._haystack.feed(feeding)}\n{self._kept_text}"
         active = tuple(self._active.values())
-        used = self._counter.count("\n".join(self._content(entry) for entry in active))
+        used = self.counter.count("\n".join(self._content(entry) for entry in active))
         draws = tuple(self._draws)
-        return Scanned(active, self._contents, tuple(loops), used, self._budget, self._overflowed, draws)
+        return Scanned(active, self._contents, tuple(loops), used, self.budget, self._overflowed, draws)
 
     def _new(self, scan: Scan, events: list[Event]) -> list[BookEntry]:
         """The entries that would become active in this loop, sticky ones first."""
         found = []
-        for entry in self._entries:
+        for entry in self.entries:
             if entry.uid in self._active or entry.uid in self._failed:
                 continue
             reason, details = self._activation.decide(entry, scan, self._level)
@@ -240,17 +231,17 @@ class Scanner:
             if taken or (reason and self._told.get(entry.uid) != reason):
                 events.append(Event(LoopPart.KEYS, entry.uid, taken, reason, details))
             self._told[entry.uid] = reason
-        sticky = self._timed.sticky
+        sticky = self.timed.sticky
         return sorted(found, key=lambda entry: entry.uid not in sticky)
 
     def _grouped(self, new: list[BookEntry], scan: Scan, events: list[Event]) -> list[BookEntry]:
         left = choose(
             new,
             self._active.values(),
-            self._timed,
+            self.timed,
             lambda entry: self._activation.score(entry, scan),
             self._draw,
-            scoring=self._settings.use_group_scoring,
+            scoring=self.settings.use_group_scoring,
         )
         for entry in new:
             if entry.uid in left.removed:
@@ -265,21 +256,21 @@ class Scanner:
 
         What ignores the budget comes in behind the one that broke it, too, as in newer SillyTavern.
         """
-        kept = self._counter.count(self._kept_text)
+        kept = self.counter.count(self._kept_text)
         used, running = kept, ""
         full = False
         for entry in new:
             if full and not entry.ignores_budget:
-                details: dict[str, Json] = {"used": used, "budget": self._budget}
+                details: dict[str, Json] = {"used": used, "budget": self.budget}
                 events.append(Event(LoopPart.BUDGET, entry.uid, False, "wi_behind_budget", details))
                 continue
             if not self._wins(entry, events):
                 self._failed.add(entry.uid)
                 continue
             running += f"{self._content(entry)}\n"
-            used = kept + self._counter.count(running)
-            details = {"used": used, "budget": self._budget}
-            if used >= self._budget and not entry.ignores_budget:
+            used = kept + self.counter.count(running)
+            details = {"used": used, "budget": self.budget}
+            if used >= self.budget and not entry.ignores_budget:
                 full = self._overflowed = True
                 events.append(Event(LoopPart.BUDGET, entry.uid, False, "wi_over_budget", details))
                 continue
@@ -290,11 +281,11 @@ class Scanner:
 
     def _content(self, entry: BookEntry) -> str:
         if entry.uid not in self._contents:
-            self._contents[entry.uid] = self._substituted(entry.content)
+            self._contents[entry.uid] = self.substituted(entry.content)
         return self._contents[entry.uid]
 
     def _wins(self, entry: BookEntry, events: list[Event]) -> bool:
-        if entry.probability >= 100 or entry.uid in self._timed.sticky:
+        if entry.probability >= 100 or entry.uid in self.timed.sticky:
             return True
         roll = self._draw() * 100
         if roll <= entry.probability:
@@ -304,12 +295,12 @@ class Scanner:
         return False
 
     def _draw(self) -> float:
-        self._draws.append(self._next_draw())
+        self._draws.append(self.next_draw())
         return self._draws[-1]
 
     def _next(self, scan: Scan, feeding: Sequence[object], levels: list[int]) -> Scan | None:
         """What the next loop looks at, None at the end."""
-        settings, haystack = self._settings, self._haystack
+        settings, haystack = self.settings, self._haystack
         recursive = settings.recursive and not self._overflowed
         if recursive and (feeding or (scan is Scan.WIDER and haystack.recurs)):
             return Scan.RECURSION

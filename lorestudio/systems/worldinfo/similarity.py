@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 
 from lorestudio.domain.javascript import trim
 from lorestudio.exchange.lorebooks.entry import BookEntry
@@ -17,21 +17,9 @@ from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.hybrid.retrieval import cosine
+from lorestudio.systems.vectors import TextVectors
 
 _NEW_LINES: Final = re.compile(r"\n+")
-
-
-class BookVectors(Protocol):
-    """Whoever has the vectors of texts, or makes them."""
-
-    @property
-    def label(self) -> str:
-        """Who makes them, for people."""
-        ...
-
-    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of texts; who makes none may leave some out. Raises LlmError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +36,7 @@ class Similar:
 
 
 async def similar_entries(
-    entries: Sequence[BookEntry], newest: Sequence[str], settings: WorldInfoSettings, vectors: BookVectors | None
+    entries: Sequence[BookEntry], newest: Sequence[str], settings: WorldInfoSettings, vectors: TextVectors | None
 ) -> Similar:
     """The entries like the newest messages, which come newest first with their macros filled in.
 

@@ -28,13 +28,11 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import FunctionStage, Run
-from lorestudio.systems.vectors import asked_for_vectors, offline_vectors
-from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
+from lorestudio.systems.runner import Run, RunStep
+from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_vectors
+from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned
-from lorestudio.systems.worldinfo.similarity import BookVectors
-from lorestudio.systems.worldinfo.surroundings import Surroundings
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
@@ -71,7 +69,7 @@ class WorldInfoSystem(System):
     settings: WorldInfoSettings = field(default_factory=WorldInfoSettings)
     books: tuple[Lorebook, ...] | None = field(default=None, repr=False)
     around: Surroundings = field(default_factory=Surroundings, repr=False)
-    vectors: BookVectors | None = None
+    vectors: TextVectors | None = None
     remarks: tuple[str, ...] = ()
     """Sentences for the person about books that are not scanned, or not as their author may expect."""
 
@@ -133,7 +131,7 @@ class _WorldInfoRun:
         self.told = Run(moment)
         self.candidates = self.told.candidates
 
-    def steps(self) -> tuple[FunctionStage, ...]:
+    def steps(self) -> tuple[RunStep, ...]:
         """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
         steps = [self.told.step("book", Phase.LOAD, self._load)]
         if self.settings.vectors or any(entry.vectorized for entry in self.made.world.book):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lorestudio.trace.model import Trace
-from lorestudio.trace.vocabulary import Reason, Tone, Vocabulary, table
-
-GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
+from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Vocabulary, table
 
 _REASONS: Final = (
     Reason("wi_key", GOOD, "Key found",

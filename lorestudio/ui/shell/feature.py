@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.shell.actions import Action, Where
-from lorestudio.ui.shell.bars import StatusLine, at_next_turn
+from lorestudio.ui.shell.bars import StatusLine
 from lorestudio.ui.shell.layout import PaneLayout
 from lorestudio.ui.shell.menus import Commands
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, Tone, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
 from lorestudio.ui.state.selection import History, KeptPlace, Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.picker import Choice, Picker
 
-Leave = Callable[[], None]
+Leave = Callable[[], object]
 """What happens once nothing that is not saved would be lost by it."""
 
 
@@ -58,7 +60,7 @@ class Context(QObject):
         self.bars = BarStack(theme, self.commands.title, window)
         self.status = StatusLine(session, window)
         self.keep_chat: Callable[[Leave], bool] = lambda _leave: False
-        self._soon = at_next_turn(self, self.update_actions)
+        self._soon = later(self, self.update_actions)
 
     # ---- asking -----------------------------------------------------------------------------------------------------
 
@@ -69,6 +71,25 @@ class Context(QObject):
     def flash(self, text: str) -> None:
         """Say something that need not stay."""
         self.status.flash(text)
+
+    def failing(self, key: str, tone: Tone = "error") -> Callable[[Exception], None]:
+        """What says of a job that it has failed; `key` as in a `Notice`."""
+        return lambda error: self.say(Notice(sentence_of(error), tone, key=key))
+
+    def copy(self, text: str, said: str) -> None:
+        """Put a text on the clipboard, and say so."""
+        QGuiApplication.clipboard().setText(text)
+        self.flash(said)
+
+    def pick(
+        self, title: str, placeholder: str, choices: Sequence[Choice], picked: Callable[[Any], object], hint: str = ""
+    ) -> Picker:
+        """Let something be picked by a few letters; `picked` gets its key."""
+        picker = Picker(self.theme, title, placeholder, choices, self.window)
+        picker.set_hint(hint)
+        picker.picked.connect(picked)
+        picker.open_over(self.window)
+        return picker
 
     def show(self, name: str) -> None:
         """Bring a pane to the front and give it the keyboard."""
@@ -102,7 +123,7 @@ class Context(QObject):
             tr("Saving {name}", name=path.name),
             lambda _report: write_bytes(path, data),
             done=lambda _none: self.flash(tr("{name} was saved.", name=path.name)),
-            failed=lambda error: self.say(Notice(sentence_of(error), "error", key="export")),
+            failed=self.failing("export"),
         )
 
     def actions_changed(self) -> None:

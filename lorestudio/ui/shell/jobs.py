@@ -313,10 +313,16 @@ class Newest:
         *,
         done: Callable[[Any], object],
         failed: Callable[[Exception], object],
+        reported: Callable[[Any], object] | None = None,
         owner: QObject | None = None,
     ) -> None:
         """Do this, once what is under way has ended; otherwise as `Jobs.start`."""
         self.cancel()
+        owner = owner or listener_of(done)
+
+        def heard(news: object) -> None:
+            if reported is not None and self._job is not None and not self._job.cancelled:
+                reported(news)
 
         def told(tell: Callable[[Any], object], news: object) -> None:
             job, self._job = self._job, None
@@ -328,7 +334,7 @@ class Newest:
 
         def begin() -> None:
             self._job = self._jobs.start(
-                title, work, done=partial(told, done), failed=partial(told, failed), owner=owner or listener_of(done)
+                title, work, done=partial(told, done), failed=partial(told, failed), reported=heard, owner=owner
             )
 
         if self._job is None:

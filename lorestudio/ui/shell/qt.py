@@ -1,10 +1,11 @@
-"""Short names for the long ones of Qt that models and delegates use on every line."""
+"""Short names for the long ones of Qt that models and delegates use on every line, and work that waits a moment."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
@@ -30,3 +31,10 @@ V_RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 HORIZONTAL: Final = Qt.Orientation.Horizontal
 VERTICAL: Final = Qt.Orientation.Vertical
 NO_INDEX: Final = QModelIndex()
+
+
+def later(parent: QObject, work: Callable[[], object], milliseconds: int = 0) -> QTimer:
+    """A timer that does the work so long after it was started last; with 0, once events have been handled."""
+    timer = QTimer(parent, singleShot=True, interval=milliseconds)
+    timer.timeout.connect(work)
+    return timer

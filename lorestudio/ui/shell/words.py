@@ -56,6 +56,12 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def with_full_stop(text: str, limit: int = 240) -> str:
+    """A text of somebody else's, short enough, with a stop at its end."""
+    short = shorten(text, limit)
+    return short if short.endswith((".", "!", "?", "…")) else f"{short}."
+
+
 def sentence_of(error: Exception) -> str:
     """What an error says, or what kind it is where it says nothing."""
     return str(error) or tr("Something failed without saying why ({kind}).", kind=type(error).__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypedDict
 
 from PySide6.QtCore import QSettings
 
@@ -13,7 +13,7 @@ from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.modes import Mode, mode_of, with_mode
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.registry import KINDS, MAIN
-from lorestudio.ui.shell.words import tr
+from lorestudio.ui.shell.words import shorten, tr
 
 
 def mode_caption(mode: Mode) -> str:
@@ -50,6 +50,13 @@ def source_title(source: Source) -> str:
     return tr(_SOURCES[source.kind][0])
 
 
+def short_source(source: Source, stand_in: str) -> str:
+    """An answer source as short as a button needs it; `stand_in` is what works without a model."""
+    if source.kind is AnswerKind.PROVIDER:
+        return shorten(source.profile, 18)
+    return {AnswerKind.STAND_IN: stand_in, AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))
+
+
 def source_help(source: Source) -> str:
     """What choosing the source means."""
     return tr(_SOURCES[source.kind][1])
@@ -73,6 +80,15 @@ _SOURCES: Final = {
         "You see every request and type the reply. Answers are recorded beside the chat.",
     ),
 }
+
+
+class ChoiceChanges(TypedDict, total=False):
+    """What a person chooses of a `RunChoice`."""
+
+    mode: Mode
+    source: Source
+    fixed: tuple[str, ...]
+    system: str
 
 
 @dataclass(frozen=True, slots=True)

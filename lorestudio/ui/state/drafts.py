@@ -118,26 +118,22 @@ class LivePreview(QObject):
 
     def run(self) -> None:
         """Preview what is tried out; where that is nothing, the trace of the real run is what holds."""
-        notes = self._notes()
-        if not notes and self._settings is None:
-            self._newest.cancel()
-            self.previewed.emit(None)
-            return
-        if self._previewer is None:
+        notes, tried = self._notes(), self._settings
+        if self._previewer is None and (notes or tried is not None):
             self._previewer = self._make()
+            if self._previewer is None:
+                return
         previewer = self._previewer
-        if previewer is None:
-            return
-        settings = self._settings if self._settings is not None and previewer.takes(self._settings) else None
-        if not notes and settings is None:
+        settings = tried if tried is not None and previewer is not None and previewer.takes(tried) else None
+        if previewer is None or (not notes and settings is None):
             self._newest.cancel()
             self.previewed.emit(None)
-        else:
+            return
 
-            def work(job: Job) -> Preview:
-                return previewer.preview(notes, job.token, settings)
+        def work(job: Job) -> Preview:
+            return previewer.preview(notes, job.token, settings)
 
-            self._newest.start(tr("Trying it out"), work, done=self._show, failed=self._fail)
+        self._newest.start(tr("Trying it out"), work, done=self._show, failed=self._fail)
 
     def _fail(self, error: Exception) -> None:
         logger.warning("the preview failed: %s", error)
@@ -154,13 +150,8 @@ class LivePreview(QObject):
 
 def unsaved_notes(project: Project, drafts: Mapping[Path, Draft]) -> tuple[NoteText, ...]:
     """The unsaved texts of notes that lie in the project's vaults."""
-    found = []
-    for path, draft in drafts.items():
-        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
-            if folder is not None and path.is_relative_to(folder):
-                found.append(NoteText(vault, path.relative_to(folder).as_posix(), draft.text))
-                break
-    return tuple(found)
+    places = ((project.note_place(path), draft.text) for path, draft in drafts.items())
+    return tuple(NoteText(*place, text) for place, text in places if place is not None)
 
 
 MOST_NAMES: Final = 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
@@ -44,32 +44,17 @@ class LiveBoard:
         self._lock = threading.Lock()
         self._timer = timer
         self._current: Callable[[], Generation | None] = lambda: None
-        self._generation: Generation | None = None
-        self._records: list[StageRecord] = []
-        self._stage, self._phase, self._since = "", Phase.LOAD, 0.0
-        self._request: ChatRequest | None = None
-        self._pieces: list[str] = []
+        self._live: LiveRun | None = None
 
     def follow(self, current: Callable[[], Generation | None]) -> None:
         """Take another replay; `current` says which generation of it runs."""
         with self._lock:
-            self._current = current
-            self._clear(None)
+            self._current, self._live = current, None
 
     def look(self) -> LiveRun | None:
         """The run at this moment, None where none has begun."""
         with self._lock:
-            if self._generation is None:
-                return None
-            return LiveRun(
-                self._generation,
-                tuple(self._records),
-                self._stage,
-                self._phase,
-                self._since,
-                self._request,
-                "".join(self._pieces),
-            )
+            return self._live
 
     # ---- the worker's side ------------------------------------------------------------------------------------------
 
@@ -77,35 +62,34 @@ class LiveBoard:
         """A stage begins."""
         generation = self._current()
         with self._lock:
-            if generation != self._generation:
-                self._clear(generation)
-            self._stage, self._phase, self._since = name, phase, self._timer()
+            live = self._live
+            if generation is None:
+                self._live = None
+            elif live is None or live.generation != generation:
+                self._live = LiveRun(generation, (), name, phase, self._timer())
+            else:
+                self._live = replace(live, stage=name, phase=phase, since=self._timer())
 
     def finished(self, record: StageRecord) -> None:
         """A stage is over."""
-        with self._lock:
-            self._records.append(record)
-            self._stage = ""
+        self._note(lambda live: replace(live, records=(*live.records, record), stage=""))
 
     def asked(self, request: ChatRequest) -> None:
         """A question was put."""
-        with self._lock:
-            self._request, self._pieces = request, []
+        self._note(lambda live: replace(live, request=request, reply=""))
 
     def heard(self, piece: str) -> None:
         """A piece of the reply arrived."""
-        with self._lock:
-            self._pieces.append(piece)
+        self._note(lambda live: replace(live, reply=live.reply + piece))
 
     def answered(self) -> None:
         """The question is settled."""
-        with self._lock:
-            self._request, self._pieces = None, []
+        self._note(lambda live: replace(live, request=None, reply=""))
 
-    def _clear(self, generation: Generation | None) -> None:
-        self._generation, self._records = generation, []
-        self._stage, self._phase, self._since = "", Phase.LOAD, 0.0
-        self._request, self._pieces = None, []
+    def _note(self, change: Callable[[LiveRun], LiveRun]) -> None:
+        with self._lock:
+            if self._live is not None:
+                self._live = change(self._live)
 
 
 def live_trace(live: LiveRun, index: VaultIndex, system: str, mode: str) -> Trace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -59,8 +59,7 @@ class _Order:
     then: Callable[[Done], None] | None = None
     refused: Callable[[str], None] | None = None
     about: tuple[Path, ...] = ()
-    tries: int = 0
-    saved: bool = field(default=False)
+    saved: bool = False
 
 
 class NoteWork(QObject):
@@ -79,7 +78,8 @@ class NoteWork(QObject):
         super().__init__(parent)
         self._session, self._drafts, self._save_all = session, drafts, save_all
         self._keep_in: Path | None = None
-        self._folders: tuple[Path, ...] = ()
+        self.folders: tuple[Path, ...] = ()
+        """The folders of the vaults that are open."""
         self._log: ChangeLog | None = None
         self._fresh: FreshNotes | None = None
         self._orders: deque[_Order] = deque()
@@ -89,7 +89,7 @@ class NoteWork(QObject):
     def use(self, folder: Path) -> None:
         """Keep the log of changes, the history and the trash in this folder."""
         self._keep_in = folder
-        self._folders = ()
+        self.folders = ()
         self._show_project()
 
     # ---- what there is ----------------------------------------------------------------------------------------------
@@ -97,16 +97,11 @@ class NoteWork(QObject):
     @property
     def ready(self) -> bool:
         """Whether files can be changed: a vault with a folder is open, and what undoes it can be kept."""
-        return bool(self._folders) and self._keep_in is not None
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        """The folders of the vaults that are open."""
-        return self._folders
+        return bool(self.folders) and self._keep_in is not None
 
     def log_of(self, folders: Sequence[Path]) -> ChangeLog:
         """The log of changes of these vaults: the one of the window, else a new one where it keeps none yet."""
-        if self._log is not None and tuple(folders) == self._folders:
+        if self._log is not None and tuple(folders) == self.folders:
             return self._log
         return ChangeLog(self._keep_in or default_folder(), folders)
 
@@ -157,7 +152,7 @@ class NoteWork(QObject):
             return
 
         def work(_report: object) -> tuple[Trashed, ...]:
-            items = [item for folder in self._folders for item in log.trash.list(folder)]
+            items = [item for folder in self.folders for item in log.trash.list(folder)]
             return tuple(sorted(items, key=lambda item: item.time, reverse=True))
 
         self._session.jobs.start(tr("Reading the trash"), work, done=answered, failed=self._failed)
@@ -227,9 +222,9 @@ class NoteWork(QObject):
     def _show_project(self) -> None:
         project = self._session.project
         folders = tuple(folder for folder in project.vault_folders if folder is not None) if project else ()
-        if folders == self._folders:
+        if folders == self.folders:
             return
-        self._folders = folders
+        self.folders = folders
         self._fresh = FreshNotes(folders) if folders else None
         self._log = None
         self._orders.clear()
@@ -254,7 +249,7 @@ class NoteWork(QObject):
 
     def _opened(self, folders: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
         """`mended` says what was put right, `left` which files a crash left that cannot be deleted."""
-        if folders != self._folders:
+        if folders != self.folders:
             return
         self._log = log
         for sentence in (*mended, *left, *log.problems):
@@ -270,38 +265,47 @@ class NoteWork(QObject):
         self._set_busy(True)
         order = self._orders.popleft()
         if any(self._drafts.get(path) is not None for path in order.about):
-            order.tries += 1
-            self._save_all(lambda problems: self._saved(order, problems))
+            self._save_and_plan(order)
         else:
             self._plan(order)
 
     def _plan(self, order: _Order) -> None:
-        self.ask(order.plan, lambda planned: self._planned(order, planned), lambda text: self._give_up(order, text))
+        self.ask(order.plan, lambda planned: self._planned(order, planned), lambda text: self._give_up(text, order))
 
     def _planned(self, order: _Order, planned: Planned) -> None:
         unsaved = [path for change in planned.changes.changes for path in (change.path, change.place)]
         unsaved = [path for path in unsaved if self._drafts.get(path) is not None]
         if not unsaved:
             self._apply(order, planned)
-        elif order.tries:
+        elif order.saved:
             names = ", ".join(dict.fromkeys(path.name for path in unsaved))
-            self._give_up(order, tr("{names} has unsaved text. Save it, and try again.", names=names))
+            self._give_up(tr("{names} has unsaved text. Save it, and try again.", names=names), order)
         else:
-            order.tries += 1
-            self._save_all(lambda problems: self._saved(order, problems))
+            self._save_and_plan(order)
 
-    def _saved(self, order: _Order, problems: list[str]) -> None:
-        if problems:
-            text = tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
-            self._give_up(order, text)
-        else:
+    def _save_and_plan(self, order: _Order) -> None:
+        def saved() -> None:
             order.saved = True
             self._plan(order)
+
+        self._save_first(saved, order)
+
+    def _save_first(self, then: Callable[[], object], order: _Order | None = None) -> None:
+        """Go on once all unsaved texts are written; where one cannot be, nothing is changed."""
+
+        def saved(problems: list[str]) -> None:
+            if problems:
+                text = tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
+                self._give_up(text, order)
+            else:
+                then()
+
+        self._save_all(saved)
 
     def _apply(self, order: _Order, planned: Planned) -> None:
         log, fresh = self._log, self._fresh
         if log is None or fresh is None:
-            self._give_up(order, tr("Another vault was opened meanwhile; nothing was changed."))
+            self._give_up(tr("Another vault was opened meanwhile; nothing was changed."), order)
             return
 
         def work(_report: object) -> None:
@@ -312,7 +316,7 @@ class NoteWork(QObject):
             self._ended(Done(planned.changes, planned.remarks, saved=order.saved), order.then)
 
         self._session.jobs.start(
-            planned.changes.title, work, done=finished, failed=lambda error: self._give_up(order, sentence_of(error))
+            planned.changes.title, work, done=finished, failed=lambda error: self._give_up(sentence_of(error), order)
         )
 
     def _step(self, title: str, work: Callable[[], Done], failed: Callable[[Exception], None] | None = None) -> None:
@@ -321,18 +325,7 @@ class NoteWork(QObject):
             return
         self._set_busy(True)
         if self._drafts.all:
-            self._save_all(lambda problems: self._saved_before(title, work, failed, problems))
-        else:
-            self._do(title, work, failed)
-
-    def _saved_before(
-        self, title: str, work: Callable[[], Done], failed: Callable[[Exception], None] | None, problems: list[str]
-    ) -> None:
-        if problems:
-            self._set_busy(False)
-            self._refuse(
-                tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
-            )
+            self._save_first(lambda: self._do(title, work, failed))
         else:
             self._do(title, work, failed)
 
@@ -365,9 +358,9 @@ class NoteWork(QObject):
             then(done)
         self._next()
 
-    def _give_up(self, order: _Order, sentence: str) -> None:
+    def _give_up(self, sentence: str, order: _Order | None = None) -> None:
         self._set_busy(False)
-        (order.refused or self._refuse)(sentence)
+        ((order.refused if order is not None else None) or self._refuse)(sentence)
         self._next()
 
     def _set_busy(self, busy: bool) -> None:
@@ -406,12 +399,8 @@ def paths_of(session: Session, notes: Sequence[object]) -> list[Path]:
 
 def what_was_done(done: Done) -> str:
     """A sentence about a change that was carried out."""
-    if done.undone:
-        text = tr("Undone: {title}.", title=done.changes.title)
-    elif done.again:
-        text = tr("Done again: {title}.", title=done.changes.title)
-    else:
-        text = tr("Done: {title}.", title=done.changes.title)
+    words = "Undone: {title}." if done.undone else "Done again: {title}." if done.again else "Done: {title}."
+    text = tr(words, title=done.changes.title)
     others = len(done.changes.changes)
     if others > 1:
         text += " " + tr("{files} written.", files=count(others, "file was", "files were"))

@@ -144,7 +144,7 @@ class Reading(QObject):
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
         if self._follower is not None:
             self._follower.changed.connect(self._vaults_changed)
-            self._follower.failed.connect(self._vault_failed)
+            self._follower.failed.connect(lambda told: session.notice.emit(Notice(told, "warning")))
 
     def open(
         self, vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, key: str = ""
@@ -188,12 +188,9 @@ class Reading(QObject):
             if now is not None and kept.before != kept.after:
                 parts = kept.forward(Parts.of(now))
                 self._parts.adjust(
-                    kept.title,
-                    settings=parts.settings,
-                    controls=parts.controls,
-                    behaviour=parts.behaviour,
+                    kept.title, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour,
                     chat=parts.chat,
-                )
+                )  # fmt: skip
 
         self._read(project.name, lambda _job: project.reloaded(), done)
 
@@ -279,16 +276,12 @@ class Reading(QObject):
         )
         session.state_changed.emit()
 
-    def _vault_failed(self, sentence: str) -> None:
-        self._session.notice.emit(Notice(sentence, "warning"))
-
 
 def _texts(project: Project, paths: Collection[Path]) -> list[NoteText]:
     """What stands in the files now, None for one that is gone. Raises VaultError where one cannot be read."""
     found = []
     for path in paths:
-        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=True):
-            if folder is not None and path.is_relative_to(folder) and path.suffix.lower() == ".md":
-                text = read_note(path)[0] if path.exists() else None
-                found.append(NoteText(vault, path.relative_to(folder).as_posix(), text))
+        place = project.note_place(path)
+        if place is not None and path.suffix.lower() == ".md":
+            found.append(NoteText(*place, read_note(path)[0] if path.exists() else None))
     return found

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import LoadedChat
-from lorestudio.settings.behaviour import Behaviour
-from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.registry import KINDS
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay import Replays
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.traces import SessionRuns
-from lorestudio.ui.state.undo import Adjustment, Adjustments, Parts, SystemStep
+from lorestudio.ui.state.undo import Adjustment, Adjustments, PartChanges, Parts, SystemStep, UndoStep
 
 
 class ProjectParts:
@@ -53,15 +52,7 @@ class ProjectParts:
 
     # ---- changing ---------------------------------------------------------------------------------------------------
 
-    def adjust(
-        self,
-        title: str,
-        *,
-        settings: DeepLoreSettings | None = None,
-        controls: ChatControls | None = None,
-        behaviour: Behaviour | None = None,
-        chat: Chat | None = None,
-    ) -> None:
+    def adjust(self, title: str, **changes: Unpack[PartChanges]) -> None:
         """Change these parts of the project as one step that can be taken back, and run the chat again.
 
         No file is written. `title` says what was done, as in “Undo {title}”. Where settings decide how notes are read,
@@ -71,31 +62,29 @@ class ProjectParts:
         if project is None:
             return
         now = Parts.of(project)
-        after = Parts(
-            now.settings if settings is None else settings,
-            now.controls if controls is None else controls,
-            now.behaviour if behaviour is None else behaviour,
-            now.chat if chat is None else chat,
-        )
+        after = replace(now, **changes)
         if after != now:
             self.adjustments.add(Adjustment(title, now, after))
             self._show(after, title)
 
     def undo(self) -> None:
         """Take the last change of settings, chat or choices for the chat back."""
-        session, step = self._session, self.adjustments.undo()
-        if isinstance(step, SystemStep):
-            self._replays.configure(step.back(session.choices.systems))
-        elif step is not None and session.project is not None:
-            self._show(step.back(Parts.of(session.project)), tr("undo {title}", title=step.title))
+        step = self.adjustments.undo()
+        if step is not None:
+            self._take(step.back, tr("undo {title}", title=step.title))
 
     def redo(self) -> None:
         """Do again what was taken back last."""
-        session, step = self._session, self.adjustments.redo()
+        step = self.adjustments.redo()
+        if step is not None:
+            self._take(step, step.title)
+
+    def _take(self, step: UndoStep, title: str) -> None:
+        session = self._session
         if isinstance(step, SystemStep):
             self._replays.configure(step.forward(session.choices.systems))
-        elif step is not None and session.project is not None:
-            self._show(step.forward(Parts.of(session.project)), step.title)
+        elif session.project is not None:
+            self._show(step.forward(Parts.of(session.project)), title)
 
     def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
         """Show a chat that is in no file yet, with the same vault, card and persona."""
@@ -106,34 +95,26 @@ class ProjectParts:
             )
 
     def take_setup(self, setup: PromptSetup) -> None:
-        """Card, persona and frame of the prompts from now on. Of all runs only World Info's look at them."""
+        """Card, persona and frame of the prompts from now on; runs that look at them are made again.
+
+        In a group every system does: the setup says who speaks next, who is the active character.
+        """
         session = self._session
         if session.project is None:
             return
+        groups = [each.group is not None for each in (session.project.setup, setup)]
         session.project = replace(session.project, setup=setup)
-        self._runs.drop(lambda choice: isinstance(choice.settings, WorldInfoSettings), under_way=True)
+        self._runs.drop(lambda choice: any(groups) or KINDS[choice.system].reads_setup, under_way=True)
         session.setup_changed.emit()
-        if isinstance(session.choice.settings, WorldInfoSettings) and self._replays.automatic:
+        if (any(groups) or KINDS[session.choice.system].reads_setup) and self._replays.automatic:
             self._replays.run_all()
 
     # ---- what stands in files ---------------------------------------------------------------------------------------
 
-    def saved(
-        self,
-        *,
-        settings: DeepLoreSettings | None = None,
-        controls: ChatControls | None = None,
-        chat: Chat | None = None,
-    ) -> None:
+    def saved(self, **parts: Unpack[PartChanges]) -> None:
         """These parts stand in their files now, as they are given here (see `on_disk`)."""
-        known = self.on_disk
-        if known is not None:
-            self.on_disk = Parts(
-                known.settings if settings is None else settings,
-                known.controls if controls is None else controls,
-                known.behaviour,
-                known.chat if chat is None else chat,
-            )
+        if self.on_disk is not None:
+            self.on_disk = replace(self.on_disk, **parts)
             self._session.state_changed.emit()
 
     def chat_saved(self, path: Path, document: ChatDocument, chat: Chat, controls: ChatControls) -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, Unpack
 
 from PySide6.QtCore import QObject, QTimer
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.declaration import Section
-from lorestudio.studio.project.answering import Question, Source
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.answering import Question
 from lorestudio.studio.replay.order import Superseded
 from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
-from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.choices import ChoiceChanges, RunChoice
 from lorestudio.ui.state.live_run import LiveBoard, LiveRun
 from lorestudio.ui.state.replay_worker import (
     Finished,
@@ -71,23 +70,10 @@ class Replays(QObject):
 
     # ---- how the chat is run ----------------------------------------------------------------------------------------
 
-    def choose(
-        self,
-        *,
-        mode: Mode | None = None,
-        source: Source | None = None,
-        fixed: Sequence[str] | None = None,
-        system: str | None = None,
-    ) -> None:
+    def choose(self, **changes: Unpack[ChoiceChanges]) -> None:
         """Run the project in another way from now on, and replay it; the traces made so far stay until then."""
-        before = self._session.choice
-        choice = RunChoice(
-            before.mode if mode is None else mode,
-            before.source if source is None else source,
-            before.fixed if fixed is None else tuple(fixed),
-            before.system if system is None else system,
-        )
-        self._choose(self._session.choices.with_settings(choice))
+        session = self._session
+        self._choose(session.choices.with_settings(replace(session.choice, **changes)))
 
     def configure(self, settings: Mapping[str, Section], title: str = "") -> None:
         """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen.
@@ -271,7 +257,7 @@ class Replays(QObject):
     def _keep(self, replay: Replay) -> None:
         """Keep the runs for the next start, beside whatever comes next."""
         simulator = replay.simulators.get(replay.wanted.choice)
-        if simulator is not None and replay.tally.begun and self._replayer.keeps:
+        if simulator is not None and replay.tally.begun and self._session.keep_in is not None:
             self._session.jobs.start(
                 tr("Keeping the runs"),
                 lambda _report: self._replayer.save(simulator),

@@ -13,8 +13,9 @@ from typing import Final
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
+from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, make_answers
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.costs import live_cost
 from lorestudio.studio.replay.ranges import Pace
 from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.runs import TraceBook
@@ -136,6 +137,20 @@ class Replay:
             simulator.abandon()
 
 
+@contextmanager
+def _short_turns() -> Iterator[None]:
+    """Let threads take turns more often than every 5 ms.
+
+    Drawing needs many turns, and the window would wait for each while a replay computes.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(TURN_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
 class Replayer:
     """Runs replays, one at a time, in a worker."""
 
@@ -146,17 +161,9 @@ class Replayer:
         self._keep_in, self._board = keep_in, board
         self._told: set[str] = set()  # remarks on lorebooks are said once
 
-    @property
-    def keeps(self) -> bool:
-        """Whether runs are kept for the next start."""
-        return self._keep_in is not None
-
+    @_short_turns()
     def work(self, project: Project, replay: Replay, job: Job) -> Finished:
         """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""
-        with _short_turns():
-            return self._work(project, replay, job)
-
-    def _work(self, project: Project, replay: Replay, job: Job) -> Finished:
         wanted = replay.wanted
         simulator = self._simulator_for(project, replay, job)
         missing = len(simulator.traces) < _end(simulator, wanted)
@@ -256,20 +263,6 @@ class Replayer:
             text = tr("The runs of this chat could not be kept for the next start: {error}", error=sentence_of(error))
             return (text,)
         return ()
-
-
-@contextmanager
-def _short_turns() -> Iterator[None]:
-    """Let threads take turns more often than every 5 ms.
-
-    Drawing needs many turns, and the window would wait for each while a replay computes.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(TURN_SECONDS)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 def _remarks(system: System) -> list[str]:

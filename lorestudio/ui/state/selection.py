@@ -57,6 +57,17 @@ class Selection(QObject):
             self.entry_changed.emit()
             self.stage_changed.emit()
 
+    def choose_note(self, note: Entry | LeftOutNote) -> None:
+        """Look at a note of either kind."""
+        if isinstance(note, Entry):
+            self.choose_entry(note.id)
+        else:
+            self.choose_left_out(note)
+
+    def note_of(self, session: SessionState) -> Entry | LeftOutNote | None:
+        """The note that is looked at."""
+        return session.entry(self.entry) or self.left_out
+
     def find_again(self, before: VaultIndex, after: VaultIndex) -> None:
         """Look at the same note in a newer index, where its number may be another one; at none where it is gone.
 
@@ -244,7 +255,7 @@ class KeptPlace(QObject):
     def _follow_entry(self) -> None:
         if self._held:
             return
-        note = self._session.entry(self._selection.entry) or self._selection.left_out
+        note = self._selection.note_of(self._session)
         self._path = self._session.note_path(note) if note is not None else None
         self._stage = self._selection.stage
         if self._path is not None:

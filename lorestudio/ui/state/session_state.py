@@ -90,22 +90,15 @@ class SessionState(QObject):
 
     def note_path(self, note: Entry | LeftOutNote) -> Path | None:
         """The file of a note, None where its vault has no folder in the project."""
-        if self.project is None or note.vault not in self.project.index.vaults:
-            return None
-        folder = self.project.vault_folders[self.project.index.vaults.index(note.vault)]
-        return folder / note.filename if folder is not None else None
+        return self.project.note_path(note.vault, note.filename) if self.project is not None else None
 
     def note_at(self, path: Path) -> Entry | LeftOutNote | None:
         """The note of a file, None where the file gave none."""
-        if self.project is None:
+        place = self.project.note_place(path) if self.project is not None else None
+        if self.project is None or place is None:
             return None
-        index = self.project.index
-        for vault, folder in zip(index.vaults, self.project.vault_folders, strict=False):
-            if folder is not None and path.is_relative_to(folder):
-                filename = path.relative_to(folder).as_posix()
-                notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
-                return next((note for note in notes if (note.filename, note.vault) == (filename, vault)), None)
-        return None
+        notes: tuple[Entry | LeftOutNote, ...] = (*self.project.index.entries, *self.project.index.left_out)
+        return next((note for note in notes if (note.vault, note.filename) == place), None)
 
     def entry(self, entry: int | None) -> Entry | None:
         """The entry with that id, None where there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from lorestudio.domain.chat import Generation
@@ -232,8 +233,8 @@ class FiringCounts:
 
     def __init__(self) -> None:
         self._runs: dict[Generation, tuple[object, Gist]] = {}
-        self._matched: dict[int, int] = {}
-        self._injected: dict[int, int] = {}
+        self._matched: Counter[int] = Counter()
+        self._injected: Counter[int] = Counter()
 
     @property
     def runs(self) -> int:
@@ -242,13 +243,11 @@ class FiringCounts:
 
     def clear(self) -> None:
         """Another vault or chat: the ids mean other entries."""
-        self._runs, self._matched, self._injected = {}, {}, {}
+        self._runs, self._matched, self._injected = {}, Counter(), Counter()
 
     def of(self, entry: int) -> Fired:
         """How often one entry fired."""
-        if entry not in self._matched:
-            return NEVER
-        return Fired(self._matched[entry], self._injected.get(entry, 0))
+        return Fired(self._matched[entry], self._injected[entry]) if self._matched[entry] else NEVER
 
     def take(self, traces: Mapping[Generation, Trace], changed: Iterable[Generation] | None) -> bool:
         """Count these runs; `changed` None means that any of them may be another one. True where a count differs."""
@@ -262,26 +261,15 @@ class FiringCounts:
             different = True
             if known is not None:
                 del self._runs[generation]
-                self._count(known[1], -1)
+                self._matched.subtract(known[1].matched)
+                self._injected.subtract(known[1].injected)
             gist = book.gist(generation)
             if gist is not None:
                 self._runs[generation] = (run, gist)
-                self._count(gist, 1)
+                self._matched.update(gist.matched)
+                self._injected.update(gist.injected)
         return different
 
     def injected(self) -> Mapping[int, int]:
         """In how many runs each entry was injected."""
-        return dict(self._injected)
-
-    def _count(self, gist: Gist, step: int) -> None:
-        _add(self._matched, gist.matched, step)
-        _add(self._injected, gist.injected, step)
-
-
-def _add(counts: dict[int, int], entries: Iterable[int], step: int) -> None:
-    for entry in entries:
-        now = counts.get(entry, 0) + step
-        if now:
-            counts[entry] = now
-        else:
-            counts.pop(entry, None)
+        return +self._injected

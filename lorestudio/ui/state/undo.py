@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TypeAlias
+from typing import Generic, Self, TypeAlias, TypedDict, TypeVar
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import ChatControls
@@ -12,6 +12,15 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
+
+
+class PartChanges(TypedDict, total=False):
+    """Some of the parts, as they are to be."""
+
+    settings: DeepLoreSettings
+    controls: ChatControls
+    behaviour: Behaviour
+    chat: Chat | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,38 +38,39 @@ class Parts:
         return cls(project.settings, project.controls, project.behaviour, project.chat)
 
 
+What = TypeVar("What")
+
+
 @dataclass(frozen=True, slots=True)
-class Adjustment:
-    """One step: what it is called, and the parts before and after it."""
+class Step(Generic[What]):
+    """What a person did: what it is called, and what it changed as it was before and after it."""
 
     title: str
-    before: Parts
-    after: Parts
+    before: What
+    after: What
+
+    @property
+    def back(self) -> Self:
+        """The step that takes this one back."""
+        return replace(self, before=self.after, after=self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment(Step[Parts]):
+    """One step of a person's changes to a project."""
 
     def forward(self, now: Parts) -> Parts:
-        """The parts of now with what the step changed."""
+        """The parts of now with what the step changed; what else was changed meanwhile stays."""
         return _moved(now, self.before, self.after)
-
-    def back(self, now: Parts) -> Parts:
-        """The parts of now without what the step changed; what else was changed meanwhile stays."""
-        return _moved(now, self.after, self.before)
 
 
 @dataclass(frozen=True, slots=True)
-class SystemStep:
-    """Settings of systems beside DeepLore, by the systems' names: what the step is called, and both values."""
-
-    title: str
-    before: Mapping[str, Section]
-    after: Mapping[str, Section]
+class SystemStep(Step[Mapping[str, Section]]):
+    """Settings of systems beside DeepLore, by the systems' names."""
 
     def forward(self, now: Mapping[str, Section]) -> dict[str, Section]:
         """The settings of now with what the step changed."""
         return {name: _section_moved(now.get(name), self.before[name], self.after[name]) for name in self.after}
-
-    def back(self, now: Mapping[str, Section]) -> dict[str, Section]:
-        """The settings of now without what the step changed."""
-        return {name: _section_moved(now.get(name), self.after[name], self.before[name]) for name in self.after}
 
 
 UndoStep: TypeAlias = Adjustment | SystemStep

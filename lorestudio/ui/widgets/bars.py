@@ -9,10 +9,11 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.widgets.layouts import button, column, label, paint_as, row, tight, tool
 from lorestudio.ui.widgets.pane import drop_all
 
 _ICONS = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
@@ -32,35 +33,24 @@ class MessageBar(QFrame):
         self.setObjectName("Bar")
         self._theme = theme
         self._tone = "neutral"
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 4, 6, 4)
-        row.setSpacing(8)
         self._icon = QLabel(self)
-        self.label = QLabel(self)
-        self.label.setWordWrap(True)
+        self.label = label(self)
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.label.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._buttons = QHBoxLayout()
-        self._close = QToolButton(self)
-        self._close.setAccessibleName(tr("Dismiss this message"))
-        self._close.setToolTip(tr("Dismiss"))
-        self._close.clicked.connect(self.closed)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop if stacked else Qt.AlignmentFlag.AlignVCenter)
+        self._close = tool(self, tr("Dismiss this message"), self.closed, tip=tr("Dismiss"))
+        upper = Qt.AlignmentFlag.AlignTop if stacked else Qt.AlignmentFlag.AlignVCenter
+        line = row(spacing=8, margins=(10, 4, 6, 4))
+        line.addWidget(self._icon, 0, upper)
         if stacked:
-            column = QVBoxLayout()
-            column.setSpacing(4)
-            column.addWidget(self.label)
-            line = QHBoxLayout()
-            line.addLayout(self._buttons)
-            line.addStretch(1)
-            column.addLayout(line)
-            row.addLayout(column, 1)
+            line.addLayout(column(self.label, row(self._buttons, 1), spacing=4), 1)
         else:
-            row.addWidget(self.label, 1)
-            row.addLayout(self._buttons)
-        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop if stacked else Qt.AlignmentFlag.AlignVCenter)
+            line.addWidget(self.label, 1)
+            line.addLayout(self._buttons)
+        line.addWidget(self._close, 0, upper)
+        self.setLayout(line)
         theme.changed.connect(self._paint)
         self.hide()
 
@@ -74,16 +64,12 @@ class MessageBar(QFrame):
         self.setAccessibleName(text)
         drop_all(self._buttons)
         for action, title in buttons:
-            button = QPushButton(title, self)
-            button.clicked.connect(partial(self.pressed.emit, action))
-            self._buttons.addWidget(button)
+            self._buttons.addWidget(button(self, title, partial(self.pressed.emit, action)))
         self._paint()
         self.show()
 
     def _paint(self) -> None:
-        self.setProperty("tone", self._tone)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        paint_as(self, "tone", self._tone)
         icon = self._theme.icon(_ICONS.get(self._tone, "info"), self._tone)
         self._icon.setPixmap(icon.pixmap(16, 16))
         self._close.setIcon(self._theme.icon("close", "text_muted"))
@@ -98,9 +84,7 @@ class BarStack(QWidget):
     def __init__(self, theme: Theme, title_of: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._title_of = theme, title_of
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
+        self._column = tight(of=self)
         self._bars: list[tuple[Notice, MessageBar]] = []
         self.hide()
 
@@ -116,7 +100,7 @@ class BarStack(QWidget):
                 self._remove(bar)
         bar = MessageBar(self._theme, self)
         bar.closed.connect(partial(self._remove, bar))
-        bar.pressed.connect(self._press)
+        bar.pressed.connect(self.pressed)
         buttons = tuple((action, self._title_of(action)) for action in notice.actions)
         if notice.details:
             buttons += (("help.details", tr("Details")),)
@@ -142,9 +126,6 @@ class BarStack(QWidget):
         """The details of the newest message that has some."""
         return next((notice.details for notice, _bar in self._bars if notice.details), "")
 
-    def _press(self, action: str) -> None:
-        self.pressed.emit(action)
-
     def _remove(self, bar: MessageBar) -> None:
         self._bars = [pair for pair in self._bars if pair[1] is not bar]
         self._column.removeWidget(bar)
@@ -162,15 +143,10 @@ class FilterStrip(QFrame):
         super().__init__(parent)
         self.setObjectName("Bar")
         self.setProperty("tone", "neutral")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 2, 6, 2)
-        self.label = QLabel(self)
+        self.label = label(self, wrap=False)
         self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.button = QPushButton(tr("Show all"), self)
-        self.button.setAccessibleName(tr("Show all rows again"))
-        self.button.clicked.connect(self.cleared)
-        row.addWidget(self.label, 1)
-        row.addWidget(self.button)
+        self.button = button(self, tr("Show all"), self.cleared, name=tr("Show all rows again"))
+        self.setLayout(row((self.label, 1), self.button, margins=(10, 2, 6, 2)))
         self.hide()
 
     def say(self, words: str) -> None:

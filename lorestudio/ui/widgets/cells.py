@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
@@ -90,6 +90,13 @@ def titled(nothing: str = "nothing") -> Callable[[Any, Column], str]:
 def same_words(row: Any, column: Column) -> str:  # noqa: ANN401  # whatever the table is made of
     """Tips that say what the cell shows, for columns that are too narrow for it."""
     return column.words(row)
+
+
+def state_column(title: str, look: Callable[[Any], tuple[str, str, str, str]], width: int) -> Column:
+    """The state of a row, by its words, a glyph and its colour, and the colour of the words ("" for the usual one)."""
+    return Column(
+        title, lambda row: tr(look(row)[0]), width=width, icon=lambda row: look(row)[1:3], tone=lambda row: look(row)[3]
+    )
 
 
 @dataclass(slots=True)
@@ -177,11 +184,13 @@ class Canvas:
 
 
 class Piece(ABC):
-    """Something in a line of a cell."""
+    """Something in a line of a cell, of a certain `width` or, with None, as wide as what is left."""
 
-    @abstractmethod
+    width: float | None
+
     def room(self, canvas: Canvas) -> float | None:
         """How wide it is with the gap behind it; None for what is left."""
+        return self.width
 
     @abstractmethod
     def draw(self, canvas: Canvas, box: QRectF) -> None:
@@ -246,10 +255,6 @@ class Glyph(Piece):
     width: float = 20
     steady: bool = False
 
-    def room(self, canvas: Canvas) -> float | None:
-        """See `Piece`."""
-        return self.width
-
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""
         square = QRectF(box.left(), box.top(), min(self.width, self.size + 2), box.height())
@@ -264,10 +269,6 @@ class Marked(Piece):
     size: int = 18
     width: float = 25
 
-    def room(self, canvas: Canvas) -> float | None:
-        """See `Piece`."""
-        return self.width
-
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""
         square = QRectF(box.left(), box.top(), self.size + 1, box.height())
@@ -281,10 +282,7 @@ class Swatch(Piece):
     fill: str
     letter: str = ""
     icon: str = ""
-
-    def room(self, canvas: Canvas) -> float | None:
-        """See `Piece`."""
-        return 22
+    width: float = 22
 
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""
@@ -339,10 +337,7 @@ class Bar(Piece):
     line: float | None = None
     after: float = 8
     edge: str = "fill_edge"
-
-    def room(self, canvas: Canvas) -> float | None:
-        """See `Piece`."""
-        return None
+    width: None = None
 
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""
@@ -417,12 +412,6 @@ _CHECK_ROOM: Final = 20.0
 _REMEMBERED: Final = 4000
 
 
-@dataclass(slots=True)
-class _Wrapped:
-    wrapper: Wrapper
-    lines: dict[tuple[str, int, int], tuple[tuple[Line, ...], bool]] = field(default_factory=dict)
-
-
 class CellDelegate(QStyledItemDelegate):
     """Draws cells that have a `Look`, and leaves the others to Qt.
 
@@ -432,7 +421,8 @@ class CellDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QAbstractItemView, height: int = 0, width: int = 120) -> None:
         super().__init__(parent)
         self._theme, self._height, self._width = theme, height, width
-        self._wrapped: _Wrapped | None = None
+        self._wrapper: Wrapper | None = None
+        self._lines: dict[tuple[str, int, int], tuple[tuple[Line, ...], bool]] = {}
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Qt: what the strips and the wrapped text need."""
@@ -515,21 +505,21 @@ class CellDelegate(QStyledItemDelegate):
         body, view = look.body, option.widget
         if body is None or not isinstance(view, QAbstractItemView):
             return (), False
-        if self._wrapped is None or self._wrapped.wrapper.font != view.font():
-            self._wrapped = _Wrapped(Wrapper(view.font()))
-        wide, known = view.viewport().width(), self._wrapped.lines
+        if self._wrapper is None or self._wrapper.font != view.font():
+            self._wrapper, self._lines = Wrapper(view.font()), {}
+        wide, known = view.viewport().width(), self._lines
         key = (body.text, wide, body.most)
         if key not in known:
             if len(known) > _REMEMBERED:
                 known.clear()
             room = max(40.0, wide - look.left - look.right - (_SIDE + 8 if look.side else 0))
-            lines = self._wrapped.wrapper.lines(body.text, room, body.most + 2 if body.most else None)
+            lines = self._wrapper.lines(body.text, room, body.most + 2 if body.most else None)
             folded = bool(body.most) and len(lines) > body.most + 1
             known[key] = tuple(lines[: body.most] if folded else lines), folded
         return known[key]
 
     def _line_height(self) -> float:
-        return self._wrapped.wrapper.metrics.height() * 1.1 if self._wrapped is not None else 0.0
+        return self._wrapper.metrics.height() * 1.1 if self._wrapper is not None else 0.0
 
 
 def _draw_strip(canvas: Canvas, box: QRectF, strip: Strip) -> None:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.settings.differences import SettingChange, value_text
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.layouts import button, column, label, row
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -70,23 +71,14 @@ class CheckList(QWidget):
         super().__init__(parent)
         self.model = model
         self.view = RecordView(theme, model, name, self)
-        self.amount = QLabel(self)
-        self.amount.setProperty("kind", "small")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.view, 1)
-        row = QHBoxLayout()
-        row.addWidget(self.amount, 1)
-        self.buttons = [QPushButton(tr("All"), self), QPushButton(tr("None"), self)]
-        for button, every in zip(self.buttons, (True, False), strict=True):
-            button.setProperty("kind", "small")
-            button.setVisible(model.checkable)
-            button.clicked.connect(partial(model.choose_all, all_of_them=every))
-            row.addWidget(button)
-        self.buttons[0].setAccessibleName(tr("Tick all"))
-        self.buttons[1].setAccessibleName(tr("Tick none"))
-        column.addLayout(row)
+        self.amount = label(self, kind="small", wrap=False)
+        self.buttons = [
+            button(self, text, partial(model.choose_all, all_of_them=every), kind="small", name=name)
+            for text, name, every in ((tr("All"), tr("Tick all"), True), (tr("None"), tr("Tick none"), False))
+        ]
+        for each in self.buttons:
+            each.setVisible(model.checkable)
+        column((self.view, 1), row((self.amount, 1), *self.buttons), of=self, spacing=4, margins=0)
         for signal in (model.ticked, model.changed):
             signal.connect(self._say)
         self._say()
@@ -98,5 +90,5 @@ class CheckList(QWidget):
         else:
             text = count(rows, "difference", "differences")
         self.amount.setText(text)
-        for button in self.buttons:
-            button.setEnabled(rows > 0)
+        for each in self.buttons:
+            each.setEnabled(rows > 0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -13,44 +15,37 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QGridLayout,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMessageBox,
-    QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.domain.resources import VERSION
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, text_view
 
 
 def choose_folder(parent: QWidget, title: str, start: str, chosen: Callable[[Path], None]) -> QFileDialog:
     """Ask for a folder."""
-    dialog = QFileDialog(parent, title, start)
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
-    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    return open_file_dialog(dialog, chosen)
+    directories, only = QFileDialog.FileMode.Directory, QFileDialog.Option.ShowDirsOnly
+    return open_file_dialog(QFileDialog(parent, title, start, fileMode=directories, options=only), chosen)
 
 
 def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: Callable[[Path], None]) -> QFileDialog:
     """Ask for a file that exists."""
-    dialog = QFileDialog(parent, title, start, filters)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    return open_file_dialog(dialog, chosen)
+    existing = QFileDialog.FileMode.ExistingFile
+    return open_file_dialog(QFileDialog(parent, title, start, filters, fileMode=existing), chosen)
 
 
 def choose_new_file(
     parent: QWidget, title: str, start: str, filters: str, suffix: str, chosen: Callable[[Path], object]
 ) -> QFileDialog:
     """Ask where to save something; `suffix` is added to a name that has none."""
-    dialog = QFileDialog(parent, title, start, filters)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(suffix)
+    save = QFileDialog.AcceptMode.AcceptSave
+    dialog = QFileDialog(parent, title, start, filters, acceptMode=save, defaultSuffix=suffix)
     return open_file_dialog(dialog, chosen)
 
 
@@ -64,38 +59,51 @@ def open_file_dialog(dialog: QFileDialog, chosen: Callable[[Path], object]) -> Q
 
 def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDialog:
     """Ask where Obsidian's REST plugin listens, and for its key; an empty key stands for the one known already."""
-    dialog = _dialog(parent, tr("Open Obsidian vault"))
-    column = QVBoxLayout(dialog)
-    form = QFormLayout()
-    address = QLineEdit("http://127.0.0.1:27123", dialog)
-    address.setAccessibleName(tr("Address of the plugin"))
-    key = QLineEdit(dialog)
-    key.setEchoMode(QLineEdit.EchoMode.Password)
-    key.setPlaceholderText(tr("empty: the key that is known already"))
-    key.setAccessibleName(tr("Key of the plugin"))
+    address = named(QLineEdit("http://127.0.0.1:27123"), tr("Address of the plugin"))
+    key = QLineEdit(echoMode=QLineEdit.EchoMode.Password, placeholderText=tr("empty: the key that is known already"))
+    named(key, tr("Key of the plugin"))
+    dialog, form = _form(parent, tr("Open Obsidian vault"), QDialogButtonBox.StandardButton.Open)
     form.addRow(tr("Address"), address)
     form.addRow(tr("Key"), key)
-    hint = QLabel(tr("The Local REST API plugin shows both in its settings. Add /Name to name the vault."), dialog)
-    hint.setWordWrap(True)
-    form.addRow(hint)
-    column.addLayout(form)
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel, dialog)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    column.addWidget(buttons)
+    hint = tr("The Local REST API plugin shows both in its settings. Add /Name to name the vault.")
+    form.addRow(label(dialog, hint))
     dialog.accepted.connect(lambda: answered(address.text().strip(), key.text()))
     dialog.open()
     return dialog
 
 
+def ask_name(parent: QWidget, title: str, name: str, start: str, answered: Callable[[str], None]) -> QDialog:
+    """Ask for a short name; `answered` is called with it unless it is empty."""
+    line = named(QLineEdit(start), name)
+    line.setMinimumWidth(260)
+    line.selectAll()
+    dialog, form = _form(parent, title, QDialogButtonBox.StandardButton.Ok)
+    form.addRow(name, line)
+    dialog.accepted.connect(lambda: answered(line.text().strip()) if line.text().strip() else None)
+    dialog.open()
+    return dialog
+
+
+def _form(parent: QWidget, title: str, accept: QDialogButtonBox.StandardButton) -> tuple[QDialog, QFormLayout]:
+    dialog, form = _dialog(parent, title), QFormLayout()
+    buttons = QDialogButtonBox(accept | QDialogButtonBox.StandardButton.Cancel, dialog)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    column(form, buttons, of=dialog)
+    return dialog, form
+
+
+def _box(parent: QWidget, title: str, text: str, more: str) -> QMessageBox:
+    box = QMessageBox(parent, icon=QMessageBox.Icon.NoIcon, text=text, informativeText=more)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setWindowTitle(title)
+    return box
+
+
 def ask_unsaved(parent: QWidget, names: Sequence[str], answered: Callable[[str], None]) -> QMessageBox:
     """Ask what to do with unsaved notes: `answered` is called with save, discard or cancel."""
-    box = QMessageBox(parent)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setWindowTitle(tr("Unsaved changes"))
-    box.setText(tr("{notes} not been saved.", notes=count(len(names), "note has", "notes have")))
-    box.setInformativeText("\n".join(names[:10]) + ("\n…" if len(names) > 10 else ""))
+    text = tr("{notes} not been saved.", notes=count(len(names), "note has", "notes have"))
+    box = _box(parent, tr("Unsaved changes"), text, "\n".join(names[:10]) + ("\n…" if len(names) > 10 else ""))
     kinds = QMessageBox.StandardButton
     box.setStandardButtons(kinds.SaveAll | kinds.Discard | kinds.Cancel)
     box.setDefaultButton(kinds.SaveAll)
@@ -109,12 +117,7 @@ def confirm(
     parent: QWidget, title: str, text: str, button: str, agreed: Callable[[], None], more: str = ""
 ) -> QMessageBox:
     """Ask before something that cannot be undone; `more` is said below in smaller letters."""
-    box = QMessageBox(parent)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setWindowTitle(title)
-    box.setText(text)
-    box.setInformativeText(more)
+    box = _box(parent, title, text, more)
     yes = box.addButton(button, QMessageBox.ButtonRole.DestructiveRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
     yes.clicked.connect(agreed)
@@ -122,77 +125,74 @@ def confirm(
     return box
 
 
-def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callable[[bool], object]) -> QMessageBox:
-    """Say what asking a model costs before it is asked; `answered` hears of it however the question ends."""
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setWindowTitle(tr("Ask {name}?", name=name))
-    box.setText(cost)
-    box.setInformativeText(more)
-    yes = box.addButton(tr("Ask {name}", name=name), QMessageBox.ButtonRole.AcceptRole)
+Way: TypeAlias = tuple[str, Callable[[], object]]
+"""What a button says, and what it does."""
+
+
+def ask_either(parent: QWidget, title: str, text: str, more: str, safe: Way, lossy: Way) -> QMessageBox:
+    """Ask which of two is to be done, if any; Enter takes the safe one."""
+    box, roles = _box(parent, title, text, more), QMessageBox.ButtonRole
     box.addButton(QMessageBox.StandardButton.Cancel)
+    yes, anyway = box.addButton(safe[0], roles.AcceptRole), box.addButton(lossy[0], roles.DestructiveRole)
     box.setDefaultButton(yes)
-    box.finished.connect(lambda _result: answered(box.clickedButton() is yes))
-    box.finished.connect(box.deleteLater)
+    yes.clicked.connect(lambda _on: safe[1]())
+    anyway.clicked.connect(lambda _on: lossy[1]())
     box.open()
     return box
 
 
-def ask_name(parent: QWidget, title: str, label: str, start: str, answered: Callable[[str], None]) -> QDialog:
-    """Ask for a short name; `answered` is called with it unless it is empty."""
-    dialog = _dialog(parent, title)
-    column = QVBoxLayout(dialog)
-    form = QFormLayout()
-    line = QLineEdit(start, dialog)
-    line.setAccessibleName(label)
-    line.setMinimumWidth(260)
-    line.selectAll()
-    form.addRow(label, line)
-    column.addLayout(form)
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, dialog)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    column.addWidget(buttons)
-    dialog.accepted.connect(lambda: answered(line.text().strip()) if line.text().strip() else None)
-    dialog.open()
-    return dialog
+def propose(
+    parent: QWidget, title: str, text: str, button: str, answered: Callable[[bool], object], more: str = ""
+) -> QMessageBox:
+    """Ask for leave to do something; `answered` hears of it however the question ends."""
+    box = _box(parent, title, text, more)
+    yes = box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(yes)
+    box.finished.connect(lambda _result: answered(box.clickedButton() is yes))
+    box.open()
+    return box
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What a person has to agree to before a model is asked; `answered` hears of it however the question ends."""
+
+    name: str
+    sentence: str
+    more: str
+    answered: Callable[[bool], object]
+
+    def ask(self, parent: QWidget) -> QMessageBox:
+        """Ask the person."""
+        return ask_model(parent, self.name, self.sentence, self.more, self.answered)
+
+
+def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callable[[bool], object]) -> QMessageBox:
+    """Say what asking a model costs before it is asked."""
+    return propose(parent, tr("Ask {name}?", name=name), cost, tr("Ask {name}", name=name), answered, more)
 
 
 def show_text(parent: QWidget, title: str, text: str) -> QDialog:
     """A text to read and copy, such as the details of a problem."""
     dialog = _dialog(parent, title)
-    field = QPlainTextEdit(dialog)
-    field.setReadOnly(True)
-    field.setFont(fixed_font(parent.font().pointSizeF()))
+    field = text_view(dialog, title, font=fixed_font(parent.font().pointSizeF()))
     field.setPlainText(text)
-    field.setAccessibleName(title)
-    _finish(dialog, field)
-    dialog.resize(720, 420)
-    return dialog
+    return _opened(dialog, field, 720, 420)
 
 
 def show_shortcuts(parent: QWidget, groups: Mapping[str, Sequence[tuple[str, str]]]) -> QDialog:
     """All shortcuts by the place where they work."""
     dialog = _dialog(parent, tr("Keyboard shortcuts"))
-    page = QWidget(dialog)
-    columns = QHBoxLayout(page)
-    columns.setSpacing(32)
-    halves = [QVBoxLayout(), QVBoxLayout()]
+    halves: tuple[list[QWidget], list[QWidget]] = ([], [])
     sizes = [0, 0]
     for place, items in groups.items():
         side = 0 if sizes[0] <= sizes[1] else 1
         sizes[side] += len(items) + 2
-        halves[side].addWidget(_shortcut_group(place, items, page))
-    for half in halves:
-        half.addStretch(1)
-        columns.addLayout(half)
-    area = QScrollArea(dialog)
-    area.setWidgetResizable(True)
-    area.setWidget(page)
-    area.setAccessibleName(tr("Keyboard shortcuts"))
-    _finish(dialog, area)
-    dialog.resize(820, 560)
-    return dialog
+        halves[side].append(_shortcut_group(place, items, dialog))
+    area = named(QScrollArea(dialog, widgetResizable=True), tr("Keyboard shortcuts"))
+    area.setWidget(holding(row(*(column(*half, 1) for half in halves), spacing=32)))
+    return _opened(dialog, area, 820, 560)
 
 
 def _shortcut_group(place: str, items: Sequence[tuple[str, str]], parent: QWidget) -> QWidget:
@@ -201,18 +201,10 @@ def _shortcut_group(place: str, items: Sequence[tuple[str, str]], parent: QWidge
     grid.setContentsMargins(0, 4, 0, 10)
     grid.setHorizontalSpacing(16)
     grid.setVerticalSpacing(4)
-    head = QLabel(tr(place).capitalize(), box)
-    head.setProperty("kind", "title")
-    grid.addWidget(head, 0, 0, 1, 2)
-    for row, (title, keys) in enumerate(items, start=1):
-        grid.addWidget(QLabel(title, box), row, 0)
-        holder = QHBoxLayout()
-        holder.addStretch(1)
-        for key in keys.split("  "):
-            label = QLabel(key, box)
-            label.setProperty("kind", "key")
-            holder.addWidget(label)
-        grid.addLayout(holder, row, 1)
+    grid.addWidget(label(box, tr(place).capitalize(), "title", wrap=False), 0, 0, 1, 2)
+    for line, (title, keys) in enumerate(items, start=1):
+        grid.addWidget(label(box, title, wrap=False), line, 0)
+        grid.addLayout(row(1, *(label(box, key, "key", wrap=False) for key in keys.split("  "))), line, 1)
     grid.setColumnStretch(0, 1)
     box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
     return box
@@ -221,19 +213,14 @@ def _shortcut_group(place: str, items: Sequence[tuple[str, str]], parent: QWidge
 def show_about(parent: QWidget) -> QDialog:
     """What this is."""
     dialog = _dialog(parent, tr("About lorestudio"))
-    label = QLabel(dialog)
-    label.setWordWrap(True)
-    label.setMargin(12)
-    label.setText(
-        tr(
-            "lorestudio {version}\n\nSee, for every turn of a chat, which lore reached the model's prompt, which did "
-            "not, and why. MIT licence.",
-            version=VERSION,
-        )
+    text = tr(
+        "lorestudio {version}\n\nSee, for every turn of a chat, which lore reached the model's prompt, which did "
+        "not, and why. MIT licence.",
+        version=VERSION,
     )
-    _finish(dialog, label)
-    dialog.resize(420, 200)
-    return dialog
+    said = label(dialog, text)
+    said.setMargin(12)
+    return _opened(dialog, said, 420, 200)
 
 
 def _dialog(parent: QWidget, title: str) -> QDialog:
@@ -243,10 +230,11 @@ def _dialog(parent: QWidget, title: str) -> QDialog:
     return dialog
 
 
-def _finish(dialog: QDialog, content: QWidget) -> None:
-    column = QVBoxLayout(dialog)
-    column.addWidget(content, 1)
+def _opened(dialog: QDialog, content: QWidget, width: int, height: int) -> QDialog:
+    """The dialog with this content and a button to close it, shown."""
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
     buttons.rejected.connect(partial(dialog.done, 0))
-    column.addWidget(buttons)
+    column((content, 1), buttons, of=dialog)
     dialog.open()
+    dialog.resize(width, height)
+    return dialog

@@ -13,10 +13,11 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.layouts import column, label, row, text_view
 
 AROUND: Final = 2
 """So many equal lines are shown around a difference."""
@@ -109,27 +110,15 @@ class DiffView(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._lines: tuple[DiffLine, ...] = ()
-        self.summary = QLabel(self)
-        self.summary.setProperty("kind", "small")
-        head = QHBoxLayout()
-        for sign, title in zip("-+", titles, strict=True):
-            label = QLabel(f"{sign}  {title}", self)
-            label.setProperty("kind", "section")
-            head.addWidget(label)
-            head.addSpacing(16)
-        head.addStretch(1)
-        head.addWidget(self.summary)
-        self.view = QPlainTextEdit(self)
-        self.view.setReadOnly(True)
-        self.view.setObjectName("Diff")
-        self.view.setFont(fixed_font(self.font().pointSizeF()))
-        self.view.setAccessibleName(tr("What differs"))
+        self.summary = label(self, kind="small", wrap=False)
+        signs = [
+            label(self, f"{sign}  {title}", "section", wrap=False) for sign, title in zip("-+", titles, strict=True)
+        ]
+        font = fixed_font(self.font().pointSizeF())
+        self.view = text_view(self, tr("What differs"), font=font, object_name="Diff")
         self.view.setTabChangesFocus(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.view, 1)
+        head = row(row(*signs, spacing=16), 1, self.summary)
+        column(head, (self.view, 1), of=self, spacing=4, margins=0)
         theme.changed.connect(self._fill)
 
     def show_texts(self, before: str, after: str) -> None:
@@ -173,9 +162,6 @@ class DiffView(QWidget):
                 cursor.insertText(line.text[start:end], marked)
                 at = end
             cursor.insertText(line.text[at:], plain)
-        self._go_to_first()
-
-    def _go_to_first(self) -> None:
         first = next((place for place, line in enumerate(self._lines) if line.sign != " "), 0)
         self.view.setTextCursor(QTextCursor(self.view.document().findBlockByNumber(first)))
         self.view.centerCursor()

@@ -5,7 +5,6 @@ Which words of a message are marked as keys of the chosen entry, and what each m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -81,11 +80,6 @@ class KeyQuery:
 
 def _meet(one: KeyMark, other: KeyMark) -> bool:
     return one.in_name is other.in_name and one.start < other.end and other.start < one.end
-
-
-def spans(marks: Sequence[KeyMark]) -> tuple[tuple[int, int], ...]:
-    """Start and end of the marks in the text."""
-    return tuple((mark.start, mark.end) for mark in marks if not mark.in_name)
 
 
 @dataclass(frozen=True, slots=True)

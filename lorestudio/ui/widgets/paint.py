@@ -5,11 +5,28 @@ Breaking a text into lines, fast enough for thousands of messages: words are mea
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap
+from PySide6.QtCore import QBuffer, QByteArray, QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QImage,
+    QImageWriter,
+    QPainter,
+    QPen,
+    QPixmap,
+)
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QToolTip, QWidget
 
+from lorestudio.ui.shell.qt import V_LEFT
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.widgets.marks import KeyMark, Mark
 
@@ -131,6 +148,72 @@ def draw_focus(painter: QPainter, rect: QRect | QRectF, theme: Theme) -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 4, 4)
     painter.restore()
+
+
+def draw_words(painter: QPainter, box: QRectF, text: str, align: int = V_LEFT) -> None:
+    """A line of text in the painter's font, shortened where `box` is too narrow for it."""
+    shown = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+    painter.drawText(box, align, shown)
+
+
+# ---- painted widgets ------------------------------------------------------------------------------------------------
+
+
+def tell(widget: QWidget, text: str) -> None:
+    """What a painted widget shows now, for screen readers."""
+    widget.setAccessibleDescription(text)
+    QAccessible.updateAccessibility(QAccessibleEvent(widget, QAccessible.Event.DescriptionChanged))
+
+
+def shows_tip(widget: QWidget, event: QEvent, words: Callable[[QPoint], str]) -> bool:
+    """Whether an event asks for a tool tip, which is shown: the words about a place of the widget, "" for none."""
+    if event.type() is not QEvent.Type.ToolTip or not isinstance(event, QHelpEvent):
+        return False
+    QToolTip.showText(event.globalPos(), words(event.pos()), widget)
+    return True
+
+
+class Picture(QWidget):
+    """A painted widget that takes the keyboard, and says in words what is under the pointer."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setAccessibleName(name)
+        theme.changed.connect(self.update)
+
+    def words_at(self, point: QPoint) -> str:
+        """What is said about a place, "" for nothing."""
+        raise NotImplementedError
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: what is under the pointer."""
+        return shows_tip(self, event, self.words_at) or super().event(event)
+
+
+def png_bytes(image: QImage) -> bytes:
+    """A picture as a PNG file."""
+    buffer = QBuffer()
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
+    return bytes(buffer.data().data())
+
+
+def svg_bytes(size: QSize, title: str, draw: Callable[[QPainter], None]) -> bytes:
+    """What is drawn in a room of that size as an SVG file."""
+    buffer = QBuffer()
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    made = QSvgGenerator()
+    made.setOutputDevice(buffer)
+    made.setSize(size)
+    made.setViewBox(QRect(0, 0, size.width(), size.height()))
+    made.setTitle(title)
+    painter = QPainter(made)
+    draw(painter)
+    painter.end()
+    return bytes(buffer.data().data())
 
 
 _REMEMBERED: Final = 50_000

@@ -14,21 +14,11 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QDockWidget,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLayout,
-    QPushButton,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.layouts import Slot, button, column, paint_as, row, tool
 
 
 def drop_all(layout: QLayout) -> None:
@@ -53,33 +43,17 @@ class EmptyState(QWidget):
     def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None, *, large: bool = False) -> None:
         super().__init__(parent)
         self._theme, self._icon_name, self._large = theme, icon, large
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 18, 24, 18)
-        column.setSpacing(8)
-        self._icon = QLabel(self)
-        self._icon.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.title = QLabel(self)
+        self._icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
         self.title.setProperty("kind", "hero" if large else "title")
-        self.text = QLabel(self)
         self.text.setProperty("kind", "muted")
-        for label in (self.title, self.text):
-            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            label.setWordWrap(True)
-            label.setMaximumWidth(TEXT_WIDTH)
-            label.setMinimumWidth(0)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(8)
-        column.addStretch(2)
-        column.addWidget(self._icon)
-        for label in (self.title, self.text):
-            line = QHBoxLayout()
-            line.addStretch(1)
-            line.addWidget(label, 100)
-            line.addStretch(1)
-            column.addLayout(line)
-        column.addSpacing(4)
-        column.addLayout(self._buttons)
-        column.addStretch(3)
+        for part in (self._icon, self.title, self.text):
+            part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        for part in (self.title, self.text):
+            part.setMaximumWidth(TEXT_WIDTH)
+            part.setMinimumWidth(0)
+        self._buttons = row(spacing=8, margins=(0, 4, 0, 0))
+        lines = (row(1, (part, 100), 1) for part in (self.title, self.text))
+        column(2, self._icon, *lines, self._buttons, 3, of=self, spacing=8, margins=(24, 18, 24, 18))
         self.setMinimumHeight(20)
         theme.changed.connect(self._paint)
         self._paint()
@@ -93,11 +67,8 @@ class EmptyState(QWidget):
         drop_all(self._buttons)
         self._buttons.addStretch(1)
         for place, (action, caption) in enumerate(buttons):
-            button = QPushButton(caption, self)
-            if place == 0:
-                button.setProperty("kind", "primary")
-            button.clicked.connect(partial(self.pressed.emit, action))
-            self._buttons.addWidget(button)
+            kind = "primary" if place == 0 else ""
+            self._buttons.addWidget(button(self, caption, partial(self.pressed.emit, action), kind=kind))
         self._buttons.addStretch(1)
 
     def focus_first(self) -> None:
@@ -204,9 +175,7 @@ class Pane(QWidget):
         self.title = title
         self.theme = theme
         self.setAccessibleName(title)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 2)
-        self.column.setSpacing(0)
+        self.column = column(of=self, spacing=0, margins=(0, 0, 0, 2))
 
     def focus_target(self) -> QWidget:
         """Where the keyboard goes when the pane is entered."""
@@ -225,29 +194,21 @@ class PaneTitle(QWidget):
         self.setObjectName("PaneTitle")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._dock, self._theme = dock, theme
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 2, 4, 2)
-        row.setSpacing(8)
         self._name = QLabel(pane.title, self)
         self._name.setObjectName("PaneName")
         self._note = ElidedLabel(self)
         self._note.setObjectName("PaneNote")
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         pane.note_changed.connect(self._say)
-        row.addWidget(self._name)
-        row.addWidget(self._note, 1)
         self._float = self._button(tr("Float {pane}", pane=pane.title), self._toggle_floating)
         self._close = self._button(tr("Close {pane}", pane=pane.title), dock.close)
-        row.addWidget(self._float)
-        row.addWidget(self._close)
+        self.setLayout(row(self._name, (self._note, 1), self._float, self._close, spacing=8, margins=(10, 2, 4, 2)))
         theme.changed.connect(self._paint_icons)
         self._paint_icons()
 
     def set_active(self, active: bool) -> None:
         """Show that the keyboard is in this pane."""
-        self.setProperty("active", active)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        paint_as(self, "active", active)
 
     def show_name(self, shown: bool) -> None:
         """Hide the name where a tab says it already."""
@@ -257,14 +218,11 @@ class PaneTitle(QWidget):
         self._note.setText(note)
         self._note.setToolTip(note)
 
-    def _button(self, text: str, slot: object) -> QToolButton:
-        button = QToolButton(self)
-        button.setAccessibleName(text)
-        button.setToolTip(text)
-        button.setIconSize(QSize(13, 13))
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # both are in the View menu, for the keyboard
-        button.clicked.connect(slot)
-        return button
+    def _button(self, text: str, slot: Slot) -> QToolButton:
+        made = tool(self, text, slot)
+        made.setIconSize(QSize(13, 13))
+        made.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # both are in the View menu, for the keyboard
+        return made
 
     def _toggle_floating(self) -> None:
         self._dock.setFloating(not self._dock.isFloating())

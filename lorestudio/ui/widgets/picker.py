@@ -9,19 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QListView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListView, QWidget
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 
@@ -29,6 +21,7 @@ from lorestudio.ui.shell.qt import ITEM, Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Words, one_line
+from lorestudio.ui.widgets.layouts import column, label, named, row
 from lorestudio.ui.widgets.record_table import RecordTable
 
 _PREFIX, _WORD, _INITIALS = 30, 20, 15
@@ -80,6 +73,9 @@ def _spoken(choice: Choice) -> str:
     return ", ".join(part for part in parts if part)
 
 
+_STEPS: Final = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
+
+
 class Picker(QDialog):
     """Type, arrow keys, Enter. `picked` carries the key of the choice; Escape closes and picks nothing.
 
@@ -96,38 +92,20 @@ class Picker(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.setAccessibleName(title)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
         frame = QFrame(self)
         frame.setObjectName("Popup")
-        outer.addWidget(frame)
-        column = QVBoxLayout(frame)
-        column.setContentsMargins(8, 8, 8, 6)
-        column.setSpacing(6)
-        self.field = QLineEdit(frame)
-        self.field.setPlaceholderText(placeholder)
-        self.field.setAccessibleName(title)
-        self.field.setClearButtonEnabled(True)
+        column(frame, of=self, margins=0)
+        self.field = named(QLineEdit(frame, placeholderText=placeholder, clearButtonEnabled=True), title)
         self._all = list(choices)
         self._model = RecordTable([Column("", attrgetter("title"), look=_look, spoken=_spoken)], parent=self)
-        self.view = QListView(frame)
+        self.view = named(QListView(frame, uniformItemSizes=True), tr("Matches"))
         self.view.setModel(self._model)
         self.view.setItemDelegate(CellDelegate(theme, self.view, 30, 200))
-        self.view.setUniformItemSizes(True)
-        self.view.setAccessibleName(tr("Matches"))
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys reach it through the field
-        self._count = QLabel(frame)
-        self._count.setProperty("kind", "small")
-        column.addWidget(self.field)
-        column.addWidget(self.view, 1)
-        self._hint = QLabel(frame)
-        self._hint.setProperty("kind", "small")
+        self._count, self._hint = (label(frame, kind="small", wrap=False) for _ in range(2))
         self._hint.hide()
-        foot = QHBoxLayout()
-        foot.addWidget(self._count)
-        foot.addStretch(1)
-        foot.addWidget(self._hint)
-        column.addLayout(foot)
+        foot = row(self._count, 1, self._hint)
+        column(self.field, (self.view, 1), foot, of=frame, spacing=6, margins=(8, 8, 8, 6))
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
         self.view.clicked.connect(self._pick)
@@ -162,24 +140,18 @@ class Picker(QDialog):
 
     def replace(self, choices: Sequence[Choice]) -> None:
         """Say more about the choices; the row that the keyboard is on stays, whatever is said of it now."""
-        row = self.view.currentIndex().row()
+        place = self.view.currentIndex().row()
         self._all = list(choices)
         self._rank(self.field.text())
-        self.view.setCurrentIndex(self._model.index(max(row, 0), 0))
+        self.view.setCurrentIndex(self._model.index(max(place, 0), 0))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: arrow keys move through the list while the field keeps the keyboard."""
         if watched is self.field and event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            rows, row = self._model.rowCount(), self.view.currentIndex().row()
-            page = 8
-            moves = {
-                Qt.Key.Key_Down: row + 1,
-                Qt.Key.Key_Up: row - 1,
-                Qt.Key.Key_PageDown: row + page,
-                Qt.Key.Key_PageUp: row - page,
-            }
-            if event.key() in moves and rows:
-                self.view.setCurrentIndex(self._model.index(max(0, min(rows - 1, moves[Qt.Key(event.key())])), 0))
+            rows, step = self._model.rowCount(), _STEPS.get(Qt.Key(event.key()))
+            if step is not None and rows:
+                place = max(0, min(rows - 1, self.view.currentIndex().row() + step))
+                self.view.setCurrentIndex(self._model.index(place, 0))
                 return True
             if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
                 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._hint.isVisible():

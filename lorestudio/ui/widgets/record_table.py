@@ -348,7 +348,7 @@ class RecordView(QTableView):
         many: bool = False,
         arranged: bool = False,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(parent, showGrid=False, wordWrap=False)
         self._rows = model
         self._fitted: tuple[Column, ...] = ()
         self._key: object = None
@@ -359,8 +359,6 @@ class RecordView(QTableView):
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         modes = QTableView.SelectionMode
         self.setSelectionMode(modes.ExtendedSelection if many else modes.SingleSelection)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setIconSize(QSize(14, 14))
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)

@@ -1,8 +1,6 @@
 """A field for one setting, by its declared type: switch, number, choice, line or text.
 
-What every field for a setting is.
-
-A field for a setting that is a number: typed, stepped, or slid within its range.
+A number is typed, stepped, or slid within its range.
 """
 
 from __future__ import annotations
@@ -10,13 +8,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QDoubleSpinBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -24,13 +21,13 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSlider,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import same
 from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.layouts import column, label, row
 
 
 class SettingField(QWidget):
@@ -42,21 +39,23 @@ class SettingField(QWidget):
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.declaration = declaration
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(0, 0, 0, 0)
-        self.row.setSpacing(8)
+        self.row = row(spacing=8, margins=0)
+        self.setLayout(self.row)
+        self._target: QWidget = self
 
     def focus_target(self) -> QWidget:
         """Where the keyboard goes."""
-        return self
+        return self._target
 
     def set_value(self, value: Value) -> None:
         """Show a value; nothing is emitted."""
 
-    def name(self, widget: QWidget) -> None:
-        """Let a widget be called as the setting is."""
+    def _show_in(self, widget: QWidget) -> None:
+        """Let this widget, called as the setting is, be the field."""
         widget.setAccessibleName(tr(self.declaration.label))
         widget.setAccessibleDescription(tr(self.declaration.help))
+        self._target = widget
+        self.row.addWidget(widget)
 
 
 STEPS: Final = 1000
@@ -66,33 +65,10 @@ _MOST_WHOLE: Final = 2_000_000_000
 _WIDE: Final = 400
 
 
-class _Whole(QSpinBox):
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt: scrolling a page must not change a value."""
-        _wheel(self, event, super().wheelEvent)
-
-
 class _Decimal(QDoubleSpinBox):
     def textFromValue(self, value: float) -> str:
         """Qt: no needless zeros."""
         return self.locale().toString(value, "f", self.decimals()).rstrip("0").rstrip(self.locale().decimalPoint())
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt: scrolling a page must not change a value."""
-        _wheel(self, event, super().wheelEvent)
-
-
-class _Slider(QSlider):
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt: scrolling a page must not change a value."""
-        _wheel(self, event, super().wheelEvent)
-
-
-def _wheel(widget: QWidget, event: QWheelEvent, turn: object) -> None:
-    if widget.hasFocus() and callable(turn):
-        turn(event)
-    else:
-        event.ignore()
 
 
 class NumberSettingField(SettingField):
@@ -103,7 +79,7 @@ class NumberSettingField(SettingField):
         low, high = declaration.low, declaration.high
         self._low, self._high = (0.0 if low is None else low), (float(_MOST_WHOLE) if high is None else high)
         self._whole = declaration.type is int
-        self.box: QSpinBox | QDoubleSpinBox = _Whole(self) if self._whole else _Decimal(self)
+        self.box: QSpinBox | QDoubleSpinBox = QSpinBox(self) if self._whole else _Decimal(self)
         if isinstance(self.box, QDoubleSpinBox):
             self.box.setDecimals(3)
             self.box.setRange(self._low, self._high)
@@ -114,51 +90,51 @@ class NumberSettingField(SettingField):
         self.box.setGroupSeparatorShown(True)
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setMinimumWidth(96)
-        self.name(self.box)
         self.box.setToolTip(tr("Arrow keys change it a little, Page Up and Page Down more"))
-        self.row.addWidget(self.box)
+        self.box.installEventFilter(self)
+        self._show_in(self.box)
         if declaration.unit:
             self.row.addWidget(QLabel(tr(declaration.unit), self))
         self.slider: QSlider | None = None
         if low is not None and high is not None:
-            self.slider = _Slider(Qt.Orientation.Horizontal, self)
+            self.slider = QSlider(Qt.Orientation.Horizontal, self)
             self.slider.setRange(0, self._places)
             self.slider.setAccessibleName(tr("{setting}, slider", setting=tr(declaration.label)))
             self.slider.setPageStep(max(1, self._places // 10))
             self.slider.valueChanged.connect(self._slid)
+            self.slider.installEventFilter(self)
             self.row.addWidget(self.slider, 1)
         else:
             self.row.addStretch(1)
         self.box.valueChanged.connect(self._typed)
         self.box.lineEdit().returnPressed.connect(self.accepted)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: scrolling a page must not change a value."""
+        if event.type() is QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)
+
     @property
     def _places(self) -> int:
         span = self._high - self._low
         return int(span) if self._whole and span <= _WIDE else STEPS
 
-    def focus_target(self) -> QWidget:
-        """The box."""
-        return self.box
-
     def set_value(self, value: Value) -> None:
         """Show a number; what is no finite one within the range is shown as near as can be."""
         amount = float(value)
-        self._show(amount)
+        with QSignalBlocker(self.box):  # what is shown is no wish
+            if isinstance(self.box, QSpinBox):
+                self.box.setValue(round(min(max(amount, self._low), self._high)))
+            else:
+                self.box.setValue(amount)
+        self._slide_to(amount)
 
-    def _show(self, amount: float) -> None:
-        for widget in (self.box, self.slider):
-            if widget is not None:
-                widget.blockSignals(True)  # what is shown is no wish
-        if isinstance(self.box, QSpinBox):
-            self.box.setValue(round(min(max(amount, self._low), self._high)))
-        else:
-            self.box.setValue(amount)
+    def _slide_to(self, amount: float) -> None:
         if self.slider is not None:
-            self.slider.setValue(self._place_of(amount))
-        for widget in (self.box, self.slider):
-            if widget is not None:
-                widget.blockSignals(False)
+            with QSignalBlocker(self.slider):
+                self.slider.setValue(self._place_of(amount))
 
     def _place_of(self, amount: float) -> int:
         part = (min(max(amount, self._low), self._high) - self._low) / ((self._high - self._low) or 1)
@@ -180,15 +156,12 @@ class NumberSettingField(SettingField):
         return not self._whole or self._high - self._low <= _WIDE
 
     def _typed(self, amount: float) -> None:
-        if self.slider is not None:
-            self.slider.blockSignals(True)
-            self.slider.setValue(self._place_of(amount))
-            self.slider.blockSignals(False)
+        self._slide_to(amount)
         self.moved.emit(int(amount) if self._whole else float(amount))
 
     def _slid(self, place: int) -> None:
         amount = self._amount_at(place)
-        self._show(amount)
+        self.set_value(amount)
         self.moved.emit(int(amount) if self._whole else float(amount))
 
 
@@ -213,14 +186,9 @@ class SwitchField(SettingField):
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(declaration, parent)
         self.box = QCheckBox(self)
-        self.name(self.box)
-        self.row.addWidget(self.box)
+        self._show_in(self.box)
         self.row.addStretch(1)
         self.box.clicked.connect(self._clicked)
-
-    def focus_target(self) -> QWidget:
-        """The box."""
-        return self.box
 
     def set_value(self, value: Value) -> None:
         """Tick it or not."""
@@ -237,30 +205,25 @@ class ChoiceSettingField(SettingField):
 
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(declaration, parent)
-        column = QVBoxLayout()
-        column.setSpacing(2)
-        self.row.addLayout(column, 1)
+        lines = column(spacing=2)
         self._group = QButtonGroup(self)
         self.buttons: dict[Value, QRadioButton] = {}
         for value, text in declaration.choices.items():
-            button = QRadioButton(str(value) if isinstance(value, str) else tr(text).rstrip("."), self)
-            button.setAccessibleName(f"{tr(declaration.label)}: {value}")
-            button.setAccessibleDescription(tr(text))
-            self._group.addButton(button)
-            self.buttons[value] = button
-            button.clicked.connect(partial(self._chosen, value))
-            column.addWidget(button)
+            choice = QRadioButton(str(value) if isinstance(value, str) else tr(text).rstrip("."), self)
+            choice.setAccessibleName(f"{tr(declaration.label)}: {value}")
+            choice.setAccessibleDescription(tr(text))
+            self._group.addButton(choice)
+            self.buttons[value] = choice
+            choice.clicked.connect(partial(self._chosen, value))
+            lines.addWidget(choice)
             if isinstance(value, str):
-                meaning = QLabel(tr(text), self)
-                meaning.setProperty("kind", "small")
-                meaning.setWordWrap(True)
+                meaning = label(self, tr(text), "small")
                 meaning.setIndent(22)
-                column.addWidget(meaning)
-        self.odd = QLabel(self)
-        self.odd.setProperty("kind", "small")
-        self.odd.setWordWrap(True)
+                lines.addWidget(meaning)
+        self.odd = label(self, kind="small")
         self.odd.hide()
-        column.addWidget(self.odd)
+        lines.addWidget(self.odd)
+        self.row.addLayout(lines, 1)
 
     def focus_target(self) -> QWidget:
         """The chosen button, so that arrow keys go on from there."""
@@ -269,13 +232,13 @@ class ChoiceSettingField(SettingField):
 
     def set_value(self, value: Value) -> None:
         """Choose a value; one that is none of them is said."""
-        button = next((one for known, one in self.buttons.items() if same(known, value)), None)
-        self._group.setExclusive(button is not None)
+        chosen = next((one for known, one in self.buttons.items() if same(known, value)), None)
+        self._group.setExclusive(chosen is not None)
         for one in self.buttons.values():
-            one.setChecked(one is button)
+            one.setChecked(one is chosen)
         self._group.setExclusive(True)
-        self.odd.setVisible(button is None)
-        if button is None:
+        self.odd.setVisible(chosen is None)
+        if chosen is None:
             shown = number(value) if isinstance(value, int | float) else value
             self.odd.setText(tr("Now it is “{value}”, which is none of these.", value=shown))
 
@@ -290,14 +253,9 @@ class LineSettingField(SettingField):
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(declaration, parent)
         self.line = QLineEdit(self)
-        self.name(self.line)
-        self.row.addWidget(self.line)
+        self._show_in(self.line)
         self.line.textEdited.connect(self.moved.emit)
         self.line.returnPressed.connect(self.accepted)
-
-    def focus_target(self) -> QWidget:
-        """The line."""
-        return self.line
 
     def set_value(self, value: Value) -> None:
         """Show a text; the cursor stays where it is in the same text."""
@@ -328,27 +286,16 @@ class TextField(SettingField):
 
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(declaration, parent)
-        self.text = _ListLines(self)
+        self.text = _ListLines(self, tabChangesFocus=True, placeholderText=tr("empty"))
         self.text.setObjectName("Setting")
-        self.text.setTabChangesFocus(True)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.text.setMinimumHeight(self.text.fontMetrics().lineSpacing() * 3 + 14)
-        self.text.setPlaceholderText(tr("empty"))
-        self.name(self.text)
-        self.row.addWidget(self.text)
-        self.text.textChanged.connect(self._typed)
+        self._show_in(self.text)
+        self.text.textChanged.connect(lambda: self.moved.emit(self.text.toPlainText()))
         self.text.accepted.connect(self.accepted)
-
-    def focus_target(self) -> QWidget:
-        """The text."""
-        return self.text
 
     def set_value(self, value: Value) -> None:
         """Show a text."""
         if self.text.toPlainText() != str(value):
-            self.text.blockSignals(True)
-            self.text.setPlainText(str(value))
-            self.text.blockSignals(False)
-
-    def _typed(self) -> None:
-        self.moved.emit(self.text.toPlainText())
+            with QSignalBlocker(self.text):
+                self.text.setPlainText(str(value))

@@ -156,13 +156,11 @@ class RecordTreeView(QTreeView):
     pressed = Signal(object)
 
     def __init__(self, theme: Theme, model: RecordTree[Any], name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, uniformRowHeights=True, allColumnsShowFocus=True)
         self._theme = theme
         self.setModel(model)
         self.setItemDelegate(CellDelegate(theme, self))
         self.setAccessibleName(name)
-        self.setUniformRowHeights(True)
-        self.setAllColumnsShowFocus(True)
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.doubleClicked.connect(lambda index: self.pressed.emit(model.node(index)))
         theme.changed.connect(self.viewport().update)
@@ -333,21 +331,16 @@ def _look(row: PlaceRow) -> Look:
 _BOX: Final = 20
 
 
-class PlaceView(QTreeView):
+class PlaceView(RecordTreeView):
     """`entered` carries the row that somebody wants to go to. A click on a box only ticks it."""
 
     entered = Signal(QModelIndex)
 
     def __init__(self, theme: Theme, model: PlaceTree, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setModel(model)
+        super().__init__(theme, model, name, parent)
         self.setHeaderHidden(True)
-        self.setUniformRowHeights(True)
         self.setIndentation(13)
-        self.setItemDelegate(CellDelegate(theme, self))
-        self.setAccessibleName(name)
         self.setExpandsOnDoubleClick(False)
-        theme.changed.connect(self.viewport().update)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter goes to the place, Space ticks it."""

@@ -2,36 +2,46 @@
 
 A running job: what it does, how far it came, and a way to stop it.
 
-A recap as text that can be written, with buttons that appear once it was.
+A recap as text that can be written, with buttons that appear once it was; and a table with a text below.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QMenu,
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
     QSizePolicy,
-    QStackedWidget,
     QTabWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.layouts import (
+    button,
+    column,
+    holding,
+    label,
+    named,
+    row,
+    small_button,
+    split,
+    stack,
+    tight,
+)
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
 class SmallText(QPlainTextEdit):
@@ -79,33 +89,17 @@ class RecapText(QWidget):
         self._text = ""
         self._sent: str | None = None
         self._drafts: dict[object, str] = {}
-        self.lines = _Lines(self)
+        self.lines = named(_Lines(self, tabChangesFocus=True), name)
         self.lines.setObjectName("Boxed")
-        self.lines.setTabChangesFocus(True)
-        self.lines.setAccessibleName(name)
-        self.remark = QLabel(self)
-        self.remark.setProperty("kind", "small")
-        self.remark.setWordWrap(True)
-        self.keep = QPushButton(tr("Keep"), self)
-        self.keep.setProperty("kind", "primary")
-        self.keep.setToolTip(tip or tr("Write it into the chat's file (Ctrl+Enter)"))
-        self.back = QPushButton(tr("Back"), self)
-        self.back.setToolTip(tr("Give up what was written (Esc)"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.lines, 1)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(self.remark, 1)
-        row.addWidget(self.keep)
-        row.addWidget(self.back)
-        column.addLayout(row)
+        self.remark = label(self, kind="small")
+        keep_tip = tip or tr("Write it into the chat's file (Ctrl+Enter)")
+        self.keep = button(self, tr("Keep"), self._keep, kind="primary", tip=keep_tip)
+        self.back = button(self, tr("Back"), self._give_up, tip=tr("Give up what was written (Esc)"))
+        line = row((self.remark, 1), self.keep, self.back, spacing=6)
+        column((self.lines, 1), line, of=self, spacing=4, margins=0)
         self.lines.textChanged.connect(self._show_buttons)
         self.lines.kept.connect(self._keep)
         self.lines.given_up.connect(self._give_up)
-        self.keep.clicked.connect(self._keep)
-        self.back.clicked.connect(self._give_up)
         self._show_buttons()
 
     @property
@@ -141,8 +135,8 @@ class RecapText(QWidget):
         self.lines.setPlainText("")
 
     def _show_buttons(self) -> None:
-        for button in (self.keep, self.back):
-            button.setVisible(self.changed)
+        for each in (self.keep, self.back):
+            each.setVisible(self.changed)
 
     def _keep(self) -> None:
         if self.changed:
@@ -156,6 +150,80 @@ class RecapText(QWidget):
             self.left.emit()
 
 
+class RowsPage(QWidget):
+    """`view` is the table, `below` the column under it. Without rows, `empty` stands in the table's place."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        columns: Sequence[Column],
+        key: Callable[[Any], object],
+        tip: Callable[[Any], str],
+        name: str,
+        *,
+        halved: bool = True,
+    ) -> None:
+        """With `halved`, rows and what is below them have the same room at first."""
+        super().__init__()
+        self.setAccessibleName(name)
+        self._about: object = None
+        self._divided = not halved
+        self.model = RecordTable(columns, theme=theme, key=key, tip=lambda row, _column: tip(row), parent=self)
+        self.view = RecordView(theme, self.model, name, self)
+        self.empty = EmptyState(theme, "list", self)
+        self.words = label(self, kind="small", selectable=True)
+        self.below = column(self.words, spacing=4, margins=(8, 4, 8, 6))
+        self.detail = holding(self.below, self)
+        self.splitter = split(holding(column(self.view, self.empty, margins=0)), self.detail, stretch=0)
+        column(self.splitter, of=self, margins=0)
+        self.model.changed.connect(self._show_rows)
+        self._show_rows()
+
+    def say(self, text: str) -> None:
+        """What there is to say about the chosen row, or about all of them."""
+        self.words.setText(text)
+        self.words.setVisible(bool(text))
+
+    def add_text(self, name: str) -> RecapText:
+        """A text of the chosen row below."""
+        text = RecapText(name, self)
+        self.below.addWidget(text, 1)
+        text.left.connect(self.view.setFocus)
+        return text
+
+    def forget_others(self, about: object, text: RecapText) -> None:
+        """Give up what was written about something else."""
+        if about != self._about:
+            self._about = about
+            text.forget()
+
+    def row_button(self, text: str, tip: str, act: Callable[[Any], object]) -> QPushButton:
+        """A small button that does something with the chosen row."""
+        return small_button(self, text, tip, lambda: self.with_row(act))
+
+    def with_row(self, act: Callable[[Any], object]) -> None:
+        """Do something with the chosen row, where there is one."""
+        if self.view.current is not None:
+            act(self.view.current)
+
+    def add_row(self, *widgets: QWidget) -> None:
+        """Put these beside each other at the bottom."""
+        self.below.addLayout(row(*widgets, 1, spacing=6))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: rows and what is said about one share the room."""
+        super().showEvent(event)
+        if not self._divided:
+            self._divided = True
+            self.splitter.setSizes([self.height() // 2, self.height() // 2])
+
+    def _show_rows(self) -> None:
+        there = bool(self.model.rows)
+        self.view.setVisible(there)
+        self.empty.setVisible(not there)
+        self.detail.setVisible(there)
+
+
 ANNOUNCE_SECONDS: Final = 1.0
 """Screen readers hear about progress at most this often."""
 
@@ -167,20 +235,10 @@ class ProgressStrip(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 3, 8, 3)
-        row.setSpacing(10)
-        self.label = QLabel(self)
-        self.label.setProperty("kind", "small")
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("Progress"))
-        self.stop = QPushButton(tr("Stop"), self)
-        self.stop.setToolTip(tr("Stop the replay (Ctrl+.)"))
-        self.stop.clicked.connect(self.cancelled)
-        row.addWidget(self.label)
-        row.addWidget(self.bar, 1)
-        row.addWidget(self.stop)
+        self.label = label(self, kind="small", wrap=False)
+        self.bar = named(QProgressBar(self, textVisible=False), tr("Progress"))
+        self.stop = button(self, tr("Stop"), self.cancelled, tip=tr("Stop the replay (Ctrl+.)"))
+        self.setLayout(row(self.label, (self.bar, 1), self.stop, spacing=10, margins=(10, 3, 8, 3)))
         self._announced = 0.0
         self._reply = ""
         self._left = ""
@@ -245,75 +303,55 @@ class WorkPane(Pane):
 
     wanted = Signal(str)
     again = Signal()
+    menu: ClassVar[Sequence[str]] = ()
+    """Actions of the menu behind `more`; "" is a line between two."""
 
     def __init__(self, name: str, title: str, theme: Theme, icon: str) -> None:
         super().__init__(name, title, theme)
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.setUsesScrollButtons(True)
+        self.tabs = QTabWidget(self, documentMode=True, usesScrollButtons=True)
         self.empty = EmptyState(theme, icon, self)
         self.empty.pressed.connect(self._press)
         self.buttons: dict[str, QToolButton] = {}
         self.more, self.asked = QToolButton(self), QToolButton(self)
-        self.state = QLabel(self)
-        self.state.setProperty("kind", "small")
-        self.state.setWordWrap(True)
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
+        self.state = label(self, kind="small")
+        self.progress = QProgressBar(self, textVisible=False)
         self.progress.hide()
-        self.notice, self.notice_text, self.notice_button = QFrame(self), QLabel(self), QPushButton(self)
-        self._whole = QWidget(self)
-        column = QVBoxLayout(self._whole)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._make_head())
-        column.addWidget(self._make_notice())
-        column.addWidget(self.tabs, 1)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._whole)
+        self.notice, self.notice_text, self.notice_button = QFrame(self), label(self), QPushButton(self)
+        self._content = tight(self._make_notice(), (self.tabs, 1))
+        self._whole = holding(self._content, self)
+        self._pages = stack(self.empty, self._whole)
         self.column.addWidget(self._pages, 1)
-
-    def _make_head(self) -> QWidget:
-        """The buttons in a row with `more` and `asked`, and the progress."""
-        raise NotImplementedError
 
     def _make_notice(self) -> QWidget:
         self.notice.setObjectName("Bar")
         self.notice.setProperty("tone", "warning")
-        row = QHBoxLayout(self.notice)
-        row.setContentsMargins(10, 5, 8, 5)
-        self.notice_text.setWordWrap(True)
         self.notice_text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        row.addWidget(self.notice_text, 1)
-        row.addWidget(self.notice_button)
+        self.notice.setLayout(row((self.notice_text, 1), self.notice_button, margins=(10, 5, 8, 5)))
         self.notice.hide()
         return self.notice
 
-    def _button_row(self, names: Sequence[str], with_text: Sequence[str], more: str, tip: str) -> QHBoxLayout:
-        """A row of buttons for these actions and of `more`, which is called so."""
-        row = QHBoxLayout()
-        row.setSpacing(4)
+    def _set_head(
+        self, names: Sequence[str], with_text: Sequence[str], more: str, tip: str, *, beside: bool = False
+    ) -> None:
+        """Buttons for these actions and `more`, which is called so, above the progress; the state below or `beside`."""
         for name in names:
-            self.buttons[name] = button = QToolButton(self)
-            button.setIconSize(QSize(15, 15))
+            self.buttons[name] = each = QToolButton(self)
+            each.setIconSize(QSize(15, 15))
             if name in with_text:
-                button.setProperty("kind", "text")
-                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            row.addWidget(button)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setAccessibleName(more)
-        self.more.setToolTip(tip)
-        row.addWidget(self.more)
-        self.asked.setProperty("kind", "text")
-        self.asked.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        return row
+                each.setProperty("kind", "text")
+                each.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        named(self.asked, "", kind="text")
+        for holder in (named(self.more, more, tip), self.asked):
+            holder.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        line = row(*self.buttons.values(), self.more, (self.state, 1) if beside else 1, self.asked, spacing=4)
+        head = column(line, *(() if beside else (self.state,)), self.progress, spacing=3, margins=(8, 5, 8, 4))
+        self._content.insertWidget(0, holding(head, self))
 
-    def _take_actions(self, actions: Mapping[str, QAction], menu: Sequence[str]) -> None:
-        """Give the buttons and the two menus their actions; "" in `menu` is a line between two."""
-        for name, button in self.buttons.items():
-            button.setDefaultAction(actions[name])
-        for holder, names in ((self.more, menu), (self.asked, _ANSWERS)):
+    def use_actions(self, actions: Mapping[str, QAction]) -> None:
+        """Give the buttons and the two menus their actions."""
+        for name, each in self.buttons.items():
+            each.setDefaultAction(actions[name])
+        for holder, names in ((self.more, self.menu), (self.asked, _ANSWERS)):
             made = QMenu(holder)
             for name in names:
                 if name:
@@ -323,6 +361,12 @@ class WorkPane(Pane):
             holder.setMenu(made)
         self.theme.changed.connect(self._paint)
         self._paint()
+
+    def _say_asked(self, asked: str, name: str, spoken: str) -> None:
+        """Who does the work: in short, for a screen reader, and in full."""
+        self.asked.setText(asked)
+        self.asked.setAccessibleName(name)
+        self.asked.setToolTip(tr("{who}. Chosen for the runs of this chat as well.", who=spoken))
 
     def _press(self, name: str) -> None:
         if name == "again":

@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from lorestudio.domain.javascript import Json, fold, to_string, trim
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.files import NoteFile
-from lorestudio.vault.folder import ReadingCancelledError
-from lorestudio.vault.links.mentions import Mention, MentionIndex, MentionSource
+from lorestudio.vault.links.mentions import Mention, MentionIndex
 from lorestudio.vault.links.references import Excerpt, Reference, aliases, excerpt, references
-from lorestudio.vault.links.targets import FoundBy, LinkTargets, NoteNames, Target, base_name
+from lorestudio.vault.links.targets import FoundBy, IndexedNote, LinkTargets, NoteNames, Target, base_name
 
 _Item = TypeVar("_Item")
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedNote:
-    """One note with what is looked up in it; `keys` and `tags` are the front matter's, trimmed.
-
-    Tags are in lower case; a text with commas counts as several, as in Obsidian.
-    """
-
-    filename: str
-    text: str
-    names: NoteNames
-    keys: tuple[str, ...]
-    tags: tuple[str, ...]
-    references: tuple[Reference, ...]
-    naming: Mapping[str, tuple[Reference, ...]] = field(repr=False)
-    """The references by what they name, in the form in which names are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +85,7 @@ class LinkIndex:
         """The index of these notes (others than `.md` are passed over); `attachments` are the vault's other files.
 
         `on_progress` gets steps done and all steps; a note is one step when it is read and one when it is searched.
-        Raises ReadingCancelledError.
+        Raises Cancelled.
         """
         listed = [file for file in files if file.filename.endswith(".md")]
         notes: dict[str, IndexedNote] = {}
@@ -116,7 +99,7 @@ class LinkIndex:
             notes,
             LinkTargets([note.names for note in notes.values()], attachments),
             {name: frozenset(sources) for name, sources in naming.items()},
-            MentionIndex.build(_sources(notes.values()), _sources(searched)),
+            MentionIndex.build(notes.values(), searched),
         )
 
     def changed(self, filename: str, text: str | None) -> LinkIndex:
@@ -136,11 +119,7 @@ class LinkIndex:
         targets = self.targets
         if before is None or after is None or before.names != after.names:
             targets = targets.changed({filename: None if after is None else after.names})
-        mentions = self._mentions.changed(
-            None if before is None else _source(before),
-            None if after is None else _source(after),
-            _sources(notes.values()),
-        )
+        mentions = self._mentions.changed(before, after, notes.values())
         return LinkIndex(notes, targets, naming, mentions)
 
     def backlinks(self, filename: str) -> tuple[Backlink, ...]:
@@ -190,21 +169,10 @@ class LinkIndex:
             if reference.target
         )
 
-    def missing(self) -> dict[str, tuple[str, ...]]:
-        """Targets that do not exist yet, as written at their first place, with the notes that name them."""
-        found: dict[str, tuple[str, list[str]]] = {}
-        for note in self.notes.values():
-            for reference in note.references:
-                if reference.target and not self.targets.find(reference, note.filename).exists:
-                    sources = found.setdefault(_key(reference.target), (reference.target, []))[1]
-                    if note.filename not in sources:
-                        sources.append(note.filename)
-        return {target: tuple(sources) for target, sources in found.values()}
-
     def mentions(self, filename: str) -> tuple[Mention, ...]:
         """Where other notes have a name or a key of this one in plain text, in the order of names and texts."""
         note = self.notes.get(filename)
-        return () if note is None else self._mentions.of(_source(note), lambda source: self.notes[source].text)
+        return () if note is None else self._mentions.of(note, lambda source: self.notes[source].text)
 
     def _deeplore_target(self, reference: Reference) -> str | None:
         """The note that DeepLore finds for the reference; whether that note is an entry is not asked here."""
@@ -231,14 +199,6 @@ def _by_name(found: Iterable[Reference]) -> dict[str, tuple[Reference, ...]]:
     return named
 
 
-def _sources(notes: Iterable[IndexedNote]) -> Iterator[MentionSource]:
-    return (_source(note) for note in notes)
-
-
-def _source(note: IndexedNote) -> MentionSource:
-    return MentionSource(note.filename, note.text, note.names, note.keys, note.references)
-
-
 def _steps(
     items: Sequence[_Item],
     done: int,
@@ -246,10 +206,10 @@ def _steps(
     on_progress: Callable[[int, int], None] | None,
     cancelled: Callable[[], bool] | None,
 ) -> Iterator[_Item]:
-    """The items one by one, with word of how far it is. Raises ReadingCancelledError."""
+    """The items one by one, with word of how far it is. Raises Cancelled."""
     for count, item in enumerate(items, done + 1):
         if cancelled is not None and cancelled():
-            raise ReadingCancelledError
+            raise Cancelled
         yield item
         if on_progress is not None:
             on_progress(count, total)

@@ -19,8 +19,8 @@ from typing import Final, TypeAlias
 import ahocorasick
 
 from lorestudio.domain.javascript import trim
-from lorestudio.vault.links.references import Excerpt, Reference, Span, excerpt, literal_parts
-from lorestudio.vault.links.targets import NoteNames
+from lorestudio.vault.links.references import Excerpt, Span, excerpt, literal_parts
+from lorestudio.vault.links.targets import IndexedNote
 from lorestudio.vault.note.property_texts import split_places
 from lorestudio.vault.note.text_edits import TextEdit
 
@@ -112,17 +112,6 @@ class MentionOf(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MentionSource:
-    """What of a note counts for mentions."""
-
-    filename: str
-    text: str
-    names: NoteNames
-    keys: tuple[str, ...]
-    references: tuple[Reference, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Mention:
     """One place in the note `source`, in code points of its text, where another note is named without a link."""
 
@@ -153,7 +142,7 @@ class _MentionNames:
         self._since: frozenset[str] = frozenset()
         self._for_since: ahocorasick.Automaton | None = None
 
-    def changed(self, before: MentionSource | None, after: MentionSource | None) -> tuple[_MentionNames, set[str]]:
+    def changed(self, before: IndexedNote | None, after: IndexedNote | None) -> tuple[_MentionNames, set[str]]:
         """With another note in place of one, and the names that came, went, or changed from name to key or back.
 
         What is prepared stays as long as little has come.
@@ -210,7 +199,7 @@ class MentionIndex:
         self._places = places
 
     @classmethod
-    def build(cls, named: Iterable[MentionSource], searched: Iterable[MentionSource]) -> MentionIndex:
+    def build(cls, named: Iterable[IndexedNote], searched: Iterable[IndexedNote]) -> MentionIndex:
         """The index of notes that are gone through twice: for their names, and to be searched."""
         names: Counter[str] = Counter()
         keys: Counter[str] = Counter()
@@ -226,17 +215,17 @@ class MentionIndex:
         return cls(prepared, hits, {name: frozenset(files) for name, files in places.items()})
 
     def changed(
-        self, before: MentionSource | None, after: MentionSource | None, notes: Iterable[MentionSource]
+        self, before: IndexedNote | None, after: IndexedNote | None, notes: Iterable[IndexedNote]
     ) -> MentionIndex:
         """With another note in place of one; `notes` are all, the new one with them.
 
         Searched again are that note and those whose text has a name that came or went.
         """
         names, other = self._names.changed(before, after)
-        again: list[MentionSource | None] = [after]
+        again: list[IndexedNote | None] = [after]
         if other:
             has_any = _finder(other)
-            again += [note for note in notes if note != after and has_any(note.text)]
+            again += [note for note in notes if note is not after and has_any(note.text)]
         hits, places = dict(self._hits), dict(self._places)
         if before is not None:
             _enter(hits, places, before.filename, ())
@@ -245,7 +234,7 @@ class MentionIndex:
                 _enter(hits, places, note.filename, _search(note, names))
         return MentionIndex(names, hits, places)
 
-    def of(self, note: MentionSource, text_of: Callable[[str], str]) -> tuple[Mention, ...]:
+    def of(self, note: IndexedNote, text_of: Callable[[str], str]) -> tuple[Mention, ...]:
         """The mentions of `note` in other notes, whose texts `text_of` gives, in the order of names and texts.
 
         A key is left out where it stands in the place of a name of the same note.
@@ -284,7 +273,7 @@ def _enter(
         hits[filename] = found
 
 
-def _kinds(note: MentionSource | None) -> dict[str, MentionOf]:
+def _kinds(note: IndexedNote | None) -> dict[str, MentionOf]:
     """What a note is called, in lower case, and as what."""
     kinds: dict[str, MentionOf] = {}
     if note is not None:
@@ -301,11 +290,11 @@ def _kinds(note: MentionSource | None) -> dict[str, MentionOf]:
     return kinds
 
 
-def _names_of(note: MentionSource | None) -> list[str]:
+def _names_of(note: IndexedNote | None) -> list[str]:
     return [name for name, kind in _kinds(note).items() if kind is not MentionOf.KEY]
 
 
-def _keys_of(note: MentionSource | None) -> list[str]:
+def _keys_of(note: IndexedNote | None) -> list[str]:
     return [name for name, kind in _kinds(note).items() if kind is MentionOf.KEY]
 
 
@@ -317,7 +306,7 @@ def _finder(names: set[str]) -> Callable[[str], bool]:
     return lambda text: next(automaton.iter(lower_in_place(text)), None) is not None
 
 
-def _search(note: MentionSource, names: _MentionNames) -> tuple[_Hit, ...]:
+def _search(note: IndexedNote, names: _MentionNames) -> tuple[_Hit, ...]:
     """The names that the note's body mentions outside links, code, addresses and tags, in order.
 
     Where names overlap the longest of the first place is meant. A key counts where it is not part of a name.
@@ -334,7 +323,7 @@ def _search(note: MentionSource, names: _MentionNames) -> tuple[_Hit, ...]:
     return tuple(sorted([*named, *keys]))
 
 
-def _closed(note: MentionSource, body_start: int) -> list[Span]:
+def _closed(note: IndexedNote, body_start: int) -> list[Span]:
     """Where nothing can be linked: links, code, comments, addresses, tags; merged, in order."""
     spans = [(reference.start, reference.end) for reference in note.references if reference.start >= body_start]
     spans += literal_parts(note.text, body_start)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -363,12 +363,7 @@ def _title_item(text: str, item: PropertyText, kind: ReferenceKind) -> Reference
     link = _LINK.fullmatch(text, item.start, item.end)
     if link is not None and not link[1]:
         found = next(_property_link(text, link, item), None)
-        if found is None:
-            return None
-        return Reference(
-            kind, found.start, found.end, found.target, found.target_start, found.target_end, found.subpath,
-            found.alias, found.in_obsidian, field=item.name, item=item.item,
-        )  # fmt: skip
+        return None if found is None else replace(found, kind=kind)
     name, start = _trimmed(item.value, item.start)
     if not name:
         return None

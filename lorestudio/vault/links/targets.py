@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import Final
 
@@ -38,6 +38,23 @@ class NoteNames:
     def base_name(self) -> str:
         """The file's name without folder and `.md`."""
         return base_name(self.filename)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedNote:
+    """One note with what is looked up in it; `keys` and `tags` are the front matter's, trimmed.
+
+    Tags are in lower case; a text with commas counts as several, as in Obsidian.
+    """
+
+    filename: str
+    text: str
+    names: NoteNames
+    keys: tuple[str, ...]
+    tags: tuple[str, ...]
+    references: tuple[Reference, ...]
+    naming: Mapping[str, tuple[Reference, ...]] = field(repr=False)
+    """The references by what they name, in the form in which names are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +95,16 @@ class LinkTargets:
         self._by_alias: dict[str, tuple[str, ...]] = {}
         self._attachments: dict[str, tuple[str, ...]] = {}
         for note in self.notes.values():
-            self._enter(note)
+            for table, name in self._keys(note):
+                _add(table, name, note.filename)
         for path in attachments:
             _add(self._attachments, fold(path.rpartition("/")[2]), path)
 
-    def _enter(self, note: NoteNames) -> None:
-        _add(self._by_name, fold(note.base_name), note.filename)
-        _add(self._by_title, note.title.lower(), note.filename)
-        for alias in note.aliases:
-            _add(self._by_alias, fold(alias), note.filename)
-
-    def _remove(self, note: NoteNames) -> None:
-        _drop(self._by_name, fold(note.base_name), note.filename)
-        _drop(self._by_title, note.title.lower(), note.filename)
-        for alias in note.aliases:
-            _drop(self._by_alias, fold(alias), note.filename)
+    def _keys(self, note: NoteNames) -> Iterator[tuple[dict[str, tuple[str, ...]], str]]:
+        """Under which names a note stands, and in which table."""
+        yield self._by_name, fold(note.base_name)
+        yield self._by_title, note.title.lower()
+        yield from ((self._by_alias, fold(alias)) for alias in note.aliases)
 
     def changed(self, notes: Mapping[str, NoteNames | None]) -> LinkTargets:
         """With these notes instead of those of the same file names; None takes one out."""
@@ -104,10 +116,12 @@ class LinkTargets:
         names = dict(self.notes)
         for filename, note in notes.items():
             if (before := names.pop(filename, None)) is not None:
-                other._remove(before)
+                for table, name in other._keys(before):
+                    _drop(table, name, filename)
             if note is not None:
                 names[filename] = note
-                other._enter(note)
+                for table, name in other._keys(note):
+                    _add(table, name, filename)
         other.notes = names
         return other
 

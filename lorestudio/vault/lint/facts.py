@@ -8,9 +8,9 @@ one of them would disprove.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 import networkx as nx
 from rapidfuzz import fuzz, process
@@ -18,6 +18,9 @@ from rapidfuzz import fuzz, process
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
 from lorestudio.vault.lint.note import Rules, is_exempt, usable_keys
+
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound=Hashable)
 
 FOLLOWED: Final = 300
 """A chain of requirements is followed to so many entries: longer ones are no one's intention, and cost time."""
@@ -211,18 +214,12 @@ class VaultFacts:
     @cached_property
     def titles(self) -> Mapping[str, tuple[Entry, ...]]:
         """All entries, guides included, by lower-cased title."""
-        found: dict[str, list[Entry]] = {}
-        for entry in self.index.entries:
-            found.setdefault(entry.title.lower(), []).append(entry)
-        return {title: tuple(entries) for title, entries in found.items()}
+        return _grouped(self.index.entries, lambda entry: entry.title.lower())
 
     @cached_property
     def by_file_name(self) -> Mapping[str, tuple[Entry, ...]]:
         """All entries by the lower-cased name of their file, without folder and ending."""
-        found: dict[str, list[Entry]] = {}
-        for entry in self.index.entries:
-            found.setdefault(base_name(entry.filename), []).append(entry)
-        return {name: tuple(entries) for name, entries in found.items()}
+        return _grouped(self.index.entries, lambda entry: base_name(entry.filename))
 
     @cached_property
     def left_out(self) -> Mapping[str, LeftOutNote]:
@@ -260,12 +257,9 @@ class VaultFacts:
         }
 
     @cached_property
-    def _by_shape(self) -> Mapping[tuple[str, int], list[str]]:
+    def _by_shape(self) -> Mapping[tuple[str, int], tuple[str, ...]]:
         """All titles in lower case, by their first character and their length."""
-        found: dict[tuple[str, int], list[str]] = {}
-        for title in self.titles:
-            found.setdefault((title[:1], len(title)), []).append(title)
-        return found
+        return _grouped(self.titles, lambda title: (title[:1], len(title)))
 
     def near(self, title: str) -> str:
         """The title that `title` was probably meant to be, "" where none is close; the first letter has to be right."""
@@ -279,6 +273,13 @@ class VaultFacts:
             best = process.extractOne(lower, names, scorer=fuzz.ratio, score_cutoff=_NEAR)
             self._near[lower] = self.titles[best[0]][0].title if best is not None else ""
         return self._near[lower]
+
+
+def _grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, tuple[_Item, ...]]:
+    found: dict[_Key, list[_Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return {name: tuple(group) for name, group in found.items()}
 
 
 def base_name(filename: str) -> str:

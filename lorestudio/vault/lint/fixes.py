@@ -85,10 +85,8 @@ def unified_diff(before: str, after: str, filename: str) -> str:
     return "\n".join(lines) + ("\n" if lines else "")
 
 
-def repair(
-    vault: str, filename: str, text: str, findings_of: Callable[[str], Sequence[Finding]], *, safe_only: bool = True
-) -> Repair | None:
-    """Make the fixes of one note one after the other, each worked out on what the one before has left.
+def repair(vault: str, filename: str, text: str, findings_of: Callable[[str], Sequence[Finding]]) -> Repair | None:
+    """Make the safe fixes of one note one after the other, each worked out on what the one before has left.
 
     `findings_of` gives the findings for a text of this note. None where there is nothing to do.
     """
@@ -99,7 +97,7 @@ def repair(
         step = None
         for finding in findings_of(after):
             fix = finding.fix
-            if fix is None or (safe_only and not fix.safe) or filename not in fix.edits:
+            if fix is None or not fix.safe or filename not in fix.edits:
                 continue
             changed = apply_edits(after, fix.edits[filename])
             if changed not in seen:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.entry import MAX_DEPTH, LeftOutNote, ParserWarning
 from lorestudio.domain.javascript import Json, number_text, to_number, trim
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.vault.entries import field_name, read_fields
+from lorestudio.vault.entries import field_name, parse_note
 from lorestudio.vault.lint.model import FixSpec, Hit
 from lorestudio.vault.lint.note import Note, Rules
 from lorestudio.vault.note.properties import ProblemKind
@@ -33,10 +33,10 @@ def strict_losses(note: Note, rules: Rules) -> Iterator[Hit]:
     """P51: what lenient authoring would have read, while it is switched off."""
     if rules.parse.lenient or note.text is None or not note.values:
         return
-    forgiven = read_fields(note.text, note.filename, note.vault, rules.lenient, CHARS_4)
+    forgiven = parse_note(note.text, note.filename, note.vault, rules.lenient, CHARS_4)
     if isinstance(forgiven, LeftOutNote):
         return
-    for warning in forgiven["warnings"]:
+    for warning in forgiven.warnings:
         if warning.code in _LENIENT:
             message = f"{warning.field} is not read as it was meant, because lenient authoring is off."
             yield Hit("P51", message, warning.field, advice=warning.suggested_fix, fix=_fix(note, warning))
@@ -117,56 +117,53 @@ def unusable_values(note: Note, rules: Rules) -> Iterator[Hit]:
 
 
 def _unusable(note: Note, values: Mapping[str, Json]) -> Iterator[Hit]:
+    def odd(name: str, told: str, fix: FixSpec | None = None) -> Hit:
+        return Hit("P58", told, note.written(name), fix=fix)
+
     for name in _NUMBERS:
         value = values.get(name)
         if value is not None and value != [] and (told := _no_number(value)):
-            yield Hit("P58", f"{name}: {told}, so it counts as not there.", note.written(name))
+            yield odd(name, f"{name}: {told}, so it counts as not there.")
     for name in _PLAIN_NUMBERS:
         value = values.get(name)
         if isinstance(value, str) and value:
             number = to_number(value) if trim(value) else math.nan
             fix = FixSpec("Remove the quotes", "set", note.written(name), number) if abs(number) < 1e15 else None
-            told = f"{name}: “{value}” is a text and not a number, so it counts as not there."
-            yield Hit("P58", told, note.written(name), fix=fix)
-    yield from _limits(note, values)
+            yield odd(name, f"{name}: “{value}” is a text and not a number, so it counts as not there.", fix)
+    for name in ("cooldown", "warmup"):
+        value = _number(values.get(name))
+        if value is not None and value < 0:
+            yield odd(name, f"{name}: {number_text(value)} is below 0, so it has no effect.")
+    chance = _number(values.get("probability"))
+    if chance is not None and chance < 0:
+        yield odd("probability", f"probability: {number_text(chance)} is below 0 and counts as 0.")
+    depth = _number(values.get("depth"))
+    if depth is not None and not 0 <= depth <= MAX_DEPTH:
+        yield odd("depth", f"depth: {number_text(depth)} counts as {0 if depth < 0 else MAX_DEPTH}.")
+    yield from _unusable_words(note, values, odd)
+
+
+def _unusable_words(note: Note, values: Mapping[str, Json], odd: Callable[..., Hit]) -> Iterator[Hit]:
     for name, words in _CHOICES.items():
         value = values.get(name)
         if isinstance(value, str) and value and value.lower() not in words:
             near = re.sub(r"[\s-]+", "_", trim(value).lower())
             fix = FixSpec(f"Write {near}", "set", note.written(name), near) if near in words else None
-            told = f"{name}: “{value}” is none of {', '.join(words)}, so the setting decides."
-            yield Hit("P58", told, note.written(name), fix=fix)
+            yield odd(name, f"{name}: “{value}” is none of {', '.join(words)}, so the setting decides.", fix)
         elif value is not None and not isinstance(value, str) and value != []:
-            yield Hit("P58", f"{name} is no word, so the setting decides.", note.written(name))
+            yield odd(name, f"{name} is no word, so the setting decides.")
     for name in _FLAGS:
         value = values.get(name)
         if value is not None and not isinstance(value, bool) and _word(value) in _TRUE:
-            yield Hit(
-                "P58", f"{name}: {_word(value)} is not the word true, so it counts as false.", note.written(name),
-                fix=FixSpec("Write true", "set", note.written(name), value=True, safe=False),
-            )  # fmt: skip
+            fix = FixSpec("Write true", "set", note.written(name), value=True, safe=False)
+            yield odd(name, f"{name}: {_word(value)} is not the word true, so it counts as false.", fix)
     outlet = values.get("outlet")
     if isinstance(outlet, int | float) and not isinstance(outlet, bool):
-        told = "outlet is a number and not a text, so it counts as not there."
         fix = FixSpec("Put it in quotes", "set", note.written("outlet"), number_text(outlet))
-        yield Hit("P58", told, note.written("outlet"), fix=fix)
+        yield odd("outlet", "outlet is a number and not a text, so it counts as not there.", fix)
     summary = values.get("summary")
     if isinstance(summary, bool) or (isinstance(summary, list) and summary):
-        yield Hit("P58", "summary is no text, so it counts as not there.", note.written("summary"))
-
-
-def _limits(note: Note, values: Mapping[str, Json]) -> Iterator[Hit]:
-    for name in ("cooldown", "warmup"):
-        value = _number(values.get(name))
-        if value is not None and value < 0:
-            yield Hit("P58", f"{name}: {number_text(value)} is below 0, so it has no effect.", note.written(name))
-    chance = _number(values.get("probability"))
-    if chance is not None and chance < 0:
-        yield Hit("P58", f"probability: {number_text(chance)} is below 0 and counts as 0.", note.written("probability"))
-    depth = _number(values.get("depth"))
-    if depth is not None and not 0 <= depth <= MAX_DEPTH:
-        limit = 0 if depth < 0 else MAX_DEPTH
-        yield Hit("P58", f"depth: {number_text(depth)} counts as {limit}.", note.written("depth"))
+        yield odd("summary", "summary is no text, so it counts as not there.")
 
 
 def comma_lists(note: Note, rules: Rules) -> Iterator[Hit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from lorestudio.domain.entry import Entry, FieldDefinition, NoteProblem
+from lorestudio.domain.entry import FieldDefinition, NoteProblem
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.vault.lint.facts import VaultFacts, base_name
 from lorestudio.vault.lint.model import FixSpec, Hit
@@ -13,10 +13,9 @@ from lorestudio.vault.lint.note import (
     Note,
     Rules,
     is_exempt,
+    is_same,
     quoted,
-    written_cascade,
-    written_excludes,
-    written_requires,
+    written,
 )
 
 
@@ -50,6 +49,7 @@ _ASLEEP: Final = {
     NoteProblem.NO_LOREBOOK_TAG: "has no lorebook tag",
     NoteProblem.NO_FRONT_MATTER: "has no front matter",
 }
+_LISTS: Final = ("requires", "excludes", "cascade_links")
 _CODES: Final = {"requires": "G01", "excludes": "G02", "cascade_links": "G03"}
 _VERBS: Final = {"requires": "requires", "excludes": "excludes", "cascade_links": "has a cascade link to"}
 
@@ -57,11 +57,8 @@ _VERBS: Final = {"requires": "requires", "excludes": "excludes", "cascade_links"
 def missing_titles(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     """G01, G02, G03, G51: titles that no entry has."""
     entry = note.entry
-    for name, titles in (
-        ("requires", written_requires(entry)),
-        ("excludes", written_excludes(entry)),
-        ("cascade_links", written_cascade(entry)),
-    ):
+    for name in _LISTS:
+        titles = written(entry, name)
         for title in dict.fromkeys(titles):
             if title.lower() not in facts.titles:
                 yield _missing(note, facts, name, titles, title)
@@ -113,7 +110,7 @@ def contradictions(note: Note, _facts: VaultFacts) -> Iterator[Hit]:
     entry = note.entry
     if entry.guide:
         return
-    requires, excludes = written_requires(entry), written_excludes(entry)
+    requires, excludes = written(entry, "requires"), written(entry, "excludes")
     if is_exempt(entry):
         kind = "constant" if entry.constant else "a seed" if entry.seed else "a bootstrap entry"
         for name, titles in (("requires", requires), ("excludes", excludes)):
@@ -140,8 +137,8 @@ def excluded_fixtures(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     entry = note.entry
     if entry.guide or is_exempt(entry):
         return
-    for title in dict.fromkeys(written_excludes(entry)):
-        copies = [copy for copy in facts.titles.get(title.lower(), ()) if not copy.guide and not _same(copy, entry)]
+    for title in dict.fromkeys(written(entry, "excludes")):
+        copies = [copy for copy in facts.titles.get(title.lower(), ()) if not copy.guide and not is_same(copy, entry)]
         if any(copy.constant for copy in copies):
             yield Hit(
                 "G06", f"“{entry.title}” excludes the constant “{title}”, so it never comes in.", "excludes", title
@@ -173,10 +170,6 @@ def chains(note: Note, facts: VaultFacts) -> Iterator[Hit]:
         yield Hit("G54", f"{clash}. So “{entry.title}” never comes in.", "requires")
 
 
-def _same(one: Entry, other: Entry) -> bool:
-    return (one.vault, one.filename) == (other.vault, other.filename)
-
-
 def _replaced(titles: tuple[str, ...], title: str, by: tuple[str, ...]) -> tuple[str, ...]:
     """The list with one title replaced, everywhere it stands."""
     found: list[str] = []
@@ -186,14 +179,10 @@ def _replaced(titles: tuple[str, ...], title: str, by: tuple[str, ...]) -> tuple
 
 
 def _set(note: Note, name: str, titles: tuple[str, ...], what: str, *, safe: bool = True) -> FixSpec:
-    written = note.written(name)
+    name = note.written(name)
     if not titles:
-        return FixSpec(what, "remove", written, safe=safe)
-    return (
-        FixSpec(what, "list", written, titles, safe=safe)
-        if len(titles) > 1
-        else FixSpec(what, "set", written, titles, safe=safe)
-    )
+        return FixSpec(what, "remove", name, safe=safe)
+    return FixSpec(what, "list" if len(titles) > 1 else "set", name, titles, safe=safe)
 
 
 def dead_links(note: Note, facts: VaultFacts) -> Iterator[Hit]:

@@ -7,13 +7,12 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length, trim
 from lorestudio.vault.lint import keyforms
 from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.keyforms import covers, key_form
 from lorestudio.vault.lint.model import FixSpec, Hit
-from lorestudio.vault.lint.note import Note, Rules, quoted, usable_keys
+from lorestudio.vault.lint.note import Note, Rules, is_same, quoted, usable_keys
 
 _PATTERN: Final = re.compile(r"/.+/[dgimsuvy]*")
 _CURLY: Final = frozenset("\u2018\u2019\u201c\u201d")
@@ -108,23 +107,19 @@ def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     if entry.guide:
         return
     for key in note.keys:
-        others = [other for other in facts.sharers.get(key.lower(), ()) if not _same(other, entry)]
+        others = [other for other in facts.sharers.get(key.lower(), ()) if not is_same(other, entry)]
         if others:
             yield Hit("K02", f"The key “{key}” is also on {quoted([other.title for other in others])}.", "keys", key)
         if entry.refine_keys:
             continue  # the key alone does not wake it
         form = key_form(key, facts.rules.settings)
-        longer = [(other, holder) for other, holder in facts.longer.get(form, ()) if not _same(holder, entry)]
+        longer = [(other, holder) for other, holder in facts.longer.get(form, ()) if not is_same(holder, entry)]
         if longer:
             titles = list(dict.fromkeys(holder.title for _, holder in longer))
             told = f"The key “{key}” is part of “{longer[0][0]}”, a key of {quoted(titles)}."
             if len({other for other, _ in longer}) > 1:
                 told = f"The key “{key}” is part of keys of {quoted(titles)}."
             yield Hit("K54", told, "keys", key)
-
-
-def _same(one: Entry, other: Entry) -> bool:
-    return (one.vault, one.filename) == (other.vault, other.filename)
 
 
 def _composed(key: str) -> str:

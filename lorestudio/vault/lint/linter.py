@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -35,7 +35,7 @@ from lorestudio.vault.lint.gating import (
     field_values,
     missing_titles,
 )
-from lorestudio.vault.lint.model import Finding, Hit, NoteKey, Severity
+from lorestudio.vault.lint.model import Finding, Hit, NoteKey
 from lorestudio.vault.lint.note import Note, Rules
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 from lorestudio.vault.lint.table import check_of
@@ -69,12 +69,6 @@ _OWN: Final = attrgetter(
 )  # fmt: skip
 """What the checks by itself look at."""
 
-NO_TEXTS: Final[Mapping[NoteKey, str]] = MappingProxyType({})
-
-
-class LintCancelled(Exception):  # noqa: N818 - it is no error: somebody asked for it
-    """The checks were stopped."""
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -86,7 +80,7 @@ class Scope:
 
     index: VaultIndex
     settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
-    texts: Mapping[NoteKey, str] = field(default_factory=lambda: NO_TEXTS)
+    texts: Mapping[NoteKey, str] = field(default_factory=dict)
     file: SettingsFile | None = None
     age_seconds: float | None = None
     counter: TokenCounter = CHARS_4
@@ -99,10 +93,6 @@ class Report:
     findings: tuple[Finding, ...] = ()
     checked: int = 0
     unread: int = 0
-
-    def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
-        return sum(finding.severity is severity for finding in self.findings)
 
 
 class _LintedNote:
@@ -127,19 +117,13 @@ class Linter:
         self._known: dict[NoteKey, _LintedNote] = {}
         self._facts: VaultFacts | None = None
 
-    def share(self) -> Linter:
-        """Another linter with what this one knows of the vault as a whole: for single notes, in another thread."""
-        other = Linter()
-        other._rules, other._facts = self._rules, self._facts
-        return other
-
     def run(
         self,
         scope: Scope,
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Report:
-        """All findings of the vault. `on_progress` gets notes done and their total. Raises LintCancelled."""
+        """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
         facts = self._prepare(scope)
         found = list(_settings_findings(scope))
         notes = tuple(_notes(scope))
@@ -147,7 +131,7 @@ class Linter:
         for done, (key, item) in enumerate(notes):
             if done % 64 == 0:
                 if cancelled is not None and cancelled():
-                    raise LintCancelled
+                    raise Cancelled
                 if on_progress is not None:
                     on_progress(done, len(notes))
             known = self._known.get(key)
@@ -172,16 +156,10 @@ class Linter:
         facts = self._prepare(scope)
         return ordered(_findings(_read_again(scope, facts.rules, key, text), facts), scope.index.vaults)
 
-    def repair(self, scope: Scope, key: NoteKey, *, codes: frozenset[str] | None = None) -> Repair | None:
-        """Make all safe fixes of a note, or those of some checks; None where there are none or its text is unknown."""
+    def repair(self, scope: Scope, key: NoteKey) -> Repair | None:
+        """Make all safe fixes of a note; None where there are none or its text is unknown."""
         text = scope.texts.get(key)
-        if text is None:
-            return None
-
-        def findings(now: str) -> Sequence[Finding]:
-            return [item for item in self.note(scope, key, now) if codes is None or item.code in codes]
-
-        return repair(*key, text, findings)
+        return None if text is None else repair(*key, text, lambda now: self.note(scope, key, now))
 
     def _prepare(self, scope: Scope) -> VaultFacts:
         rules = Rules(scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields))
@@ -190,11 +168,6 @@ class Linter:
         if self._facts is None or self._facts.index is not scope.index or self._facts.rules != rules:
             self._facts = VaultFacts(scope.index, rules)
         return self._facts
-
-
-def lint(scope: Scope) -> Report:
-    """All findings of a vault, from nothing."""
-    return Linter().run(scope)
 
 
 def _notes(scope: Scope) -> Iterator[tuple[NoteKey, Entry | LeftOutNote | None]]:
@@ -287,15 +260,10 @@ def _settings_findings(scope: Scope) -> Iterator[Finding]:
 
 def ordered(findings: Iterable[Finding], vaults: Sequence[str]) -> tuple[Finding, ...]:
     """Findings in the order of a report."""
-    return tuple(sorted(findings, key=_order(vaults)))
-
-
-def _order(vaults: Sequence[str]) -> Callable[[Finding], tuple[object, ...]]:
     places = {vault: place for place, vault in enumerate(vaults)}
-    return lambda finding: (
-        finding.severity.rank,
-        places.get(finding.vault, -1),
-        finding.filename,
-        finding.line,
-        finding.code,
+    return tuple(
+        sorted(
+            findings,
+            key=lambda one: (one.severity.rank, places.get(one.vault, -1), one.filename, one.line, one.code),
+        )
     )

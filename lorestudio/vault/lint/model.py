@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from lorestudio.vault.note.text_edits import TextEdit
 
@@ -24,10 +24,7 @@ class Severity(StrEnum):
     @property
     def rank(self) -> int:
         """0 for the worst."""
-        return _RANKS[self]
-
-
-_RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
+        return list(Severity).index(self)
 
 
 class CheckGroup(StrEnum):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, trim
@@ -79,9 +79,6 @@ class Places:
         return (start, len(lines)) if start is not None else found
 
 
-NO_VALUES: Final[Mapping[str, Json]] = {}
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What the checks go by: DeepLore's settings, and how notes are read under them."""
@@ -94,11 +91,6 @@ class Rules:
         """Whether a model takes part in the selection."""
         settings = self.settings
         return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
-
-    @property
-    def ai_only(self) -> bool:
-        """Whether the model chooses from the whole vault, so that keys do not matter."""
-        return self.ai and self.settings.ai_search_mode == "ai-only"
 
     @property
     def lenient(self) -> ParseRules:
@@ -150,7 +142,7 @@ class Note:
     @cached_property
     def values(self) -> Mapping[str, Json]:
         """The front matter as DeepLore's line reader has it, names as written."""
-        return front_matter.parse(self.yaml) if self.yaml is not None else NO_VALUES
+        return front_matter.parse(self.yaml) if self.yaml is not None else {}
 
     @cached_property
     def document(self) -> NoteDocument | None:
@@ -180,19 +172,16 @@ def usable_keys(entry: Entry) -> tuple[str, ...]:
     return tuple(key for key in entry.keys if trim(key))
 
 
-def written_requires(entry: Entry) -> tuple[str, ...]:
-    """What the note says, missing titles included."""
-    return entry.requires if entry.written_requires is None else entry.written_requires
+def written(entry: Entry, name: Literal["requires", "excludes", "cascade_links"]) -> tuple[str, ...]:
+    """What the note says in a list of titles, missing ones included."""
+    titles: tuple[str, ...] | None = getattr(entry, f"written_{name}")
+    kept: tuple[str, ...] = getattr(entry, name)
+    return kept if titles is None else titles
 
 
-def written_excludes(entry: Entry) -> tuple[str, ...]:
-    """What the note says, missing titles included."""
-    return entry.excludes if entry.written_excludes is None else entry.written_excludes
-
-
-def written_cascade(entry: Entry) -> tuple[str, ...]:
-    """What the note says, missing titles included."""
-    return entry.cascade_links if entry.written_cascade_links is None else entry.written_cascade_links
+def is_same(one: Entry, other: Entry) -> bool:
+    """Whether two entries are of one note."""
+    return (one.vault, one.filename) == (other.vault, other.filename)
 
 
 def is_exempt(entry: Entry) -> bool:

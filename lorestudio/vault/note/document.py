@@ -20,7 +20,6 @@ from lorestudio.vault.note.lists import ListStyle, as_text, style_of
 from lorestudio.vault.note.properties import (
     DocumentProblem,
     NoteProperty,
-    ProblemKind,
     PropertyKind,
     fence_problems,
     kind_of,
@@ -44,18 +43,6 @@ from lorestudio.vault.note.yaml_reading import (
     same,
     sentence,
 )
-
-__all__ = [
-    "DocumentProblem",
-    "Misread",
-    "NoteDocument",
-    "NoteProperty",
-    "ProblemKind",
-    "PropertyKind",
-    "TextEdit",
-    "YamlReading",
-    "apply_edits",
-]
 
 
 class NoteReadings:
@@ -176,9 +163,7 @@ class NoteDocument:
     def __init__(self, text: str) -> None:
         self.text = text
         self._block: Block | None = note_spans.find_block(text)
-        self.body_start = (
-            self._block.body_start if self._block else len(text) - len(text.removeprefix(front_matter.BOM))
-        )
+        self.body_start = len(text) - len(front_matter.split(text)[1])
 
     @property
     def has_front_matter(self) -> bool:

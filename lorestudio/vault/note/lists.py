@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import chain
 
@@ -103,34 +103,13 @@ def indentation(line: str) -> str:
 
 def items_in_brackets(inside: str) -> list[ListItem]:
     """The pieces between the commas with the white space around them, as DeepLore cuts them."""
-    pieces = _cut(inside)
+    pieces = [inside[start:end] for _, start, end in front_matter.pieces(inside)]
     if not trim(pieces[-1]):
         pieces.pop()
     values = front_matter.parse(f"x: [{inside}]").get("x")
     if not isinstance(values, list) or len(values) != len(pieces):
         return []
     return [ListItem("", piece, str(value)) for piece, value in zip(pieces, values, strict=True)]
-
-
-def _cut(inside: str) -> list[str]:
-    """The text between the commas outside quotes; a quote opens only at the start of an item."""
-    pieces: list[str] = []
-    start = 0
-    quote = ""
-    skip = False
-    for index, char in enumerate(inside):
-        if skip:
-            skip = False
-        elif quote:
-            skip = char == "\\"
-            quote = "" if char == quote else quote
-        elif char == ",":
-            pieces.append(inside[start:index])
-            start = index + 1
-        elif char in ("'", '"') and not trim(inside[start:index]):
-            quote = char
-    pieces.append(inside[start:])
-    return pieces
 
 
 def put_in_brackets(items: list[ListItem], written: list[str], plan: list[PlacedItem], rest: str) -> str:
@@ -214,9 +193,7 @@ def write_list(
         raise ValueError(f"“{name}” was not changed: DeepLore reads every item of a list as a text. Give texts only.")
     comment = comment_in(parts.rest)
     if comment and parts.rest.startswith("["):
-        bare = NumberParts(
-            parts.head, parts.gap, parts.rest.removesuffix(comment).rstrip(" \t"), parts.tail, parts.body
-        )
+        bare = replace(parts, rest=parts.rest.removesuffix(comment).rstrip(" \t"))
         return comment + parts.newline + write_list(bare, name, value, style, left=left, strict=strict)
     if new:
         found = front_matter.parse(parts.raw).get(name)
@@ -225,7 +202,7 @@ def write_list(
             return raw
     if left and parts.has_items:
         raise ValueError(mend_first(name))
-    own = NumberParts(parts.head, parts.gap, parts.rest, parts.tail) if left else parts
+    own = replace(parts, body=()) if left else parts
     for raw in _written_anew(own, new, style):
         if agrees(raw, name, new) and (not left or deeplore_reads(raw + left, name, new)):
             return raw + left
@@ -299,13 +276,7 @@ def _with_little_changed(
     if len(written) != len(texts):
         return
     if flow:
-        raw = (
-            parts.head
-            + parts.gap
-            + put_in_brackets(items, written, plan, parts.rest)
-            + parts.tail
-            + "".join(parts.body)
-        )
+        raw = replace(parts, rest=put_in_brackets(items, written, plan, parts.rest)).raw
     else:
         raw = put_on_lines(parts, items, written, plan, new) + behind
     if strict:

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from lorestudio.domain.javascript import WHITE_SPACE, trim
 from lorestudio.vault import front_matter
 
-_QUOTES = ("'", '"')
-
 
 @dataclass(frozen=True, slots=True)
 class PropertyText:
@@ -79,12 +77,9 @@ def _list_item(name: str, line: str, begun: int, start: int, item: int) -> Prope
     end = len(line)
     while start < end and line[start] in WHITE_SPACE:
         start += 1
-    if end - start > 1 and line[start] in _QUOTES and line[end - 1] == line[start]:
+    if end - start > 1 and line[start] in front_matter.QUOTES and line[end - 1] == line[start]:
         start, end = start + 1, end - 1
-    value = line[start:end]
-    if "\\" in value:
-        value = value.replace('\\"', '"').replace("\\'", "'").replace("\\\\", "\\")
-    return PropertyText(name, value, begun + start, begun + end, item)
+    return PropertyText(name, front_matter.unescaped(line[start:end]), begun + start, begun + end, item)
 
 
 def _values(name: str, rest: str, start: int, *, listed: bool) -> Iterator[PropertyText]:
@@ -94,12 +89,12 @@ def _values(name: str, rest: str, start: int, *, listed: bool) -> Iterator[Prope
     if not listed:
         value = front_matter.parse(f"{name}: {rest}").get(name)
         if isinstance(value, str):
-            begin = start + rest.startswith(_QUOTES)
+            begin = start + rest.startswith(front_matter.QUOTES)
             yield PropertyText(name, value, begin, begin + len(value), None)
         return
     inside = rest[1:-1]
     quoted = "'" in inside or '"' in inside
-    pieces = list(_pieces(inside, quoted=quoted))
+    pieces = list(front_matter.pieces(inside))
     if pieces and not trim(pieces[-1][0]):
         pieces.pop()
     for item, (value, begin, end) in enumerate(pieces):
@@ -107,31 +102,8 @@ def _values(name: str, rest: str, start: int, *, listed: bool) -> Iterator[Prope
         written = inside[begin:end]
         first = start + 1 + begin + len(written) - len(written.lstrip(WHITE_SPACE))
         last = max(first, start + 1 + end - len(written) + len(written.rstrip(WHITE_SPACE)))
-        if quoted and read.startswith(_QUOTES):
+        if quoted and read.startswith(front_matter.QUOTES):
             read, first = read[1:], first + 1
-        if quoted and read.endswith(_QUOTES):
+        if quoted and read.endswith(front_matter.QUOTES):
             read, last = read[:-1], last - 1
         yield PropertyText(name, read, first, last, item)
-
-
-def _pieces(inside: str, *, quoted: bool) -> Iterator[tuple[str, int, int]]:
-    """The pieces between the commas outside quotes as they are read, with start and end of what is written."""
-    current = quote = ""
-    start = 0
-    escaped = False
-    for place, char in enumerate(inside):
-        if escaped:
-            current += char
-            escaped = False
-        elif quoted and char == "\\" and quote:
-            escaped = True
-        elif char == "," and not quote:
-            yield current, start, place
-            current, start = "", place + 1
-        else:
-            if quoted and char == quote:
-                quote = ""
-            elif quoted and char in _QUOTES and not quote and not trim(current):
-                quote = char
-            current += char
-    yield current, start, len(inside)

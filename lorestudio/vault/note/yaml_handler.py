@@ -40,25 +40,20 @@ class _Null:
 class _Representer(RoundTripRepresenter):
     """Writes numbers and moments as DeepLore's line machine reads them."""
 
-    def represent_number(self, value: float) -> ScalarNode:
+
+def _scalar(representer: _Representer, value: object) -> ScalarNode:
+    kind, text = "null", "null"
+    if isinstance(value, datetime):
+        kind, text = "timestamp", value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    elif isinstance(value, int | float):
         text = figures(value)
-        return self._scalar("float" if "." in text else "int", text)
-
-    def represent_moment(self, value: datetime) -> ScalarNode:
-        return self._scalar("timestamp", value.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
-
-    def represent_nothing(self, _value: _Null) -> ScalarNode:
-        return self._scalar("null", "null")
-
-    def _scalar(self, kind: str, text: str) -> ScalarNode:
-        node: ScalarNode = self.represent_scalar(f"tag:yaml.org,2002:{kind}", text)
-        return node
+        kind = "float" if "." in text else "int"
+    node: ScalarNode = representer.represent_scalar(f"tag:yaml.org,2002:{kind}", text)
+    return node
 
 
-_Representer.add_representer(int, _Representer.represent_number)
-_Representer.add_representer(float, _Representer.represent_number)
-_Representer.add_representer(datetime, _Representer.represent_moment)
-_Representer.add_representer(_Null, _Representer.represent_nothing)
+for _kind in (int, float, datetime, _Null):
+    _Representer.add_representer(_kind, _scalar)
 
 
 class RuamelHandler(YAMLHandler):

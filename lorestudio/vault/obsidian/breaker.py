@@ -9,20 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from typing import Final
 
 FAILURES_TO_OPEN: Final = 3
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 15.0
-
-
-class ServerState(StrEnum):
-    """Whether requests are sent."""
-
-    CLOSED = "closed"
-    OPEN = "open"
-    HALF_OPEN = "half-open"
 
 
 class CircuitOpenError(Exception):
@@ -48,21 +39,9 @@ class CircuitBreaker:
         self._probing = False
 
     @property
-    def state(self) -> ServerState:
-        """Closed; open while nothing is sent; half-open once the pause is over, until a probe has told."""
-        if not self._pause_s:
-            return ServerState.CLOSED
-        return ServerState.HALF_OPEN if self._probing or not self.wait_s else ServerState.OPEN
-
-    @property
     def wait_s(self) -> float:
         """Seconds until a probe may be sent; 0 where one may."""
         return max(0.0, self._opened_at + self._pause_s - self._clock()) if self._pause_s else 0.0
-
-    @property
-    def pause_s(self) -> float:
-        """The length of the present pause in seconds, 0 where the breaker is closed."""
-        return self._pause_s
 
     @contextmanager
     def call(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Requests to Obsidian's Local REST API plugin, and what is said where one fails.
+"""Where Obsidian's Local REST API plugin listens, requests to it, and what is said where one fails.
 
 Nothing here prints, logs or keeps the key: it is asked for when a request is made and goes into that request alone.
 Redirects are not followed and proxies are not used, since the key would go along.
@@ -7,20 +7,68 @@ Redirects are not followed and proxies are not used, since the key would go alon
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
 import ssl
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final
-from urllib.parse import quote
+from typing import Final, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import MAX_FILE_BYTES
-from lorestudio.vault.obsidian.address import HTTP_PORT, HTTPS_PORT, ObsidianAddress
 from lorestudio.vault.obsidian.breaker import CircuitBreaker, CircuitOpenError, HostFailure
+
+HTTP_PORT: Final = 27123
+HTTPS_PORT: Final = 27124
+
+
+@dataclass(frozen=True, slots=True)
+class ObsidianAddress:
+    """Where a vault's plugin listens (rules: deeplore-tools 4.5).
+
+    `any_certificate` accepts certificates that nobody vouches for; on this computer, where the plugin makes its own,
+    they are always accepted.
+    """
+
+    name: str
+    host: str = "127.0.0.1"
+    port: int = HTTP_PORT
+    https: bool = False
+    any_certificate: bool = False
+
+    @property
+    def url(self) -> str:
+        """The address without a path."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.https else 'http'}://{host}:{self.port}"
+
+    @property
+    def local(self) -> bool:
+        """Whether the host is this computer."""
+        if self.host.lower() == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def obsidian_address(place: str) -> ObsidianAddress:
+    """`http://127.0.0.1:27123/Name`: the last part is what the vault is called here. Raises VaultError."""
+    try:
+        parts = urlsplit(place)
+        port = parts.port or (HTTPS_PORT if parts.scheme == "https" else HTTP_PORT)
+    except ValueError as error:
+        raise VaultError(f"{place} is no address ({error}). Write it as http://127.0.0.1:27123") from error
+    if not parts.hostname or parts.username or parts.password or parts.query:
+        raise VaultError(f"{place} is no address of Obsidian's plugin. Write it as http://127.0.0.1:27123")
+    name = unquote(parts.path.strip("/")) or "Obsidian"
+    return ObsidianAddress(name, parts.hostname, port, parts.scheme == "https")
+
 
 KeyReader = Callable[[], str | None]
 """Gives the plugin's API key, None or "" where there is none.
@@ -34,6 +82,7 @@ CONNECT_S: Final = 5.0
 _MASK: Final = "•••"
 _NOT_FOUND: Final = 40400
 """The plugin's own code beside the status 404."""
+_CHECK_PORT: Final = "Try again; check the port and https."
 _GATEWAY_ERRORS: Final = frozenset({502, 503, 504})
 """Said about the host; another error status is about the one request."""
 
@@ -43,11 +92,7 @@ class ObsidianError(VaultError):
 
 
 class PausedError(ObsidianError):
-    """Too many requests have failed, and the host is left alone for another `seconds`."""
-
-    def __init__(self, message: str, seconds: float) -> None:
-        super().__init__(message)
-        self.seconds = seconds
+    """Too many requests have failed, and the host is left alone for a while."""
 
 
 class FileError(ObsidianError):
@@ -62,14 +107,11 @@ class TooLargeError(FileError):
     """The file is larger than any note."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class HttpAnswer(NamedTuple):
     """What the plugin sent back."""
 
     status: int
-    body: bytes = field(repr=False)
-    version: str | None = None
-    """The entity tag, which newer versions of the plugin send."""
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +123,20 @@ class ServerSession:
     breaker: CircuitBreaker
     key: str = field(repr=False)
     timeout_s: float
-    concurrency: int
-    slots: asyncio.Semaphore = field(init=False, repr=False)
+    slots: asyncio.Semaphore = field(repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "slots", asyncio.Semaphore(self.concurrency))
-
-    async def get(self, filename: str) -> HttpAnswer:
+    async def get(self, filename: str) -> bytes:
         """A file's bytes. Raises ObsidianError."""
-        if ".." in filename.split("/") or filename.startswith("/"):
-            answer = HttpAnswer(404, b"")
-        else:
-            async with self.slots:
-                answer = await self._send("GET", filename)
+        answer = HttpAnswer(404, b"")
+        if not (".." in filename.split("/") or filename.startswith("/")):
+            answer = await self._send(filename)
         if answer.status == 404:
             raise MissingError(f"There is no “{filename}” in the vault “{self.address.name}”.")
-        return answer
+        return answer.body
 
     async def listing(self, folder: str) -> list[str]:
         """The names in a folder, whose own name is "" or ends in `/`; sub-folders end in `/`. Raises ObsidianError."""
-        async with self.slots:
-            answer = await self._send("GET", folder)
+        answer = await self._send(folder)
         try:
             said = json.loads(answer.body)
             if answer.status == 404 and (folder or said["errorCode"] == _NOT_FOUND):
@@ -114,60 +149,41 @@ class ServerSession:
             f"on {HTTP_PORT}, with https on {HTTPS_PORT}."
         )
 
-    async def put(self, filename: str, data: bytes, conditions: dict[str, str]) -> HttpAnswer:
-        """Write a file. The answer's status is 412 where a condition was not met. Raises ObsidianError."""
-        headers = {"Content-Type": "text/markdown; charset=utf-8", **conditions}
-        async with self.slots:
-            return await self._send("PUT", filename, data, headers)
-
-    async def _send(
-        self, method: str, filename: str, data: bytes | None = None, headers: dict[str, str] | None = None
-    ) -> HttpAnswer:
-        path = f"/vault/{quote(filename)}"
-        failure = ""
-        waiting = 0.0
+    async def _send(self, filename: str) -> HttpAnswer:
         try:
-            with self.breaker.call():
-                answer = await self._exchanged(method, path, data, headers)
+            async with self.slots:
+                with self.breaker.call():
+                    answer = await self._exchanged(f"/vault/{quote(filename)}")
         except CircuitOpenError as paused:
             waiting = max(paused.seconds, 0.1)
-        except HostFailure as problem:
-            failure = str(problem)
-        if waiting:
-            message = (
+            raise PausedError(
                 f"{self._where()} has failed several times and is left alone for another {waiting:.1f} s. Check that "
                 "Obsidian is running; then try again."
-            )
-            raise PausedError(message, waiting)
-        if failure:
-            raise FileError(failure)
+            ) from None
+        except HostFailure as problem:
+            raise FileError(str(problem)) from None
         return self._checked(answer)
 
-    async def _exchanged(
-        self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None
-    ) -> HttpAnswer:
+    async def _exchanged(self, path: str) -> HttpAnswer:
         """The answer. Raises HostFailure."""
-        answer = await self._attempt(method, path, data, headers)
-        if answer is None and method == "GET":
-            # A connection that was kept open may have been closed by the other side; once is no failure.
-            answer = await self._attempt(method, path, data, headers)
+        # A connection that was kept open may have been closed by the other side; once is no failure.
+        answer = await self._attempt(path) or await self._attempt(path)
         if answer is None:
-            raise HostFailure(self._dropped(method))
+            where = self._where()
+            raise HostFailure(f"{where} closed the connection before its answer was complete. {_CHECK_PORT}")
         return answer
 
-    async def _attempt(
-        self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None
-    ) -> HttpAnswer | None:
+    async def _attempt(self, path: str) -> HttpAnswer | None:
         """One exchange; None where the connection was dropped. Raises HostFailure.
 
         It is raised outside the handlers: attached to it, the original would carry the request and its key.
         """
         try:
             async with asyncio.timeout(self.timeout_s):
-                answer = await self._exchange(method, path, data, headers)
+                answer = await self._exchange(path)
         except (TimeoutError, httpx.TimeoutException) as error:
-            connecting = isinstance(error, httpx.ConnectTimeout)
-            failure = self._no_connection() if connecting else self._too_slow(method)
+            slow = f"{self._where()} did not answer within {self.timeout_s:g} s. Try again."
+            failure = self._no_connection() if isinstance(error, httpx.ConnectTimeout) else slow
         except httpx.ConnectError as error:
             failure = self._no_certificate(error) or self._no_connection()
         except httpx.RequestError:
@@ -178,18 +194,18 @@ class ServerSession:
             failure = f"{self._where()} answers with error {answer.status}. Restart Obsidian, then try again."
         raise HostFailure(failure)
 
-    async def _exchange(self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None) -> HttpAnswer:
-        async with self.client.stream(method, path, content=data, headers=headers) as response:
+    async def _exchange(self, path: str) -> HttpAnswer:
+        async with self.client.stream("GET", path) as response:
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > MAX_FILE_BYTES:
                     return HttpAnswer(413, b"")
-            return HttpAnswer(response.status_code, bytes(body), response.headers.get("ETag"))
+            return HttpAnswer(response.status_code, bytes(body))
 
     def _checked(self, answer: HttpAnswer) -> HttpAnswer:
         status = answer.status
-        if 200 <= status < 300 or status in (404, 412):
+        if 200 <= status < 300 or status == 404:
             return answer
         if status == 413:
             raise TooLargeError("The file is too large.")
@@ -241,18 +257,6 @@ class ServerSession:
             return f"{self._where()} does not speak https on this port. Use port {HTTPS_PORT}, or switch https off."
         return ""
 
-    def _too_slow(self, method: str) -> str:
-        what = f"{self._where()} did not answer within {self.timeout_s:g} s."
-        return f"{what} {self._unknown_outcome() if method == 'PUT' else 'Try again.'}"
-
-    def _dropped(self, method: str) -> str:
-        what = f"{self._where()} closed the connection before its answer was complete."
-        return f"{what} {self._unknown_outcome() if method == 'PUT' else 'Try again; check the port and https.'}"
-
-    @staticmethod
-    def _unknown_outcome() -> str:
-        return "Whether the note was written is not known: look at it in Obsidian before you save again."
-
 
 @asynccontextmanager
 async def open_session(
@@ -284,7 +288,7 @@ async def open_session(
         trust_env=False,
         transport=transport,
     ) as client:
-        yield ServerSession(address, client, breaker, key, timeout_s, concurrency)
+        yield ServerSession(address, client, breaker, key, timeout_s, asyncio.Semaphore(concurrency))
 
 
 def _check(address: ObsidianAddress, key: str) -> None:

@@ -6,27 +6,25 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import httpx
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.vault import fields as field_file
-from lorestudio.vault.files import ChangedOnDisk, NoteFile, SaveError, VaultError, VaultFiles, index_order
-from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, decoded, describe_bad_encoding, is_text, shown_name
-from lorestudio.vault.obsidian.address import ObsidianAddress
-from lorestudio.vault.obsidian.breaker import CircuitBreaker, CircuitBreakers
+from lorestudio.vault.files import NoteFile, VaultFiles, index_order
+from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, decoded, is_text, shown_name
+from lorestudio.vault.obsidian.breaker import CircuitBreakers
 from lorestudio.vault.obsidian.requests import (
     FileError,
     KeyReader,
     MissingError,
+    ObsidianAddress,
     ObsidianError,
     ServerSession,
     TooLargeError,
     open_session,
 )
-from lorestudio.vault.writer import digest_of, encode_note
 
 R = TypeVar("R")
 
@@ -99,14 +97,10 @@ CONCURRENCY: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was fetched. `failure` is a sentence where a folder could not be listed, so that notes may be missing.
-
-    `unread` are notes that exist and could not be fetched; they are in `files.left_out` as well.
-    """
+    """What was fetched. `failure` is a sentence where a folder could not be listed, so that notes may be missing."""
 
     files: VaultFiles
     failure: str = ""
-    unread: tuple[LeftOutNote, ...] = ()
 
 
 class ObsidianVault:
@@ -127,18 +121,13 @@ class ObsidianVault:
     ) -> None:
         self.address = address
         self._read_key = read_key
-        self._breaker = (breakers or CircuitBreakers()).of(address.host, address.port)
+        self.breaker = (breakers or CircuitBreakers()).of(address.host, address.port)
         self._concurrency = concurrency
         self._timeout_s = timeout_s
         self._transport = transport
 
     def __repr__(self) -> str:
         return f"ObsidianVault({self.address.name!r}, {self.address.url!r})"
-
-    @property
-    def breaker(self) -> CircuitBreaker:
-        """The state of the connection, to be shown."""
-        return self._breaker
 
     async def fetch(
         self,
@@ -178,77 +167,13 @@ class ObsidianVault:
             tuple(note for note in notes if isinstance(note, NoteFile)),
             (*sorted(walk.left_out, key=lambda note: index_order(note.filename)), *broken),
         )
-        unread = tuple(note for note in broken if note.problem is NoteProblem.UNREADABLE)
-        return Fetched(files, walk.failure, unread)
-
-    async def read_note(self, filename: str) -> tuple[str, str]:
-        """The text of a note and the digest of its bytes, as `lorestudio.vault.read_note` gives them for a file.
-
-        Raises VaultError where it cannot be fetched or is not UTF-8.
-        """
-        async with self._open() as session:
-            data = (await session.get(filename)).body
-        try:
-            return data.decode("utf-8"), digest_of(data)
-        except UnicodeDecodeError as error:
-            raise VaultError(describe_bad_encoding(filename, data, error)) from error
-
-    async def save_note(self, filename: str, text: str, expected_digest: str | None) -> str:
-        """Write a note and return its new digest.
-
-        `expected_digest` is what `read_note` gave; None says that the note does not exist yet. Raises ChangedOnDisk
-        where the vault holds something else, with nothing written, and SaveError where saving fails.
-        """
-        data = encode_note(filename, text)
-        try:
-            async with self._open() as session:
-                version = await self._compare(session, filename, expected_digest)
-                answer = await session.put(filename, data, version)
-        except SaveError:
-            raise
-        except ObsidianError as error:
-            raise SaveError(f"Saving “{filename}” failed. {error}") from None
-        if answer.status == 412:
-            raise ChangedOnDisk(
-                Path(filename),
-                f"“{filename}” was not saved: the note was changed in Obsidian at the same moment. Compare the two "
-                "versions and decide which one to keep.",
-            )
-        return digest_of(data)
-
-    @staticmethod
-    async def _compare(session: ServerSession, filename: str, expected_digest: str | None) -> dict[str, str]:
-        """Raise ChangedOnDisk unless the note is the expected one; else the headers that say so to the plugin.
-
-        Newer versions of the plugin then compare once more at the moment of writing; older ones ignore the headers.
-        """
-        try:
-            current = await session.get(filename)
-        except MissingError:
-            if expected_digest is None:
-                return {"If-None-Match": "*"}
-            raise ChangedOnDisk(
-                Path(filename),
-                f"“{filename}” was not saved: the note has been deleted, moved or renamed in Obsidian since it was "
-                "opened. Save it as a new note, or put it back.",
-            ) from None
-        if expected_digest is None:
-            raise ChangedOnDisk(
-                Path(filename), f"“{filename}” was not saved: a note of that name exists already. Choose another name."
-            )
-        if digest_of(current.body) != expected_digest:
-            raise ChangedOnDisk(
-                Path(filename),
-                f"“{filename}” was not saved: the note has changed in Obsidian since it was opened. Compare the two "
-                "versions and decide which one to keep.",
-            )
-        return {} if current.version is None else {"If-Match": current.version}
+        return Fetched(files, walk.failure)
 
     async def _fetch_note(self, session: ServerSession, filename: str) -> NoteFile | LeftOutNote | None:
         """One note; None where it was deleted after it was listed."""
         vault = self.address.name
         try:
-            data = (await session.get(filename)).body
+            data = await session.get(filename)
         except MissingError:
             return None
         except TooLargeError:
@@ -264,5 +189,5 @@ class ObsidianVault:
     def _open(self) -> AbstractAsyncContextManager[ServerSession]:
         """A connection with the key, for a few requests."""
         return open_session(
-            self.address, self._read_key, self._breaker, self._concurrency, self._timeout_s, self._transport
+            self.address, self._read_key, self.breaker, self._concurrency, self._timeout_s, self._transport
         )

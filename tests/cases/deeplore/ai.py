@@ -8,7 +8,7 @@ from typing import Any, Final
 from lorestudio.domain.entry import BUILT_IN_FIELDS
 from lorestudio.domain.state import Counters
 from lorestudio.systems.deeplore.ai import manifest
-from lorestudio.systems.deeplore.ai.replies import extract_list, most_similar, normalize
+from lorestudio.systems.deeplore.ai.replies import SIMILAR_ENOUGH, extract_list, nearest, normalize
 from lorestudio.systems.deeplore.stages.category_prefilter import category_manifest, clusters
 from tests.cases.deeplore.settings import settings_from
 from tests.systems.deeplore.recorded import entries_of
@@ -19,7 +19,8 @@ def _normalized(items: list[Any]) -> list[dict[str, str]]:
 
 
 def _similar_title(arguments: list[Any]) -> Any:
-    return most_similar(*arguments)
+    best = nearest(*arguments)
+    return best if best is not None and best[1] >= SIMILAR_ENOUGH else None
 
 
 def _manifest(arguments: list[Any]) -> list[str]:

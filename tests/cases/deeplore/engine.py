@@ -17,13 +17,13 @@ from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyMatcher
-from lorestudio.systems.deeplore.pipeline import matching
-from lorestudio.systems.deeplore.stages.bookkeeping import BookkeepingStage
-from lorestudio.systems.deeplore.stages.budget import BudgetStage
-from lorestudio.systems.deeplore.stages.contextual_gating import GatingStage
-from lorestudio.systems.deeplore.stages.placement import PlacementStage
+from lorestudio.systems.deeplore.pipeline import MATCHING
+from lorestudio.systems.deeplore.stages.bookkeeping import bookkeeping_stage
+from lorestudio.systems.deeplore.stages.budget import budget_stage
+from lorestudio.systems.deeplore.stages.contextual_gating import selection_gating_stage
+from lorestudio.systems.deeplore.stages.placement import placement_stage
 from lorestudio.systems.deeplore.stages.requires_excludes import RequiresExcludesStage, resolve
-from lorestudio.systems.deeplore.stages.snapshot import SnapshotStage
+from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
 from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.deeplore.text import truncate_to_sentence
 from lorestudio.systems.ledger import Stage
@@ -51,7 +51,7 @@ def _context(
 def _started(ctx: Inputs, draws: list[float] | None = None) -> RunState:
     """The state after the snapshot stage, with a list of draws as its random numbers."""
     state = RunState(Scripted(draws or []), ctx.state.counters, (), (), ctx.state)
-    _run(SnapshotStage(), state, ctx)
+    _run(snapshot_stage, state, ctx)
     return state
 
 
@@ -120,7 +120,7 @@ def _contextual_gating(arguments: list[Any]) -> list[int]:
     )
     state = _started(ctx)
     state.candidates = list(ctx.index.vault.entries)
-    return list(_run(GatingStage("gating"), state, ctx).left)
+    return list(_run(selection_gating_stage, state, ctx).left)
 
 
 def _format_and_group(arguments: list[Any]) -> list[Any]:
@@ -128,8 +128,8 @@ def _format_and_group(arguments: list[Any]) -> list[Any]:
     ctx = _context(entries_of(records), settings)
     state = _started(ctx)
     state.candidates = list(ctx.index.vault.entries)
-    _run(BudgetStage(), state, ctx)
-    _run(PlacementStage(), state, ctx)
+    _run(budget_stage, state, ctx)
+    _run(placement_stage, state, ctx)
     groups = [
         {"tag": one.tag, "text": one.text, "position": one.position, "depth": one.depth, "role": one.role}
         for one in state.blocks
@@ -151,7 +151,7 @@ def _matcher(arguments: list[Any]) -> list[Any]:
         state=EngineState(counters=Counters(cooldown=dict(cooldown))),
     )
     state = _started(ctx, draws)
-    stages = {stage.name: _run(stage, state, ctx) for stage in matching()}
+    stages = {stage.name: _run(stage, state, ctx) for stage in MATCHING}
     lists: dict[str, list[dict[str, Any]]] = {"probability": [], "warmup": [], "refine": []}
     for verdict in stages["keywords"].with_outcome(Outcome.REFUSED):
         title, details = ctx.index.vault.entries[verdict.entry].title, dict(verdict.details)
@@ -182,7 +182,7 @@ def _trackers(arguments: list[Any]) -> list[Any]:
     for injected in generations:
         state = _started(ctx)
         state.accepted = [Accepted(ctx.index.vault.entries[number]) for number in injected]
-        _run(BookkeepingStage(), state, ctx)
+        _run(bookkeeping_stage, state, ctx)
         assert state.after is not None, "bookkeeping leaves the state of the next generation"
         counters = state.after.counters
         # another place in the chat each time, so that no generation is a swipe of the one before

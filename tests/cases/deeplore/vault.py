@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from lorestudio.domain.entry import FieldDefinition, LeftOutNote
+from lorestudio.domain.entry import Entry, FieldDefinition, LeftOutNote
 from lorestudio.domain.javascript import simple_hash
 from lorestudio.vault import cleaning, fields, front_matter
 from lorestudio.vault import index as conflicts
@@ -88,12 +88,12 @@ def _multi_vault_dedupe(arguments: list[Any]) -> list[object]:
         assert not entry["resolvedLinks"], "links are resolved after this step"
         custom = {} if entry["customFields"] == UNDEFINED else _from_json(entry["customFields"])
         draft = {_MERGED_FIELDS[name]: _from_json(value) for name, value in entry.items() if name in _MERGED_FIELDS}
-        drafts.append({**draft, "id": entry["id"], "custom_fields": custom, "filename": "f.md", "warnings": ()})
+        drafts.append(Entry(**draft, id=entry["id"], custom_fields=custom, filename="f.md"))
     return [
         {
-            **{name: _as_json(draft[attribute]) for name, attribute in _MERGED_FIELDS.items()},
-            "customFields": _as_json(draft["custom_fields"]),
-            "id": draft["id"],
+            **{name: _as_json(getattr(draft, attribute)) for name, attribute in _MERGED_FIELDS.items()},
+            "customFields": _as_json(draft.custom_fields),
+            "id": draft.id,
             "resolvedLinks": [],
         }
         for draft in conflicts.resolve(drafts, mode)

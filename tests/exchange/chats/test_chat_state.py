@@ -37,9 +37,9 @@ def test_only_the_changed_keys_change_and_every_other_byte_stays(path: Path) -> 
     before = known(path)
     controls = replace(before, pins=(*before.pins, EntryRule("Lamp")), notebook="Remember the bell.")
     plan = plan_state(path, controls, before)
-    assert [change.text for change in plan.changes] == [
-        "Pins (deeplore_pins): Flood, Hob (v) → Flood, Hob (v), Lamp",
-        "Author's notebook (deeplore_notebook): none → Remember the bell.",
+    assert [(change.key.key, change.before, change.after) for change in plan.changes] == [
+        ("deeplore_pins", "Flood, Hob (v)", "Flood, Hob (v), Lamp"),
+        ("deeplore_notebook", "none", "Remember the bell."),
     ]
     assert plan.file is not None
     copy = json_file.carry_out(plan.file)

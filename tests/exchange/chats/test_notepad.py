@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -42,6 +43,11 @@ def test_a_message_without_a_record_needs_none():
     assert (message.text, message.extra, message.raw) == ("Visible.", {"deeplore_ai_notes": "n"}, {})
 
 
+def showing(message: Message, swipe: int) -> Message:
+    """The message with another swipe active, its record as it was read."""
+    return replace(message, swipe_id=swipe, text=message.swipes[swipe])
+
+
 @pytest.mark.parametrize("value", [None, 5, ["a"], {}])
 def test_notes_of_another_shape_are_none(value: Any):
     assert notes_of(read_message(record(extra={"deeplore_ai_notes": value}))) == ""
@@ -51,14 +57,14 @@ def test_each_swipe_has_its_own_notes():
     message = read_message(SWIPED)
     assert notes_of(message) == "second"
     # The simulator shows another swipe without changing what the record says.
-    assert notes_of(message.at_swipe(0)) == "first"
+    assert notes_of(showing(message, 0)) == "first"
     assert notes_of(turned(message, 0)) == "first"
     assert turned(turned(message, 0), 1) == message
     assert turned(turned(message, 0), 1).raw == message.raw
 
 
 def test_writing_one_swipe_leaves_the_others_alone():
-    message = with_notes(read_message(SWIPED).at_swipe(0), "Cleaned.", "new")
+    message = with_notes(showing(read_message(SWIPED), 0), "Cleaned.", "new")
     assert message.swipes == ("Cleaned.", "Two.")
     infos = message.raw["swipe_info"]
     assert infos == [{"send_date": "a", "extra": {"deeplore_ai_notes": "new"}}, SWIPED["swipe_info"][1]]
@@ -68,7 +74,7 @@ def test_writing_one_swipe_leaves_the_others_alone():
 
 def test_a_fresh_swipe_begins_without_notes():
     raw = {**SWIPED, "swipes": ["One.", "Two.", "Three."]}
-    message = read_message(raw).at_swipe(2)
+    message = showing(read_message(raw), 2)
     assert notes_of(message) == ""
     assert notes_of(turned(with_notes(message, "Three.", "third"), 1)) == "second"
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.chats.plain_text import parse_plain_text
+from lorestudio.exchange.chats.plain_text import read_plain_text
 from lorestudio.exchange.problems import InputError
 
 
 def spoken(text: str, user_name: str = "") -> list[tuple[str | None, str, bool]]:
-    chat = parse_plain_text(text, "chat.txt", user_name)
+    chat = read_plain_text(text, "chat.txt", user_name).chat
     return [(message.name, message.text, message.is_user) for message in chat.messages]
 
 
@@ -24,13 +24,13 @@ def test_the_person_is_whoever_is_called_so(name: str) -> None:
 
 
 def test_the_person_can_be_named() -> None:
-    chat = parse_plain_text("Ottoline: Early.\nWren: Hello.", "chat.txt", "Wren")
+    chat = read_plain_text("Ottoline: Early.\nWren: Hello.", "chat.txt", "Wren").chat
     assert (chat.user_name, chat.character_name) == ("Wren", "Ottoline")
     assert [message.is_user for message in chat.messages] == [False, True]
 
 
 def test_the_first_speaker_is_the_person_where_nothing_else_says_so() -> None:
-    chat = parse_plain_text("Wren: Hello.\nOttoline: Early.", "chat.txt")
+    chat = read_plain_text("Wren: Hello.\nOttoline: Early.", "chat.txt").chat
     assert (chat.user_name, chat.character_name) == ("Wren", "Ottoline")
 
 
@@ -51,7 +51,7 @@ def test_byte_order_mark_is_no_part_of_the_first_name() -> None:
 @pytest.mark.parametrize("text", ["", "\ufeff", " \n\t\n"])
 def test_a_text_with_nothing_in_it_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"^chat\.txt: the file has no text\. Write one message a line"):
-        parse_plain_text(text, "chat.txt")
+        read_plain_text(text, "chat.txt")
 
 
 @given(st.lists(st.tuples(st.sampled_from(["Wren", "Ottoline"]), st.text("ab c.", min_size=1)), min_size=1))

@@ -15,8 +15,8 @@ from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
+from lorestudio.systems.worldinfo.decision import Surroundings
 from lorestudio.systems.worldinfo.mapping import as_book_entry
-from lorestudio.systems.worldinfo.surroundings import Surroundings
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.journey import FOREIGN_IDS, Journeys, renumbered

@@ -119,7 +119,7 @@ def test_anthropic_gets_turns_that_begin_with_the_user() -> None:
 def test_a_reply_at_the_end_is_a_message_of_the_character() -> None:
     chat, generation = room_for_reply(CHAT, None, NOW)
     assert (chat, generation) == (CHAT, Generation(2))
-    made = received(chat, ChatControls(), generation, ChatReply("Sit.", source="Test · small"), NOW, speaker="Bo").chat
+    made = received(chat, ChatControls(), generation, ChatReply("Sit.", source="Test · small"), NOW, speaker="Bo")[0]
     last = made.messages[-1]
     assert (last.name, last.text, last.is_user, last.extra["model"]) == ("Bo", "Sit.", False, "Test · small")
 
@@ -127,7 +127,7 @@ def test_a_reply_at_the_end_is_a_message_of_the_character() -> None:
 def test_a_reply_in_place_of_another_is_a_swipe_of_it() -> None:
     chat, generation = room_for_reply(CHAT, 0, NOW)
     assert generation == Generation(0, 1)
-    made = received(chat, ChatControls(), generation, ChatReply("Come in.", source="x"), NOW).chat
+    made = received(chat, ChatControls(), generation, ChatReply("Come in.", source="x"), NOW)[0]
     first = made.messages[0]
     assert (first.text, first.swipes, first.swipe) == ("Come in.", ("Welcome.", "Come in."), 1)
     assert first.extra == {"model": "x"}
@@ -136,7 +136,7 @@ def test_a_reply_in_place_of_another_is_a_swipe_of_it() -> None:
 def test_what_the_model_notes_for_itself_goes_into_the_notepad() -> None:
     settings = sanitise({"aiNotepadEnabled": True, "aiNotepadMode": "tag"}).settings
     text = "Sit.\n<dle-notes>He is late.</dle-notes>"
-    made = received(CHAT, ChatControls(), Generation(2), ChatReply(text), NOW, settings=settings)
-    assert made.chat.messages[2].text == "Sit."
-    assert made.chat.messages[2].extra["deeplore_ai_notes"] == "He is late."
-    assert made.controls.notepad == "He is late."
+    made, controls = received(CHAT, ChatControls(), Generation(2), ChatReply(text), NOW, settings=settings)
+    assert made.messages[2].text == "Sit."
+    assert made.messages[2].extra["deeplore_ai_notes"] == "He is late."
+    assert controls.notepad == "He is late."

@@ -25,7 +25,8 @@ from lorestudio.studio.notes.change_set import (
     RollBackError,
 )
 from lorestudio.vault.files import ChangedOnDisk, SaveError
-from lorestudio.vault.writer import digest, digest_of, read_note
+from lorestudio.vault.writer import digest_of, read_note
+from tests.digests import digest
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

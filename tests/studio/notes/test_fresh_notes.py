@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import MOST_CHANGES, FreshNotes
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.folder import ReadingCancelledError
 
 LONG_AGO = 1_000_000_000
 
@@ -77,9 +77,9 @@ def test_what_was_done_here_is_known_without_reading(folder: Path) -> None:
 def test_a_new_picture_is_no_missing_link_any_more(folder: Path) -> None:
     write(folder, "a.md", "# A\n![[map.png]]\n")
     fresh = FreshNotes([folder])
-    assert list(fresh.get()[0].index.missing()) == ["map.png"]
+    assert [link.target.exists for link in fresh.get()[0].index.outgoing("a.md")] == [False]
     (folder / "map.png").write_bytes(b"x")
-    assert list(fresh.get()[0].index.missing()) == []
+    assert [link.target.exists for link in fresh.get()[0].index.outgoing("a.md")] == [True]
 
 
 def test_a_note_that_cannot_be_read_is_told(folder: Path) -> None:
@@ -90,5 +90,5 @@ def test_a_note_that_cannot_be_read_is_told(folder: Path) -> None:
 def test_a_folder_that_is_gone_is_said_and_reading_can_be_cancelled(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(VaultError, match="nowhere"):
         FreshNotes([tmp_path / "nowhere"]).get()
-    with pytest.raises(ReadingCancelledError):
+    with pytest.raises(Cancelled):
         FreshNotes([folder]).get(cancelled=lambda: True)

@@ -21,14 +21,13 @@ from lorestudio.studio.project.answering import (
     ProfileFile,
     Question,
     Source,
-    live_cost,
     load_recorded,
     make_answers,
-    note_cost,
     try_profile,
 )
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.costs import live_cost, note_cost
 from tests.simulators import answered
 
 REQUEST = ChatRequest("search", "Choose.", "Which?", model="small")

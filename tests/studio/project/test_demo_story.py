@@ -13,6 +13,7 @@ import pytest
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, NoteProblem, Position
 from lorestudio.domain.resources import resource
+from lorestudio.exchange.chats.notepad import turned
 from lorestudio.studio.project.project import DEMO_SEED, Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Injection, Outcome, StageStatus, Trace, Verdict
@@ -78,7 +79,7 @@ def with_swipe(demo: Project, message: int, swipe: int, reply: int) -> Reply:
     """A reply of the chat in which another swipe of an earlier message is active."""
     assert demo.chat is not None
     messages = list(demo.chat.messages)
-    messages[message] = messages[message].at_swipe(swipe - 1)
+    messages[message] = turned(messages[message], swipe - 1)
     simulator = Simulator(replace(demo, chat=replace(demo.chat, messages=tuple(messages))))
     return Reply(asyncio.run(simulator.generate(Generation(reply))))
 

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text, read_once
 from lorestudio.vault.cache import VaultCache
-from lorestudio.vault.index_refresh import ChangedEntry, IndexChanges, RefreshReason
+from lorestudio.vault.index_refresh import IndexChanges, RefreshReason
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
 from lorestudio.vault.obsidian.vault import ObsidianVault
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
-from lorestudio.vault.watching import WatchMode, WatchStatus, WatchTimes
+from lorestudio.vault.watching import WatchTimes
 from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
 
 WAIT_S = 20
@@ -43,11 +44,8 @@ class Heard:
 
     def __init__(self) -> None:
         self.news: list[LibraryNews] = []
-        self.statuses: list[WatchStatus] = []
         self.problems: list[str] = []
-        self.listener = LibraryListener(
-            self.news.append, lambda _source, status: self.statuses.append(status), self.problems.append
-        )
+        self.listener = LibraryListener(self.news.append, self.problems.append)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         while not condition():  # noqa: ASYNC110 - what is waited for is not always something that is told
@@ -137,7 +135,7 @@ def test_nothing_is_parsed_where_nothing_changed(folder: Path, cache: VaultCache
             await second.settled()
         opened, checked = heard.news
         assert checked.index is opened.index
-        assert (checked.parsed, checked.changed, checked.finalised) == (0, False, False)
+        assert (checked.parsed, checked.changed) == (0, False)
         assert not checked.changes
 
     run(work())
@@ -217,10 +215,10 @@ def test_no_vault() -> None:
 def test_reading_once(folder: Path, cache: VaultCache) -> None:
     first = read_once([FolderSource(folder)], SETTINGS, cache=cache)
     write(folder, a=lore("new"))
-    second = read_once([FolderSource(folder, "Named")], SETTINGS, cache=cache)
+    second = read_once([FolderSource(folder)], SETTINGS, cache=cache)
     assert (first.parsed, second.parsed) == (2, 1)
     assert contents(second.index) == ["new", "two"]
-    assert second.index.vaults == ("Named",)
+    assert second.index.vaults == (folder.name,)
 
 
 # ---- refreshing -----------------------------------------------------------------------------------------------------
@@ -244,48 +242,14 @@ def test_a_manual_refresh_reads_every_file(folder: Path, monkeypatch: pytest.Mon
     run(work())
 
 
-def test_the_settings_say_when_a_generation_needs_a_refresh(folder: Path) -> None:
-    now = 1_000_000
-
-    async def work() -> None:
-        nonlocal now
-        async with library(folder, clock_ms=lambda: now) as opened:
-            await opened.open()
-            assert await opened.ensure_fresh(0) is None
-            now += 300_000
-            assert await opened.ensure_fresh(1) is None
-            now += 1
-            news = await opened.ensure_fresh(2)
-            assert news is not None
-            assert news.reason is RefreshReason.EXPIRED
-            assert await opened.ensure_fresh(3) is None
-
-    run(work())
-
-
-def test_generations_are_counted_from_the_last_refresh(folder: Path) -> None:
-    every_three = sanitise({"indexRebuildTrigger": "generation", "indexRebuildGenerationInterval": 3}).settings
-
-    async def work() -> None:
-        async with library(folder, settings=every_three) as opened:
-            await opened.open()
-            found = [await opened.ensure_fresh(generation) for generation in range(8)]
-            assert [number for number, news in enumerate(found) if news] == [3, 6]
-            opened.chat_changed()
-            assert await opened.ensure_fresh(2) is None
-            assert await opened.ensure_fresh(3) is not None
-
-    run(work())
-
-
-def test_a_generation_waits_for_the_check_of_a_cached_index(folder: Path, cache: VaultCache) -> None:
+def test_the_check_of_a_cached_index_is_waited_for(folder: Path, cache: VaultCache) -> None:
     async def work() -> None:
         async with library(folder, cache=cache) as first:
             await first.open()
         write(folder, a=lore("new"))
         async with library(folder, cache=cache) as second:
             await second.open()
-            await second.ensure_fresh(0)
+            await second.settled()
             assert second.confirmed
             assert contents(second.index) == ["new", "two"]
 
@@ -334,13 +298,11 @@ def test_requests_that_come_together_share_a_refresh(folder: Path) -> None:
             await heard.until(lambda: source.begun == 2)
             waiting = [asyncio.create_task(opened.refresh(RefreshReason.POLL)) for _ in range(5)]
             await asyncio.sleep(0)
-            assert opened.refreshing
             source.gate.set()
             results = await asyncio.gather(running_one, *waiting)
             assert source.begun == 3
             assert all(result is results[1] for result in results[1:])
             assert results[0] is not results[1]
-            assert not opened.refreshing
 
     run(work())
 
@@ -421,8 +383,6 @@ def test_changes_on_disk_are_followed(folder: Path, cache: VaultCache) -> None:
             await opened.open()
             opened.follow()
             opened.follow()
-            await heard.until(lambda: bool(heard.statuses))
-            assert [status.mode for status in heard.statuses] == [WatchMode.WATCHING]
             write(folder, c=lore("three"))
             await heard.until(lambda: titles(opened.index) == ["a", "b", "c"])
             (folder / "a.md").unlink()
@@ -562,7 +522,7 @@ def test_a_folder_and_obsidian_together(folder: Path) -> None:
 
 
 def test_changes_in_words() -> None:
-    many = tuple(ChangedEntry("V", f"{title}.md", title) for title in "abcd")
+    many = tuple(Entry(0, f"{title}.md", "V", title) for title in "abcd")
     changes = IndexChanges(added=many, removed=many[:1], keys_changed=many[:3], other=many[1:2])
     assert changes_text(changes) == (
         "4 added (a, b, c, …); 1 removed (a); 3 keys changed (a, b, c); 1 other fields changed (b)"

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.studio.project.problems import Finding, ProblemFinder, Severity, preview
+from lorestudio.studio.project.problems import ProblemFinder, preview
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.vault.lint.model import Finding, Severity
 
 Texts = dict[str, str]
 
@@ -164,16 +165,6 @@ def test_unsaved_texts_count_instead_of_what_is_on_disk(tmp_path: Path) -> None:
     draft = {tmp_path / "vault" / "A.md": note("keys: [harbour]\nrequires: [Nobody]")}
     codes = {(finding.filename, finding.code) for finding in ProblemFinder().find(project, drafts=draft).findings}
     assert codes == {("A.md", "G01"), ("B.md", "K01")}
-
-
-def test_one_note_while_it_is_typed(tmp_path: Path) -> None:
-    project = make(tmp_path, {"A": note("keys: [harbour]"), "B": note("keys: [meadow]")})
-    finder = ProblemFinder()
-    text = note("keys: [ai]\nrequires: [B]")
-    before = finder.find_in_note(project, "vault", "A.md", text)
-    finder.find(project)
-    assert finder.find_in_note(project, "vault", "A.md", text) == before
-    assert [finding.code for finding in before] == ["K01"]
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from lorestudio.systems.registry import words_of
 from lorestudio.trace.assembled_prompt import AssembledPrompt, Left, MessageRole, Origin, PromptSection
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
 from lorestudio.trace.prompt_cache import ChatPieces, PromptPiece, prompt_pieces
+from tests.studio.prompt.parts import parts_of_entry
 
 SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 
@@ -143,7 +144,7 @@ def test_the_parts_of_a_block_are_its_entries_and_what_stands_between() -> None:
     assert [(each.source.label, each.source.entry) for each in message.parts] == [
         ("Lamp", 7), ("between entries", None), ("Tide", 8),
     ]  # fmt: skip
-    assert prompt.parts_of_entry(8) == ((message, message.parts[2]),)
+    assert parts_of_entry(prompt, 8) == ((message, message.parts[2]),)
 
 
 def test_of_several_texts_before_the_main_prompt_the_last_stands_first() -> None:
@@ -172,7 +173,7 @@ def test_an_outlet_that_nothing_asks_for_is_told() -> None:
 def test_a_text_for_no_known_place_is_told(bad: PromptBlock) -> None:
     prompt = assemble(trace(bad), CHAT, BARE)
     assert [each.reason for each in prompt.left_out] == [Left.NO_PLACE]
-    assert prompt.parts_of_entry(7) == ()
+    assert parts_of_entry(prompt, 7) == ()
 
 
 def test_the_chat_ends_before_the_reply_that_the_run_is_for() -> None:

@@ -13,6 +13,7 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, with_preset
 from lorestudio.trace.assembled_prompt import AssembledPrompt, Left, MessageRole, Origin, PromptSection
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
+from tests.studio.prompt.parts import parts_of_entry
 
 SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 CHAT = Chat(
@@ -96,7 +97,7 @@ def test_lore_keeps_its_place_beside_a_main_prompt_that_is_switched_off() -> Non
 
 def test_lore_has_no_place_where_there_is_no_main_prompt() -> None:
     prompt = made(preset(order="chatHistory"), block("Lamp!", 0))
-    assert prompt.parts_of_entry(7) == ()
+    assert parts_of_entry(prompt, 7) == ()
     assert [(each.source.entry, each.reason) for each in prompt.left_out] == [(7, Left.SWITCHED_OFF)]
 
 
@@ -178,7 +179,7 @@ def test_neighbouring_system_messages_become_one_but_not_marks_and_named_ones() 
     assert shown(prompt)[-1] == (SYSTEM, "Lamp!\nKeeps maps.\ndry\nNight.")
     message = prompt.messages[0]
     assert [message.text_of(part) for part in message.parts] == ["Write Ada.", "\n", "Brief."]
-    assert prompt.parts_of_entry(7)
+    assert parts_of_entry(prompt, 7)
 
 
 def test_the_texts_around_the_chat_are_the_presets() -> None:

@@ -17,6 +17,7 @@ from lorestudio.systems.macros import Macros
 from lorestudio.systems.registry import words_of
 from lorestudio.trace.assembled_prompt import AssembledPrompt, source_words
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
+from tests.studio.prompt.parts import parts_of_entry
 
 CHAT = Chat(
     (
@@ -139,7 +140,7 @@ def test_a_message_of_which_nothing_is_left_is_not_sent_and_keeps_its_depth() ->
 def test_lore_is_changed_where_it_is_the_hosts_own_world_info(system: str, text: str) -> None:
     block = PromptBlock("x", 1, 0, 0, "Lamp!", (PromptPart(0, 5, 7),))
     name = script("/Lamp/", "Lantern", placement={ScriptPlace.WORLD_INFO})
-    ((message, part),) = made(name, run_of=trace(block, system=system)).parts_of_entry(7)
+    ((message, part),) = parts_of_entry(made(name, run_of=trace(block, system=system)), 7)
     assert message.text == text
     assert part.source.changed_by == (("S",) if system == "world-info" else ())
 

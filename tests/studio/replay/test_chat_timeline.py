@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.tokens import CHARS_4
+from lorestudio.exchange.chats.notepad import turned
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import TimelineMaker, generation_before
 from lorestudio.trace.diff import compare
@@ -42,7 +43,7 @@ def test_swipes_of_a_reply_are_compared_with_the_reply_before_and_sent_after_eac
 
 def test_the_active_swipe_is_the_one_the_chat_went_on_from() -> None:
     assert generation_before(CHAT, SECOND) == FIRST
-    swiped = replace(CHAT, messages=(CHAT.messages[0], CHAT.messages[1].at_swipe(1), *CHAT.messages[2:]))
+    swiped = replace(CHAT, messages=(CHAT.messages[0], turned(CHAT.messages[1], 1), *CHAT.messages[2:]))
     assert generation_before(swiped, SECOND) == OTHER
     assert generation_before(CHAT, OTHER) is None
     assert generation_before(None, Generation(0)) is None

@@ -12,16 +12,16 @@ import pytest
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
-from lorestudio.llm.cost import MESSAGE_OVERHEAD, CostEstimate
+from lorestudio.llm.cost import MESSAGE_OVERHEAD, CostEstimate, RequestCollector
 from lorestudio.llm.messages import ChatReply, ChatRequest
-from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.costs import RequestCollector, estimate_note, estimate_replay
+from lorestudio.studio.replay.costs import live_cost, note_cost
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
 from tests.simulators import answered
 
 AI_ONLY: dict[str, Any] = {"ai_search_enabled": True, "ai_search_mode": "ai-only"}
@@ -38,8 +38,8 @@ def project(count: int = 3, **settings: Any) -> Project:
     return Project((), index, values, chat=Chat(tuple(said), "U", "Ann"))
 
 
-def cost(there: Project, recorded: RecordedAnswers | None = None, **options: Any) -> CostEstimate:
-    return asyncio.run(estimate_replay(there, recorded, **options))
+def cost(there: Project, chat: Path | None = None, model: str = "") -> CostEstimate:
+    return asyncio.run(live_cost(there, chat, model))
 
 
 def requests(there: Project, **options: Any) -> list[ChatRequest]:
@@ -120,13 +120,11 @@ class Model:
         return ChatReply(self.reply, source="model", live=True)
 
 
-def recording(path: Path, there: Project, generations: int, model: str = "", reply: str = '["E0"]') -> RecordedAnswers:
-    """The answers of so many generations, read back from their file."""
-    simulator = answered(there, RecordedAnswers(path, Model(reply)), model=model)
+def recording(chat: Path, there: Project, generations: int, model: str = "", reply: str = '["E0"]') -> Path:
+    """The chat's file, beside which the answers of so many generations lie now."""
+    simulator = answered(there, RecordedAnswers(answers_path(chat), Model(reply)), model=model)
     asyncio.run(simulator.generate(simulator.generations[generations - 1]))
-    answers = RecordedAnswers(path)
-    answers.load()
-    return answers
+    return chat
 
 
 @pytest.mark.parametrize(("done", "calls", "recorded"), [(1, 2, 1), (2, 1, 2), (3, 0, 3)])
@@ -146,9 +144,9 @@ def test_answers_recorded_for_another_model_are_not(tmp_path: Path) -> None:
 def test_an_estimate_records_and_changes_nothing(tmp_path: Path) -> None:
     there = project(**AI_ONLY)
     recorded = recording(tmp_path / "a.jsonl", there, 1)
-    before = recorded.path.read_bytes()
+    before = answers_path(recorded).read_bytes()
     assert cost(there, recorded) == cost(there, recorded)
-    assert recorded.path.read_bytes() == before
+    assert answers_path(recorded).read_bytes() == before
 
 
 def test_a_chat_without_messages_asks_nothing() -> None:
@@ -164,10 +162,10 @@ def test_the_collector_keeps_the_requests_in_order() -> None:
 
 def test_a_session_note_is_one_call() -> None:
     there = project(scribe_max_tokens=777)
-    found = asyncio.run(estimate_note(there, "the lamp"))
+    found = asyncio.run(note_cost(there, "the lamp"))
     assert (found.calls, found.most_output_tokens, dict(found.by_kind)) == (1, 777, {"scribe": 1})
-    assert found.input_tokens > asyncio.run(estimate_note(there)).input_tokens
+    assert found.input_tokens > asyncio.run(note_cost(there)).input_tokens
 
 
 def test_a_note_about_nothing_is_free() -> None:
-    assert asyncio.run(estimate_note(replace(project(), chat=Chat()))).calls == 0
+    assert asyncio.run(note_cost(replace(project(), chat=Chat()))).calls == 0

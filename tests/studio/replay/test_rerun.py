@@ -12,7 +12,7 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.replay.rerun import Rerun, trace_of
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.offline import SENTENCES, Answered, Unanswered
+from lorestudio.systems.offline import Answered, Unanswered
 from tests.simulators import answered
 from tests.studio.previews import comparable, project_of
 
@@ -39,7 +39,7 @@ def test_what_is_new_is_answered_by_the_stand_in_only_where_that_answers_anyway(
 ) -> None:
     rerun = Rerun.of(simulated(ai_search_enabled=True), LAST, unanswered=asked)
     unasked = replace(rerun, before=replace(rerun.before, ai_calls=()))
-    assert set(unasked.run().answers) == {SENTENCES[expected]}
+    assert set(unasked.run().answers) == {expected}
 
 
 def test_inputs_that_differ_have_another_digest() -> None:

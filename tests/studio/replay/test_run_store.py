@@ -21,7 +21,6 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
-from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import fixed
@@ -33,7 +32,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.trace.store import KEPT_RUNS
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
+from tests.scripted_answers import ScriptedAnswers
 from tests.simulators import answered
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")
@@ -181,7 +181,7 @@ def edited(place: int, **changes: Any) -> Project:
         (edited(6, text="Other."), 3),
         (edited(4, text="Other."), 2),
         (edited(0, text="Other."), 0),
-        (edited(5, name="Bob"), 3),
+        (edited(5, name="Bob"), 2),  # a group now: who speaks is the active character of that reply
         (edited(5, is_thoughts=True), 2),  # no reply any more: another list of generations
         (edited(4, is_system=True), 2),
         (edited(4, extra={"type": "narrator"}), 2),

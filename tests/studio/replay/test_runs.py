@@ -8,7 +8,7 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.state import EngineState
-from lorestudio.studio.replay.runs import CHECKPOINT, Runs, States, TraceBook
+from lorestudio.studio.replay.runs import CHECKPOINT, Runs, TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.counts import COUNTS, counted
@@ -39,7 +39,7 @@ def test_packed_generations_come_back_as_they_were(made: list[Decided]) -> None:
     runs = filled(made, unpacked=2)
     assert [runs.trace(place) for place in range(len(made))] == [result.trace for result in made]
     assert all(runs.trace(place).words is result.trace.words for place, result in enumerate(made))
-    assert list(States(runs)) == [result.state for result in made]
+    assert [runs.state(place) for place in range(len(runs))] == [result.state for result in made]
     assert runs.state(-1) == EngineState(random_state=3)
 
 
@@ -67,7 +67,7 @@ def test_counts_are_counted_again_from_the_last_checkpoint(replayed: Simulator, 
         state = COUNTS.joined(result.state, counted(state, result.tally))
         wanted.append(state)
         runs.append(Decided(result.trace, state, result.tally))
-    assert list(States(runs)) == wanted
+    assert [runs.state(place) for place in range(len(runs))] == wanted
 
 
 def test_what_is_cut_off_is_gone_and_can_be_made_again(made: list[Decided]) -> None:
@@ -86,13 +86,6 @@ def test_a_book_keeps_what_was_cut_off(made: list[Decided]) -> None:
     book.put(Generation(7), runs, 3)
     runs.cut(0)
     assert book[Generation(7)] == made[3].trace
-
-
-def test_a_list_of_states_stays_as_long_as_it_was(made: list[Decided]) -> None:
-    runs = filled(made[:2], unpacked=5)
-    states = States(runs)
-    runs.append(made[2])
-    assert (len(states), states[-1], states[:1]) == (2, made[1].state, (made[0].state,))
 
 
 def test_a_book_takes_from_another_without_unpacking(made: list[Decided]) -> None:

@@ -29,7 +29,7 @@ from lorestudio.trace.model import Outcome, RunOutcome, StageRecord, Trace
 from lorestudio.trace.serialize import from_json, to_json
 from lorestudio.trace.vocabulary import plain
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
 
 SETTINGS = DeepLoreSettings(enabled=True)
 
@@ -104,6 +104,20 @@ def test_shown_is_the_active_swipe() -> None:
     simulator = Simulator(project(LAMP, *CHAT))
     shown = [simulator.shown(message) for message in range(7)]
     assert shown == [None, None, Generation(2, 1), None, Generation(4), Generation(5), None]
+
+
+def test_in_a_group_whoever_speaks_is_the_active_character() -> None:
+    """Members with a note each; replies by Wren, Jun and Jun bring in Wren, Jun and Jun (rules: deeplore 3.6)."""
+    members = vault(Wren=note("keys: [nobody]"), Jun=note("keys: [no one]"))
+    said = (Message(name, "Well.") for name in ("Wren", "Jun", "Jun"))
+    chat = (reply("Early."), *(each for reply_of in said for each in (user("And?"), reply_of)))
+    settings = DeepLoreSettings(enabled=True, character_context_scan=True)
+    asked = replace(project(members, *chat), settings=settings)
+    traces = asyncio.run(Simulator(asked).replay())
+    assert [titles(trace) for trace in traces] == [["Wren"], ["Jun"], ["Jun"], ["Jun"]]
+    changed = replace(asked, chat=Chat((*chat[:-1], Message("Wren", "Well.")), "Wren", "Ottoline"))
+    assert Simulator(asked).inputs[1] == Simulator(changed).inputs[1]
+    assert Simulator(asked).inputs[2] != Simulator(changed).inputs[2]
 
 
 def test_a_late_generation_runs_the_missing_ones_first() -> None:

@@ -318,10 +318,10 @@ def test_what_has_no_room_in_a_scenario_is_said(lore: Project, tmp_path: Path) -
             export_turn(ran(lore, name, settings), LAST)
 
 
-def test_vectors_of_a_provider_are_none_of_a_scenario(lore: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_of_a_provider_are_none_of_a_scenario(lore: Project) -> None:
     simulator = ran(lore, "hybrid", HybridSettings())
     vectors = KnownVectors(HashEmbedder())
-    monkeypatch.setattr(KnownVectors, "is_free", False)
+    vectors.is_free = False
     simulator.system = replace(simulator.system, vectors=vectors)  # type: ignore[type-var]  # it is a dataclass
     with pytest.raises(InputError, match="would be asked"):
         export_turn(simulator, LAST)

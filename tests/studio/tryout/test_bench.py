@@ -20,7 +20,7 @@ from lorestudio.studio.replay.order import generations
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import MOST_FAR, Bench, BenchResult, NotReplayedError
 from lorestudio.systems.registry import KINDS, system_of
-from lorestudio.trace.journey import fates
+from lorestudio.trace.journey import Journeys
 from tests.studio.previews import CHAT, TWO_STAGE, project_of
 
 NOTES = {
@@ -90,7 +90,6 @@ def test_behind_the_chat_the_whole_window_counts() -> None:
     simulator = Simulator(project_of(NOTES))
     asyncio.run(simulator.replay())
     bench = Bench(simulator)
-    assert bench.can_append
     result = bench.test("And the quay?", append=True)
     assert result.message == len(CHAT.messages)
     lamp = next(row for row in result.rows if row.title == "Lamp")
@@ -117,7 +116,6 @@ def test_the_same_result_as_if_the_text_had_been_sent() -> None:
 
 def test_a_chat_that_was_not_replayed_or_is_not_there() -> None:
     bench = Bench(Simulator(project_of(NOTES)))
-    assert not bench.can_append
     with pytest.raises(NotReplayedError, match="replayed"):
         bench.test("x", append=True)
     with pytest.raises(NotReplayedError, match="no chat"):
@@ -135,7 +133,7 @@ def test_where_a_model_would_choose_the_stand_in_does_and_that_is_said() -> None
 def test_what_a_selector_passes_over_in_the_whole_vault_is_counted_and_not_listed() -> None:
     project = alone(ai_search_enabled=True, ai_search_mode="ai-only")
     result = Bench(Simulator(project)).test("A brass lantern, a lamp.")
-    passed = [entry for entry, fate in fates(result.trace).items() if fate.reason == "ai_not_selected"]
+    passed = [entry for entry, fate in Journeys(result.trace).fates.items() if fate.reason == "ai_not_selected"]
     assert passed
     assert not {row.entry for row in result.rows} & set(passed)
     assert result.remarks[-1] == f"{len(passed)} more were offered and not chosen."
@@ -214,7 +212,6 @@ def replayed(name: str, settings: Section, project: Project | None = None) -> Be
 def test_behind_the_chat_world_info_looks_at_its_window() -> None:
     """The newest message of the chat speaks of the lamp, the text of the quay."""
     tried = replayed("world-info", WorldInfoSettings(depth=2))
-    assert tried.can_append
     result = tried.test("And the quay?", append=True)
     assert result.message == len(CHAT.messages)
     assert injected(result) == {"Lamp", "Quay", "Rules"}

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from lorestudio.domain.chat import Generation
-from lorestudio.settings.differences import section_differences
+from lorestudio.settings.differences import differences
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench
@@ -53,7 +53,6 @@ def test_unsaved_texts_and_settings(simulator: Simulator) -> None:
 
 def test_any_text_alone_and_behind_the_chat(simulator: Simulator) -> None:
     kind, bench = simulator.system.kind, Bench(simulator)
-    assert bench.can_append
     for append in (False, True):
         result = bench.test("By the portcullis.", append=append)
         assert {row.entry for row in result.injected} == {each.entry for each in result.trace.injections}
@@ -103,7 +102,7 @@ def test_the_budget_or_why_there_is_none(simulator: Simulator) -> None:
     assert not kind.no_budget or kind.no_budget.endswith(".")
     if kind.budget:
         settings = kind.with_budget(simulator.system.settings, 321)
-        assert section_differences(simulator.system.settings, settings)
+        assert differences(simulator.system.settings, settings)
         limit = token_limit(Previewer(simulator, LAST).preview((), settings=settings).trace)
         assert limit is not None
         assert limit.maximum == 321

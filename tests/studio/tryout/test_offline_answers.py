@@ -18,7 +18,7 @@ from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
-from lorestudio.systems.offline import SENTENCES, Answered, OfflineAnswers, Unanswered
+from lorestudio.systems.offline import Answered, OfflineAnswers, Unanswered
 from lorestudio.systems.registry import system_of
 from tests.studio.previews import TEXTS, TWO_STAGE, comparable, note, project_of
 
@@ -75,7 +75,7 @@ def titles(preview: Preview) -> list[str]:
 @pytest.mark.parametrize("merged", [False, True])
 def test_the_same_question_has_the_same_answer(merged: bool) -> None:
     made = Case(ai_force_user_role=merged).preview(SAME, "Gate.md")
-    assert (made.remarks, titles(made)) == ((SENTENCES[Answered.SAME],), ["Lamp"])
+    assert (made.remarks, titles(made)) == ((Answered.SAME,), ["Lamp"])
     assert made.remarks == ("The model's answer is the one it gave before.",)
     assert made.trace.ai_calls[0].reply == made.before.ai_calls[0].reply
     assert not made.trace.ai_calls[0].details["live"]
@@ -83,7 +83,7 @@ def test_the_same_question_has_the_same_answer(merged: bool) -> None:
 
 def test_a_new_question_fails_and_the_run_falls_back() -> None:
     made = Case().preview(OTHER, "Lamp.md")
-    assert made.remarks == (SENTENCES[Answered.NONE],)
+    assert made.remarks == (Answered.NONE,)
     assert "no answer to the changed question is recorded" in str(made.trace.facts["ai_error"])
     assert titles(made) == ["Lamp", "Tide"]  # by keyword, as the settings say
     assert "fallback" in made.remarks[0]
@@ -91,12 +91,12 @@ def test_a_new_question_fails_and_the_run_falls_back() -> None:
 
 def test_the_earlier_answer_to_a_new_question() -> None:
     made = Case().preview(OTHER, "Lamp.md", Unanswered.EARLIER)
-    assert (made.remarks, titles(made)) == ((SENTENCES[Answered.EARLIER],), ["Lamp"])
+    assert (made.remarks, titles(made)) == ((Answered.EARLIER,), ["Lamp"])
 
 
 def test_the_stand_in_for_a_new_question() -> None:
     made = Case().preview(OTHER, "Lamp.md", Unanswered.STAND_IN)
-    assert made.remarks == (SENTENCES[Answered.STAND_IN],)
+    assert made.remarks == (Answered.STAND_IN,)
     assert made.trace.ai_calls[0].source == "offline stand-in"
 
 
@@ -110,7 +110,7 @@ def test_an_answer_that_is_recorded(tmp_path: Path) -> None:
     recorded.record(request, ChatReply('["Lamp", "Tide"]', source="before"))
     recorded.load()
     made = case.preview(OTHER, "Lamp.md", recorded=recorded)
-    assert (made.remarks, titles(made)) == ((SENTENCES[Answered.SAME],), ["Lamp", "Tide"])
+    assert (made.remarks, titles(made)) == ((Answered.SAME,), ["Lamp", "Tide"])
 
 
 def test_an_earlier_failure_is_no_answer() -> None:
@@ -122,16 +122,16 @@ def test_an_earlier_failure_is_no_answer() -> None:
     simulator = replayed(project(), Failing())
     asyncio.run(simulator.replay())
     made = Previewer(simulator, LAST, unanswered=Unanswered.EARLIER).preview([])
-    assert made.remarks == (SENTENCES[Answered.NONE],)
+    assert made.remarks == (Answered.NONE,)
 
 
 def test_a_replay_with_the_stand_in_is_previewed_with_it() -> None:
     simulator = Simulator(project())
     asyncio.run(simulator.replay())
     made = Previewer(simulator, LAST).preview([note("Lamp.md", OTHER)])
-    assert made.remarks == (SENTENCES[Answered.STAND_IN],)
+    assert made.remarks == (Answered.STAND_IN,)
     same = Previewer(simulator, LAST).preview([])
-    assert same.remarks == (SENTENCES[Answered.STAND_IN],)
+    assert same.remarks == (Answered.STAND_IN,)
     assert comparable(same.trace) == comparable(same.before)
 
 

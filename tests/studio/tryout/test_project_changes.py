@@ -12,6 +12,7 @@ from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text, plan_change
 from lorestudio.systems.changes import Change, NoteEdit
 from lorestudio.systems.deeplore.ideas.situation import setting
+from lorestudio.systems.registry import MAIN, kind_of
 from tests.studio.previews import TEXTS, project_of
 
 LAMP = TEXTS["Lamp.md"]
@@ -39,7 +40,7 @@ def test_a_note_becomes_another_entry_and_the_project_stays():
     changes = ProjectChanges(project, {("v", "Lamp.md"): LAMP})
     assert changes.can_edit("v", "Lamp.md")
 
-    made, settings = changes.made(Change("priority", "p", note=edit("priority", value=7)), project.settings)
+    made, settings = changes.made(Change("priority", "p", note=edit("priority", value=7)), MAIN, project.settings)
 
     assert settings is project.settings
     lamp = next(each for each in made.index.entries if each.filename == "Lamp.md")
@@ -51,12 +52,12 @@ def test_a_note_becomes_another_entry_and_the_project_stays():
 def test_settings_and_choices_are_replaced_alone():
     project = project_of()
     changes = ProjectChanges(project)
-    made, settings = changes.made(setting("scan_depth", "scan_depth", 9, 4), project.settings)
+    made, settings = changes.made(setting("scan_depth", "scan_depth", 9, 4), MAIN, project.settings)
     assert (made.settings.scan_depth, settings) == (9, made.settings)
     deeper = Change("depth", "d", settings={"depth": 9})
-    assert changes.made(deeper, WorldInfoSettings()) == (project, WorldInfoSettings(depth=9))
+    assert changes.made(deeper, kind_of("world-info"), WorldInfoSettings()) == (project, WorldInfoSettings(depth=9))
     pinned = replace(project.controls, pins=(EntryRule("Lamp"),))
-    made, _settings = changes.made(Change("pin", "p", controls=pinned), project.settings)
+    made, _settings = changes.made(Change("pin", "p", controls=pinned), MAIN, project.settings)
     assert made.controls.pins == (EntryRule("Lamp"),)
     assert made.index is project.index
 
@@ -65,7 +66,7 @@ def test_a_note_whose_text_is_not_at_hand_cannot_be_tried():
     changes = ProjectChanges(project_of())
     assert not changes.can_edit("v", "Lamp.md")
     with pytest.raises(InputError, match="not at hand"):
-        changes.made(Change("priority", "p", note=edit("priority", value=7)), DeepLoreSettings())
+        changes.made(Change("priority", "p", note=edit("priority", value=7)), MAIN, DeepLoreSettings())
     unknown = ProjectChanges(replace(project_of(), vault_state=None), {("v", "Lamp.md"): LAMP})
     assert not unknown.can_edit("v", "Lamp.md")
 

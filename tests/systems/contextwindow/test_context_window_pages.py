@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.systems.contextwindow.budgeting import Sharing
-from lorestudio.systems.contextwindow.lore import LoreEntry
+from lorestudio.systems.contextwindow.mapping import MappedVault
 from lorestudio.systems.contextwindow.pages import (
     PageStrategy,
     Paging,
@@ -18,7 +18,7 @@ from lorestudio.systems.contextwindow.pages import (
     page_size,
     redistributed,
 )
-from lorestudio.systems.contextwindow.window import ContextWindow, WindowRole, WindowTurn
+from lorestudio.systems.contextwindow.window import ContextWindow, LoreEntry, WindowTurn
 
 
 def everything_used(_place: int, limit: int) -> int:
@@ -101,7 +101,8 @@ PLACES = ContextWindow(lore(harbour="The harbour freezes over."), elements=("It 
 
 
 def taken(pages: dict[str, ContextWindow], sharing: Sharing, paging: Paging, text: str = "ann bob harbour") -> list:
-    found = fit_pages(pages, text, sharing, CHARS_4, paging, lambda _page: lambda _key: True)
+    vaults = [MappedVault(name, window) for name, window in pages.items()]
+    found = fit_pages(vaults, text, sharing, CHARS_4, paging)
     return [(page.name, page.budget, list(page.fitted.window.lore), page.is_whole) for page in found]
 
 
@@ -124,10 +125,8 @@ def test_a_single_page_has_everything_and_is_not_measured() -> None:
 
 def test_a_page_without_a_share_is_left_whole() -> None:
     weights = {"places": 1.0}
-    found = fit_pages(
-        {"people": PEOPLE, "places": PLACES}, "", Sharing(10), CHARS_4, Paging(PageStrategy.WEIGHTED_SPLIT, weights),
-        lambda _page: lambda _key: True,
-    )  # fmt: skip
+    vaults = [MappedVault("people", PEOPLE), MappedVault("places", PLACES)]
+    found = fit_pages(vaults, "", Sharing(10), CHARS_4, Paging(PageStrategy.WEIGHTED_SPLIT, weights))
     assert [(page.budget, page.is_whole) for page in found] == [(0, True), (10, False)]
     assert found[0].tokens == content_tokens(PEOPLE, CHARS_4)
 
@@ -155,7 +154,7 @@ def test_lore_keeps_its_room_in_the_dynamic_strategies() -> None:
 
 def test_the_original_forgets_fill_half_with_several_pages() -> None:
     """Half of 14 is room for one of the two; all of it for both."""
-    history = (WindowTurn(WindowRole.USER, "One two three.", "1"),)
+    history = (WindowTurn("user", "One two three.", "1"),)
     window = ContextWindow(PEOPLE.lore, history=history)
     pages = {"people": window, "places": ContextWindow()}
     paging = Paging(PageStrategy.EQUAL_SPLIT)

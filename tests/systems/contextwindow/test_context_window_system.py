@@ -11,7 +11,7 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
-from lorestudio.systems.contextwindow.mapping import mapped
+from lorestudio.systems.contextwindow.mapping import mapped_pages
 from lorestudio.systems.contextwindow.system import ContextWindowSystem
 from lorestudio.systems.contextwindow.words import VOCABULARY
 from lorestudio.trace.explain import explain
@@ -93,11 +93,15 @@ def test_elements_are_cut_and_the_conversation_is_told():
     assert trace.stage("conversation").details["kept"] == 0
 
 
+def mapped(entries):
+    return mapped_pages(Moment(VaultIndex(entries), (), Turn(0, 0, 0)), ContextWindowSettings(), "")[0]
+
+
 def test_own_properties_of_notes_win():
     own = {"cw_weight": "7.9", "cw_links": "X, Y", "cw_requires": (), "cw_aliases": ("z",), "cw_element": False}
     entry = Entry(0, "A.md", "v", "A", "Text.", ("a",), priority=3, constant=True, cascade_links=("B",),
                   requires=("C",), system_fields=own)  # fmt: skip
-    made = mapped(VaultIndex((entry,)), (), ChatControls()).window.lore["A"]
+    made = mapped((entry,)).window.lore["A"]
     assert (made.weight, made.linked_keys, made.required_keys, made.alias_keys) == (
         7, ("X", "Y"), (), ("a", "z", "A", "a"),
     )  # fmt: skip
@@ -105,7 +109,7 @@ def test_own_properties_of_notes_win():
 
 def test_notes_of_one_title_are_both_there():
     entries = (Entry(0, "a/X.md", "v", "X", "1"), Entry(1, "b/X.md", "v", "X", "2"))
-    assert list(mapped(VaultIndex(entries), (), ChatControls()).entries) == ["X", "X (b/X.md)"]
+    assert list(mapped(entries).entries) == ["X", "X (b/X.md)"]
 
 
 def test_every_reason_has_a_sentence_for_its_details():

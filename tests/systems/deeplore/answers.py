@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.behaviour import fixed as fixing
 from lorestudio.trace.model import AiCall, StageRecord, Trace
+from tests.scripted_answers import ScriptedAnswers
 from tests.systems.worlds import World, changed
 
 ERROR: Mapping[str, Json] = {"error": {"message": "fetch failed"}}

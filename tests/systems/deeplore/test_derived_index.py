@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
-from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import kept as kept_module
 from lorestudio.systems.deeplore.bm25 import EntryBM25
@@ -25,6 +24,7 @@ from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.serialize import to_json
 from tests.examples import examples
+from tests.scripted_answers import ScriptedAnswers
 from tests.systems.deeplore.answers import Reply, script
 from tests.systems.test_invariants import CHATS, CHOICES, NOTES
 from tests.systems.worlds import Draft, entries_of, entry, world

@@ -10,7 +10,7 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.key_places import KeyPlace, key_places
+from lorestudio.systems.deeplore.key_places import FoundKey, key_places
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.model import Turn
 from tests.systems.worlds import changed, inputs
@@ -32,7 +32,7 @@ def context(*texts: str, **values: object) -> Inputs:
     return inputs(DeepLoreIndex(VaultIndex(ENTRIES)), chat=chat, settings=settings, turn=Turn(len(chat), 0, 0))
 
 
-def told(places: tuple[KeyPlace, ...], entry: int) -> list[tuple[str, int, int | None, int | None]]:
+def told(places: tuple[FoundKey, ...], entry: int) -> list[tuple[str, int, int | None, int | None]]:
     return [(place.key, place.message, place.start, place.end) for place in places if place.entry == entry]
 
 

@@ -381,12 +381,10 @@ def test_a_failing_stage_becomes_a_record_and_the_run_goes_on(
     def breaking(stages: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(BrokenStage(stage.name, stage.phase) if stage.name == name else stage for stage in stages)
 
-    for group in ("keywords_only", "finishing"):
-        original = getattr(pipeline, group)
-        monkeypatch.setattr(pipeline, group, lambda original=original: breaking(original()))
-    for single in ("opening", "bookkeeping"):
-        stage = getattr(pipeline, single)()
-        monkeypatch.setattr(pipeline, single, lambda stage=stage: breaking((stage,))[0])
+    for group in ("KEYWORDS_ONLY", "FINISHING"):
+        monkeypatch.setattr(pipeline, group, breaking(getattr(pipeline, group)))
+    for single in ("OPENING", "BOOKKEEPING"):
+        monkeypatch.setattr(pipeline, single, breaking((getattr(pipeline, single),))[0])
     trace = trace_of(world(entry("A", "dragon"), entry("K", constant=True), entry("N", "absent"), chat=["U: dragon"]))
     assert [record.name for record in trace.stages] == [stage for stage, _ in STAGES]
     failed = [record for record in trace.stages if record.status is StageStatus.FAILED]
@@ -405,10 +403,9 @@ def test_a_failing_stage_becomes_a_record_and_the_run_goes_on(
 
 
 def test_what_a_failed_stage_let_in_may_come_in_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    stages = pipeline.keywords_only()
     broken = BrokenStage("keywords", Phase.MATCH)
-    changed = tuple(broken if stage.name == "keywords" else stage for stage in stages)
-    monkeypatch.setattr(pipeline, "keywords_only", lambda: changed)
+    changed = tuple(broken if stage.name == "keywords" else stage for stage in pipeline.KEYWORDS_ONLY)
+    monkeypatch.setattr(pipeline, "KEYWORDS_ONLY", changed)
     there = world(entry("Eris", "eris"), chat=["U: eris"], character="Eris", character_context_scan=True)
     assert injected(trace_of(there)) == ["Eris"]
 

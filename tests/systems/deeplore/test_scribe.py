@@ -11,12 +11,9 @@ from ruamel.yaml import YAML
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.scribe import (
     SUMMARY,
-    PastNote,
     SessionNote,
     is_due,
     last_length,
-    newest_first,
-    read_past,
     stored,
     summary_request,
 )
@@ -103,16 +100,6 @@ def test_a_file_name_is_one_part_of_at_most_255_bytes(name: str):
     assert len(filename.encode("utf-8")) < 250
 
 
-@pytest.mark.parametrize("name", ["Ottoline", 'The "Lamp"', "O'Hara: x", "true", "12", "", "a\\b", "# no", "a\nb"])
-def test_a_note_is_read_back_as_it_was_written(name: str):
-    note = SessionNote(name, WRITTEN, "They met.\n# Session: no heading of ours\nEnd.")
-    past = read_past("x.md", note.markdown)
-    assert past.character == name.replace("\n", " ")
-    assert past.date == WRITTEN
-    assert past.text == note.text
-    assert past.filename == "x.md"
-
-
 @pytest.mark.parametrize("name", ["Ottoline", 'The "Lamp"', "O'Hara: x", "true", "a\\b", "both ' and \" and \\"])
 def test_a_yaml_library_reads_the_same_name(name: str):
     block = SessionNote(name, WRITTEN, "x").markdown.split("---\n")[1]
@@ -120,27 +107,3 @@ def test_a_yaml_library_reads_the_same_name(name: str):
     assert fields["character"] == name
     assert fields["tags"] == ["lorebook-session"]
     assert fields["date"] in {WRITTEN.astimezone(UTC), WRITTEN.astimezone(UTC).replace(tzinfo=None)}
-
-
-def test_a_foreign_note_is_taken_as_it_is():
-    past = read_past("y.md", "---\r\ndate: soon\r\n---\r\n# My own\r\nText.\r\n")
-    assert past == PastNote("y.md", "", None, "# My own\nText.")
-    assert read_past("z.md", "Only text.") == PastNote("z.md", text="Only text.")
-
-
-def test_newest_first_and_the_undated_last():
-    old = PastNote("c", date=WRITTEN - timedelta(days=1))
-    new = PastNote("d", date=WRITTEN.astimezone(UTC))
-    assert newest_first([PastNote("b"), old, PastNote("a"), new]) == (new, old, PastNote("a"), PastNote("b"))
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [("", True), ("OTTO", True), ("2026-03", True), ("lamp", True), (" lamp ", True), ("sea", False)],
-)
-def test_searching_character_date_and_text(query: str, found: bool):
-    assert PastNote("x", "Ottoline", WRITTEN, "The Lamp.").matches(query) is found
-
-
-def test_the_preview_is_the_first_200_characters():
-    assert PastNote("x", text="a" * 150 + "b" * 100).preview == "a" * 150 + "b" * 50

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.scribe import SessionNote
-from lorestudio.systems.deeplore.session_notes import read_session_notes, save_session_note, scribe_folder
+from lorestudio.systems.deeplore.session_notes import save_session_note, scribe_folder
 from lorestudio.vault.files import SaveError
 
 WRITTEN = datetime(2026, 3, 1, 12, 30, 5, tzinfo=UTC)
@@ -48,30 +48,6 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
     (tmp_path / "Sessions").write_text("a file", "utf-8")
     with pytest.raises(SaveError, match=r"“.*Sessions” cannot be made"):
         save_session_note(tmp_path, NOTE, SETTINGS)
-
-
-def test_the_history_has_all_notes_newest_first_and_broken_ones_say_why(tmp_path: Path):
-    older = SessionNote("Wren", WRITTEN - timedelta(days=2), "She left.")
-    for note in (older, NOTE):
-        save_session_note(tmp_path, note, SETTINGS)
-    folder = tmp_path / "Sessions"
-    (folder / "broken.md").write_bytes(b"\xff\xfe\x00")
-    (folder / ".hidden.md").write_text("x", "utf-8")
-    (folder / "list.txt").write_text("x", "utf-8")
-    (folder / "deep").mkdir()
-    (folder / "deep" / "own.md").write_text("Text.", "utf-8")
-    notes = read_session_notes(tmp_path, SETTINGS)
-    assert [(note.filename, note.character, note.text) for note in notes] == [
-        (NOTE.filename, "Ottoline", "They met."),
-        (older.filename, "Wren", "She left."),
-        ("broken.md", "", ""),
-        ("deep/own.md", "", "Text."),
-    ]
-    assert "UTF-8" in notes[2].problem
-
-
-def test_no_folder_no_history(tmp_path: Path):
-    assert read_session_notes(tmp_path, SETTINGS) == ()
 
 
 def test_half_a_character_is_refused_with_a_sentence(tmp_path: Path):

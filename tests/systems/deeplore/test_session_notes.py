@@ -263,9 +263,9 @@ def test_taking_back_nothing_changes_nothing():
 
 
 def test_what_the_person_writes_is_in_controls_and_metadata():
-    notes = tagging(*THREE).desk.notes.with_notebook("Mine.").with_notepad("Its.")
-    assert (notes.controls.notebook, notes.controls.notepad) == ("Mine.", "Its.")
-    assert notes.chat.metadata == {"deeplore_notebook": "Mine.", "deeplore_ai_notepad": "Its."}
+    notes = tagging(*THREE).desk.notes.with_notepad("Its.")
+    assert notes.controls.notepad == "Its."
+    assert notes.chat.metadata == {"deeplore_ai_notepad": "Its."}
     assert notes.with_notepad("").chat.metadata["deeplore_ai_notepad"] == ""
 
 
@@ -413,7 +413,8 @@ def test_what_the_person_changes_meanwhile_stays():
     world = extracting(notepad="Old.")
 
     def write() -> ChatReply:
-        world.desk.notes = world.desk.notes.with_notepad("Edited.").with_notebook("Mine.")
+        edited = world.desk.notes.with_notepad("Edited.")
+        world.desk.notes = replace(edited, controls=replace(edited.controls, notebook="Mine."))
         return ChatReply("a")
 
     world.script.answers = [write]

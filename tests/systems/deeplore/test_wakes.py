@@ -8,7 +8,7 @@ from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.key_search import DeepLoreWakes
 from lorestudio.systems.key_search import Wake
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import build_index
 
 NOTES = {
     "Bell": ("keys: [bell]", "The Lamp and the LAMPS burn; the tide comes."),

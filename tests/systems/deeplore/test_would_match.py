@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from lorestudio.systems.deeplore.key_places import KeyMatch, would_match
-from lorestudio.systems.deeplore.stages.keywords import KeywordsStage
+from lorestudio.systems.deeplore.stages.keywords import keywords_stage
 from tests.examples import examples
 from tests.systems.test_invariants import WORLDS
 from tests.systems.worlds import World, entry, message, run_stage, world
@@ -92,7 +92,7 @@ def test_keys_that_do_not_count(fields: dict[str, Any], choices: dict[str, Any],
 @given(WORLDS)
 def test_it_says_what_the_keyword_stage_does(there: World) -> None:
     """An entry that comes in by a key comes in by the one that is told; one that is not told to match is not let in."""
-    record = run_stage(KeywordsStage(), there).record
+    record = run_stage(keywords_stage, there).record
     verdicts = {verdict.entry: verdict for verdict in record.verdicts}
     for one in there.entries:
         match = would_match(there.context, one)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lorestudio.systems.facts.database import MemoryFileError
-from lorestudio.systems.facts.records import FactError, NewMemory, Thread, ThreadState
+from lorestudio.systems.facts.records import FactError, Memory, Thread, ThreadState
 from lorestudio.systems.facts.store import FactStore
 from tests.systems.facts.world import memory
 
@@ -18,12 +18,12 @@ KILLED = """
 import os, sys
 from pathlib import Path
 import numpy as np
-from lorestudio.systems.facts.records import NewMemory
+from lorestudio.systems.facts.records import Memory
 from lorestudio.systems.facts.store import FactStore
 store = FactStore(Path(sys.argv[1]))
-store.save_memory(NewMemory("u", "t", "kept", "confirmed", np.array([1.0, 0.0])))
+store.save_memory(Memory("", "u", "t", "kept", "confirmed", np.array([1.0, 0.0])))
 with store.transaction():
-    store.save_memory(NewMemory("u", "t", "half", "confirmed", np.array([0.0, 1.0])))
+    store.save_memory(Memory("", "u", "t", "half", "confirmed", np.array([0.0, 1.0])))
     os.kill(os.getpid(), 9)
 """
 
@@ -39,7 +39,7 @@ def test_a_killed_program_leaves_whole_transactions(tmp_path):
     assert ended.returncode == -9
     with FactStore(path) as store:
         assert [found.content for found in store.get_memories("u")] == ["kept"]
-        store.save_memory(NewMemory("u", "t", "after", "confirmed", EAST))
+        store.save_memory(Memory("", "u", "t", "after", "confirmed", EAST))
         assert len(store.get_memories("u")) == 2
 
 
@@ -86,7 +86,7 @@ def test_counters_are_those_of_now_though_the_vectors_are_kept():
         store.put_memory(memory("a", [1, 0]))
         store.search_memories("u", EAST, 1)
         store.update_memory("a", {"last_retrieved_at": 5, "retrieval_count": 2})
-        assert store.search_memories("u", EAST, 1)[0].retrieval_count == 2
+        assert store.search_memories("u", EAST, 1)[0].memory.retrieval_count == 2
 
 
 def test_changes_of_a_memory_that_is_gone_are_refused():
@@ -100,7 +100,7 @@ def test_changes_of_a_memory_that_is_gone_are_refused():
 def test_a_unit_with_one_impossible_write_writes_nothing():
     with FactStore() as store:
         unit = store.begin()
-        unit.save_memory(NewMemory("u", "t", "new", "confirmed", EAST))
+        unit.save_memory(Memory("", "u", "t", "new", "confirmed", EAST))
         unit.update_memory("gone", {"content": "x"})
         with pytest.raises(FactError):
             unit.commit()

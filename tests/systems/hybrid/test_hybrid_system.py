@@ -10,11 +10,12 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.hybrid import HybridSettings
-from lorestudio.systems.base import Moment
+from lorestudio.systems.base import Hold, Moment
 from lorestudio.systems.hybrid.book import WorldEntry, texts_of
 from lorestudio.systems.hybrid.retrieval import embedded_text, query_text
 from lorestudio.systems.hybrid.system import HybridSystem, rendered_entry
 from lorestudio.trace.explain import explain
+from lorestudio.trace.held_run import would_also
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import RunOutcome, StageStatus, Turn
 
@@ -108,6 +109,44 @@ def test_a_blocked_note_and_a_second_one_of_a_title():
     assert reason(trace, 1) == "hy_blocked"
     assert reason(trace, 6) == "hy_duplicate"
     assert "Skarn.md" in Journeys(trace).fate(6).explain(trace).sentence
+
+
+def held(text, entry, stopped_by="", settings=None, vectors=None, controls=None, entries=WORLD):
+    chat = (Message("Wren", text, is_user=True),)
+    moment = Moment(VaultIndex(entries), chat, Turn(1, 0, 0), controls or ChatControls(), held=Hold(entry, stopped_by))
+    trace = asyncio.run(HybridSystem(settings or HybridSettings(), vectors).decide(moment)).trace
+    assert WORLD[entry].title in titles(trace) if entry < len(WORLD) else True
+    return {cell.stage: (cell.state.value, cell.verdict and cell.verdict.reason) for cell in would_also(trace).cells}
+
+
+ON = {
+    "duplicate titles": ("go_on", None),
+    "insertion order": ("go_on", "hy_order"),
+    "placement": ("go_on", "hy_placed"),
+}
+
+
+def test_an_entry_that_is_held_in_is_ranked_with_the_others():
+    """What no key brought in is compared all the same; the stages behind tell of it, wherever it was stopped."""
+    assert held("the dragon", 1, vectors=Vectors()) == {"semantic rank": ("go_on", "hy_ranked"), **ON}
+    assert held("the dragon", 2, vectors=Vectors()) == {"semantic rank": ("stop", "hy_below"), **ON}
+    one = HybridSettings(limit=1)
+    assert held("the dragon", 1, settings=one, vectors=Vectors()) == {"semantic rank": ("stop", "hy_beyond"), **ON}
+    assert held(ALL, 2, "semantic rank", vectors=Vectors()) == ON
+    assert held("nothing", 1) == ON
+
+
+def test_what_is_blocked_or_a_guide_is_held_in_too():
+    blocked = ChatControls(blocks=(EntryRule("Dawnkeep"),))
+    assert held("the dragon", 1, vectors=Vectors(), controls=blocked)["semantic rank"] == ("go_on", "hy_ranked")
+    assert held("the dragon", 4, vectors=Vectors()) == {"semantic rank": ("go_on", "hy_ranked"), **ON}
+
+
+def test_a_second_one_of_a_title_that_is_held_in_says_so():
+    twin = Entry(6, "b/Skarn.md", "v", "Skarn", "Another.", ("lizard",), priority=99)
+    found = held("the dragon", 6, vectors=Vectors(), entries=(*WORLD, twin))
+    assert found["duplicate titles"] == ("stop", "hy_duplicate")
+    assert found["insertion order"] == ("go_on", "hy_order")
 
 
 def test_stages_add_up_and_every_verdict_has_a_sentence():

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.asking import WorkContext
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.queue import NewOperation, QueueState
 from lorestudio.systems.recap.worker import MemoryBook, RecapWork, Worker
 from tests.cases.recap import Words
+from tests.scripted_answers import ScriptedAnswers
 
 QUIET: Mapping[str, Any] = {
     "auto_scene_break_minimum_scene_length": 2,

@@ -114,36 +114,6 @@ class TestChatFile:
 
 
 class TestBook:
-    def test_a_change_waits_for_a_pause_before_it_is_written(self, tmp_path):
-        path = write_chat(tmp_path / "Tale.jsonl")
-
-        async def work():
-            book = ChatBook.open(path)
-            book.debounce_s = 0.05
-            book.edit(lambda chat: with_memory(chat, 0, "one"))
-            book.edit(lambda chat: with_memory(chat, 0, "two"))
-            assert "auto_recap" not in path.read_text(encoding="utf-8")
-            assert not book.is_saved
-            for _ in range(200):
-                await asyncio.sleep(0.01)
-                if book.is_saved:
-                    break
-            await book.close()
-
-        asyncio.run(work())
-        assert records(path)[1]["extra"]["auto_recap"] == {"memory": "two"}
-
-    def test_closing_writes_what_is_left(self, tmp_path):
-        path = write_chat(tmp_path / "Tale.jsonl")
-
-        async def work():
-            book = ChatBook.open(path)
-            book.edit(lambda chat: with_memory(chat, 0, "one"))
-            await book.close()
-
-        asyncio.run(work())
-        assert records(path)[1]["extra"]["auto_recap"] == {"memory": "one"}
-
     def test_what_another_program_wrote_is_taken_over(self, tmp_path):
         path = write_chat(tmp_path / "Tale.jsonl")
 
@@ -180,11 +150,13 @@ class TestBook:
 
         async def work():
             book = ChatBook.open(path)
-            book.edit(lambda chat: with_memory(chat, 0, "mine"))
-            path.write_text(path.read_text(encoding="utf-8").replace("I open", "I close"), encoding="utf-8")
+
+            def late(chat):
+                path.write_text(path.read_text(encoding="utf-8").replace("I open", "I close"), encoding="utf-8")
+                return with_memory(chat, 0, "mine")
+
             with pytest.raises(InputError, match="message 0 is another one now"):
-                await book.flush()
-            assert book.chat.messages[0]["extra"]["auto_recap"] == {"memory": "mine"}
+                await book.change(late)
 
         asyncio.run(work())
         assert "I close" in path.read_text(encoding="utf-8")

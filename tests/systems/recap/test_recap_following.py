@@ -202,7 +202,7 @@ def test_the_picture_and_the_prompt_of_a_reply(path: Path) -> None:
     assert [row.index for row in early.rows] == [2, 1, 0]
     assert late.version == 1
     assert session.chat.running.content in late.text
-    assert late.collected == max(row.after or 0 for row in late.rows if row.fits)
+    assert late.collected == max(row.after or 0 for row in late.rows if row.decision == "included")
 
 
 def test_settings_are_kept_beside_keys_that_nobody_knows(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class Performer:
         self.asked.append(operation.id)
         return await self._ask(operation) if self._ask else f"answer to {operation.type}"
 
-    async def store(self, operation, answer, _):
+    async def store(self, operation, answer):
         self.stored.append((operation.type, answer))
         return self._store(operation) if self._store else StoredAnswer()
 

@@ -14,7 +14,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.files import BookFile, book_file, book_files, with_book_files
+from lorestudio.exchange.lorebooks.files import BookFile, book_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import SettingsError
@@ -24,7 +24,7 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of
-from lorestudio.systems.worldinfo.books import world_info_system
+from lorestudio.systems.worldinfo.books import book_files, with_book_files, world_info_system
 
 CARD: dict[str, Any] = {
     "name": "Ottoline",

@@ -7,21 +7,14 @@ from PySide6.QtGui import QKeySequence
 from lorestudio.ui.shell.actions import MENUS, Where, conflicts, pane_action
 from lorestudio.ui.shell.theme import ICONS
 
-SHARED = [
-    ("Ctrl+Alt+1", "workspace.debug", "mode.keywords-only"),
-    ("Ctrl+Alt+2", "workspace.write", "mode.two-stage"),
-    ("Ctrl+Alt+3", "workspace.test", "mode.ai-only"),
-]
-"""Shortcuts that mean two things. There may be no others."""
-
 
 def test_no_two_actions_share_a_shortcut_where_both_work(table) -> None:
-    assert conflicts(table) == SHARED
+    assert conflicts(table) == []
 
 
 def test_a_conflict_is_found(table) -> None:
     chat = next(action for action in table if action.id == "message.number")
-    assert conflicts((*table, chat)) == [*SHARED, ("G", "message.number", "message.number")]
+    assert conflicts((*table, chat)) == [("G", "message.number", "message.number")]
 
 
 def test_ids_are_unique_and_every_action_has_a_title_and_a_known_menu(table) -> None:
@@ -64,6 +57,8 @@ def test_single_keys_belong_to_a_pane(table) -> None:
         ("Ctrl+E", "entry.source"),
         ("Ctrl+R", "replay.all"),
         ("Ctrl+.", "replay.cancel"),
+        ("Ctrl+Alt+1", "workspace.debug"),
+        ("Alt+1", "mode.keywords-only"),
         ("G", "message.number"),
         ("J", "message.next_change"),
         ("K", "message.previous_change"),

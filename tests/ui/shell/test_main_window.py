@@ -72,20 +72,20 @@ def test_a_message_that_is_no_reply_shows_the_reply_after_it(window) -> None:
 
 
 def test_choosing_an_entry_shows_it_in_every_pane(window) -> None:
-    window.vault.tree.setCurrentIndex(window.vault.model.index_of_entry(CROWN))
+    window.vault.tree.setCurrentIndex(window.vault.model.index_of_note(ENTRIES[CROWN]))
     assert window.selection.entry == CROWN
     assert window.entry.heading.text() == "Crown"
     assert window.trace.journey.currentIndex().row() == window.trace.model.row_of(CROWN)
     assert "needs 158 tokens" in window.why.text
     assert window.budget.bar.current.title == "Crown"
-    assert window.chat.model.row(4).spans == ((19, 24),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(4).marks] == [(19, 24)]
 
 
 def test_a_cell_of_the_journey_chooses_entry_and_stage(window) -> None:
     model = window.trace.model
     window.trace.journey.setCurrentIndex(model.index(model.row_of(BELL), model.column_of("keywords")))
     assert (window.selection.entry, window.selection.stage) == (BELL, "keywords")
-    assert window.vault.tree.currentIndex() == window.vault.model.index_of_entry(BELL)
+    assert window.vault.tree.currentIndex() == window.vault.model.index_of_note(ENTRIES[BELL])
     assert "the warmup asks for 3" in window.why.text
     assert window.entry.heading.text() == "Bell"
 
@@ -307,7 +307,8 @@ def test_a_save_writes_and_says_that_the_traces_are_older(window) -> None:
     assert not window.commands.actions["entry.save"].isEnabled()
     type_at_end(pane, "New line.\n")
     assert pane.dirty.isVisible()
-    assert "unsaved changes" in window.vault.model.index_of_entry(SKARN).data(Qt.ItemDataRole.AccessibleTextRole)
+    shown = window.vault.model.index_of_note(ENTRIES[SKARN])
+    assert "unsaved changes" in shown.data(Qt.ItemDataRole.AccessibleTextRole)
     window.run("entry.save")
     settle(window)
     assert pane.path.read_text(encoding="utf-8").endswith("A dragon.\nNew line.\n")

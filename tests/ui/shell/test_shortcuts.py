@@ -22,7 +22,6 @@ def named(table, name: str):
 
 def test_what_comes_with_the_program_has_nothing_against_it(table) -> None:
     free = {"help.shortcuts"}  # its question mark is a known exception: no text field has the keyboard at first
-    free |= {one.id for one in table if one.id.startswith(("mode.", "workspace."))}  # they share Ctrl+Alt+1 to 3
     known = {one.id: objections(table, one, one.shortcuts) for one in table if one.id not in free}
     assert {name: said for name, said in known.items() if said} == {}
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem, VaultIndex
-from lorestudio.vault.lint.linter import Scope, lint
+from lorestudio.vault.lint.linter import Scope
 from lorestudio.vault.lint.model import CheckGroup
-from lorestudio.vault.lint.table import CHECKS
-from tests.vault.lint.vaults import codes, note
+from lorestudio.vault.lint.table import all_checks
+from tests.vault.lint.vaults import codes, lint, note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -385,7 +385,7 @@ def test_broken_files_are_errors(problem: NoteProblem) -> None:
 
 def test_every_check_has_a_case() -> None:
     tested = {case.code for case in CASES} | {problem.value for problem in NoteProblem}
-    assert {code for code, check in CHECKS.items() if check.group is not CheckGroup.CHAT} == tested
+    assert {code for code, check in all_checks().items() if check.group is not CheckGroup.CHAT} == tested
 
 
 SEVERITIES = {
@@ -399,11 +399,11 @@ SEVERITIES = {
 @pytest.mark.parametrize(("severity", "listed"), SEVERITIES.items())
 def test_severities_of_the_health_check(severity: str, listed: str) -> None:
     for code in listed.split():
-        assert CHECKS[code].severity.value[0].upper() == severity, code
+        assert all_checks()[code].severity.value[0].upper() == severity, code
 
 
 def test_every_check_says_why_and_what_to_do() -> None:
-    for check in CHECKS.values():
+    for check in all_checks().values():
         assert check.explanation, check.code
         assert check.advice, check.code
         assert check.title, check.code

@@ -104,13 +104,6 @@ def test_fixes_keep_line_ends_comments_and_byte_order_mark() -> None:
     assert repair.after == "\ufeff---\r\n# mine\r\ntags: [lorebook]\r\nkeys: [harbour, quay]\r\n---\r\nText.\r\n"
 
 
-def test_only_the_named_checks_are_repaired() -> None:
-    text = note("Keys: [harbour]\nrequires: [Nobody]")
-    repair = Linter().repair(scope({"A.md": text}), A, codes=frozenset({"G01"}))
-    assert repair is not None
-    assert repair.after == note("Keys: [harbour]")
-
-
 def test_a_note_without_a_known_text_has_no_fix() -> None:
     whole = scope({"A.md": note("requires: [Nobody]")})
     bare = scope({"A.md": note("requires: [Nobody]")})

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from lorestudio.vault.lint.linter import LintCancelled, Linter, Report, Scope, lint
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.vault.lint.linter import Linter, Report, Scope
 from lorestudio.vault.lint.model import Finding, Severity
-from tests.vault.lint.vaults import findings, note, scope
+from tests.vault.lint.vaults import findings, lint, note, scope
 
 FILES = {
     "A.md": note("keys: [harbour]\nrequires: [Nobody]", "# The Harbour\nSee [[Somebody]]."),
@@ -52,7 +53,7 @@ def of_note(report: Report, vault: str, filename: str) -> tuple[Finding, ...]:
 def test_counts() -> None:
     report = lint(scope(FILES))
     assert (report.checked, report.unread) == (3, 0)
-    assert report.count(Severity.ERROR) == 1
+    assert [item.severity for item in report.findings].count(Severity.ERROR) == 1
     assert {finding.code for finding in of_note(report, "v", "B.md")} == {"W_ALIAS_USED", "K02"}
 
 
@@ -112,7 +113,7 @@ def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
     told: list[tuple[int, int]] = []
     Linter().run(scope(FILES), lambda done, total: told.append((done, total)))
     assert told == [(0, 3), (3, 3)]
-    with pytest.raises(LintCancelled):
+    with pytest.raises(Cancelled):
         Linter().run(scope(FILES), cancelled=lambda: True)
 
 

@@ -8,8 +8,8 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index
-from lorestudio.vault.lint.linter import Scope, lint
+from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.lint.linter import Linter, Report, Scope
 from lorestudio.vault.lint.model import Finding
 from lorestudio.vault.lint.settings import SettingsFile
 
@@ -46,6 +46,11 @@ def scope(
     texts = {(name, filename): text for name, notes in vaults.items() for filename, text in notes.items()}
     known = None if file is None else SettingsFile(read, file.get("vaults"))
     return Scope(index, read, texts, known, age_seconds)
+
+
+def lint(checked: Scope) -> Report:
+    """All findings of a vault, from nothing."""
+    return Linter().run(checked)
 
 
 def findings(files: Files | Mapping[str, Files], code: str = "", **more: object) -> tuple[Finding, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import socket
 import ssl
@@ -15,7 +14,7 @@ from urllib.parse import unquote
 
 import trustme
 
-from lorestudio.vault.obsidian.address import ObsidianAddress
+from lorestudio.vault.obsidian.requests import ObsidianAddress
 
 KEY = "4f1c9a7be0d24c6f"
 
@@ -31,14 +30,12 @@ class ObsidianServer:
     files: dict[str, bytes] = field(default_factory=dict)
     key: str = KEY
     faults: dict[str, int | str] = field(default_factory=dict)
-    sends_versions: bool = True
     shuffled: bool = False
     requests: list[tuple[str, str]] = field(default_factory=list)
     at_once: int = 0
     most_at_once: int = 0
     port: int = 0
     https: bool = False
-    before_put: list[tuple[str, bytes]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     closing: threading.Event = field(default_factory=threading.Event)
     counts: bool = False
@@ -48,9 +45,9 @@ class ObsidianServer:
         for title, text in texts.items():
             self.files[f"{title}.md"] = text.encode()
 
-    def paths(self, method: str = "GET") -> list[str]:
+    def paths(self) -> list[str]:
         """The paths below /vault/ that were asked for."""
-        return [path for verb, path in self.requests if verb == method]
+        return [path for _, path in self.requests]
 
     def address(self, name: str = "V", **changes: object) -> ObsidianAddress:
         """Where the server listens."""
@@ -72,11 +69,6 @@ class _Server(ThreadingHTTPServer):
         """A client that gives up is part of the tests."""
 
 
-def version(data: bytes) -> str:
-    """The entity tag that new versions of the plugin send."""
-    return f'"{hashlib.sha256(data).hexdigest()[:6]}"'
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 20
@@ -91,31 +83,13 @@ class _Handler(BaseHTTPRequestHandler):
             if data is None:
                 self.problem(404, 40400, "Not Found")
             else:
-                self.answer(200, data, "text/markdown", data)
+                self.answer(200, data, "text/markdown")
             return
         names = self.served.listing(path)
         if names:
             self.answer(200, json.dumps({"files": names}).encode(), "application/json")
         else:
             self.problem(404, 40400, "Not Found")
-
-    def do_PUT(self) -> None:
-        data = self.rfile.read(int(self.headers["Content-Length"]))
-        path = self.begin()
-        if path is None:
-            return
-        for name, other in self.served.before_put:
-            self.served.files[name] = other
-        current = self.served.files.get(path)
-        wanted = self.headers.get("If-Match")
-        if self.served.sends_versions and (
-            (wanted and (current is None or version(current) != wanted))
-            or (self.headers.get("If-None-Match") == "*" and current is not None)
-        ):
-            self.problem(412, 41200, "Precondition Failed")
-            return
-        self.served.files[path] = data
-        self.answer(204, b"", "", data)
 
     def begin(self) -> str | None:
         """The path below /vault/, None where the request is already answered."""
@@ -168,12 +142,10 @@ class _Handler(BaseHTTPRequestHandler):
     def problem(self, status: int, code: int, text: str) -> None:
         self.answer(status, json.dumps({"errorCode": code, "message": text}).encode(), "application/json")
 
-    def answer(self, status: int, data: bytes, kind: str, file: bytes | None = None) -> None:
+    def answer(self, status: int, data: bytes, kind: str) -> None:
         self.send_response(status)
         if kind:
             self.send_header("Content-Type", kind)
-        if self.served.sends_versions and file is not None:
-            self.send_header("ETag", version(file))
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

@@ -18,6 +18,8 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest, as_sent
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.asking import on_record
+from lorestudio.systems.deeplore.ai import breaker
+from lorestudio.systems.ledger import Ledger
 
 if TYPE_CHECKING:
     from lorestudio.systems.deeplore.inputs import Inputs
@@ -35,30 +37,32 @@ async def ask(state: RunState, ctx: Inputs, request: ChatRequest) -> ChatReply:
     Whatever else the source raises is such an error too, as in DeepLore (rules: deeplore-tools 1.8 "Count as failure"),
     named by its class; only being stopped on purpose passes through.
     """
-    merged = ctx.settings.ai_force_user_role
-    begun = ctx.moment.timer()
-
-    def record(reply: ChatReply | None = None, error: LlmError | None = None) -> None:
-        duration_ms = 1000 * (ctx.moment.timer() - begun)
-        state.ai_calls.append(
-            on_record(request, ctx.answers.label, duration_ms, merged=merged, reply=reply, error=error)
-        )
-
+    merged, label, begun = ctx.settings.ai_force_user_role, ctx.answers.label, ctx.moment.timer()
+    reply, error = None, None
     try:
         reply = await ctx.answers.answer(as_sent(request, merged=merged))
-    except LlmError as error:
-        if error.kind not in _NEVER_ASKED:
-            record(error=error)
+    except LlmError as reported:
+        error = reported
         raise
     except Stopped:
         raise
-    except Exception as error:
-        logger.exception("The answer source %r failed", ctx.answers.label)
-        failure = LlmError(ErrorKind.UNKNOWN, f"{type(error).__name__}: {error}", who=ctx.answers.label)
-        record(error=failure)
-        raise failure from error
-    record(reply)
-    return reply
+    except Exception as failure:
+        logger.exception("The answer source %r failed", label)
+        error = LlmError(ErrorKind.UNKNOWN, f"{type(failure).__name__}: {failure}", who=label)
+        raise error from failure
+    else:
+        return reply
+    finally:
+        if reply is not None or (error is not None and error.kind not in _NEVER_ASKED):
+            duration_ms = 1000 * (ctx.moment.timer() - begun)
+            state.ai_calls.append(on_record(request, label, duration_ms, merged=merged, reply=reply, error=error))
+
+
+def give_probe_back(state: RunState, ctx: Inputs, ledger: Ledger) -> None:
+    """A call without a verdict keeps the breaker's probe out, unless that is mended."""
+    if ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
+        state.ai = breaker.released(state.ai)
+        state.note_switch("probe_leak", ledger.name, "the probe was given back")
 
 
 STORY_HEADING = "[STORY CONTEXT: the setting, for your understanding]"

@@ -1,16 +1,17 @@
-"""When an earlier AI selection still holds (rules: deeplore 4.7 "Cache")."""
+"""When an earlier AI selection still holds, and names whose mention makes it void (rules: deeplore 4.7 "Cache")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import simple_hash, to_string, trim
+from lorestudio.domain.javascript import length, simple_hash, to_string, trim
 from lorestudio.domain.state import CachedPick, CachedSelection
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.ai.names import mentioned
 from lorestudio.systems.deeplore.ai.replies import Selected
+from lorestudio.systems.deeplore.keys import lower_variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +27,20 @@ class CacheQuestion:
     @property
     def whole_hash(self) -> str:
         """Hash of all non-blank lines."""
-        return _lines_hash(self.lines)
+        return simple_hash("\n".join(self.lines))
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The outcome of a look into the cache: the tier that hit, or why it missed."""
+    """The outcome of a look into the cache: the tier that hit, 0 for none, and why."""
 
-    hit: bool
     tier: int
     why: str
+
+    @property
+    def hit(self) -> bool:
+        """Whether the cached selection answers the question."""
+        return self.tier > 0
 
 
 def composite_id(entry: Entry) -> str:
@@ -76,22 +81,18 @@ def _settings_key(settings: DeepLoreSettings) -> str:
     )
 
 
-def _lines_hash(lines: Sequence[str]) -> str:
-    return simple_hash("\n".join(lines))
-
-
 def look_up(cached: CachedSelection | None, asked: CacheQuestion, names: Iterable[str], mode: str) -> Lookup:
     """Whether the cached selection answers the question. The tiers are tried in order, the first hit wins."""
     if cached is None:
-        return _miss("nothing is cached yet")
+        return Lookup(0, "nothing is cached yet")
     if cached.manifest_hash != asked.manifest_hash:
-        return _miss("the candidates or the settings changed")
+        return Lookup(0, "the candidates or the settings changed")
     if cached.chat_hash == asked.chat_hash and cached.line_count > 0:
-        return _hit(1, "the same conversation and candidates")
+        return Lookup(1, "the same conversation and candidates")
     if mode != "ai-only" and asked.candidates - {":"} <= cached.candidates:
-        return _hit(2, "the same candidates, whatever was said")
+        return Lookup(2, "the same candidates, whatever was said")
     if cached.line_count <= 0:
-        return _miss("the cached selection had no conversation")
+        return Lookup(0, "the cached selection had no conversation")
     return _by_lines(cached, asked, names)
 
 
@@ -100,21 +101,13 @@ def _by_lines(cached: CachedSelection, asked: CacheQuestion, names: Iterable[str
     count = cached.line_count
     if len(asked.lines) <= count:
         same = cached.prefix_hash in ("", asked.whole_hash)
-        return _hit(3, "no new lines in the conversation") if same else _miss("the conversation is another one")
+        return Lookup(3, "no new lines in the conversation") if same else Lookup(0, "the conversation is another one")
     if cached.names_version != asked.names_version:
-        return _miss("the vault changed")
-    if _lines_hash(asked.lines[:count]) != cached.prefix_hash:
-        return _miss("earlier lines changed or left the window")
+        return Lookup(0, "the vault changed")
+    if simple_hash("\n".join(asked.lines[:count])) != cached.prefix_hash:
+        return Lookup(0, "earlier lines changed or left the window")
     name = mentioned(names, " ".join(asked.lines[count:]).lower())
-    return _hit(4, "the new lines name no entry") if name is None else _miss(f"the new lines name “{name}”")
-
-
-def _hit(tier: int, why: str) -> Lookup:
-    return Lookup(hit=True, tier=tier, why=why)
-
-
-def _miss(why: str) -> Lookup:
-    return Lookup(hit=False, tier=0, why=why)
+    return Lookup(4, "the new lines name no entry") if name is None else Lookup(0, f"the new lines name “{name}”")
 
 
 def remember(asked: CacheQuestion, selected: Sequence[Selected]) -> CachedSelection:
@@ -138,3 +131,37 @@ def replay(cached: CachedSelection, candidates: Sequence[Entry]) -> tuple[Select
     present = {composite_id(entry): entry for entry in candidates}
     found = ((present.get(f"{pick.vault}:{pick.title.lower()}"), pick) for pick in cached.picks)
     return tuple(Selected(entry, pick.confidence, pick.reason) for entry, pick in found if entry is not None)
+
+
+_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+
+
+def entity_names(entries: Iterable[Entry]) -> frozenset[str]:
+    """Lower-cased titles, and keys of two code units and more, of all entries of the index."""
+    names: set[str] = set()
+    for entry in entries:
+        if entry.title:
+            names.add(entry.title.lower())
+        names.update(key.lower() for key in entry.keys if length(key) >= 2)
+    return frozenset(names)
+
+
+def mentioned(names: Iterable[str], text: str) -> str | None:
+    """The first name that stands in the text between ASCII word boundaries, None for none."""
+    searched = lower_variants(text)
+    return next((name for name in sorted(names) if _stands(lower_variants(name), searched)), None)
+
+
+def _stands(name: str, text: str) -> bool:
+    start = text.find(name)
+    while start >= 0:
+        if _boundary(text, start) and _boundary(text, start + len(name)):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def _boundary(text: str, place: int) -> bool:
+    before = place > 0 and text[place - 1] in _WORD
+    after = place < len(text) and text[place] in _WORD
+    return before != after

@@ -1,17 +1,14 @@
-"""Getting a list out of whatever a model answers (rules: deeplore 4.8).
+"""Getting a list out of whatever a model answers, and matching the titles in it to candidates.
 
-Matching the titles that a model names to candidates (rules: deeplore 4.7).
-
-Each item of a reply on record: what was asked for, what it was matched to, and what became of it.
-
-Rules: deeplore 4.7 "Result matching"; deeplore-tools 1.6.3, 1.6.4.
+Each item of a reply is put on record: what was asked for, what it was matched to, and what became of it.
+Rules: deeplore 4.7 "Result matching", 4.8; deeplore-tools 1.6.3, 1.6.4.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from lorestudio.domain.entry import Entry
@@ -112,21 +109,11 @@ def normalize(items: list[Any]) -> list[Pick]:
 
 def usable_pick(item: object) -> Pick | None:
     """The entry that an item names, None where it names none."""
-    pick = _pick(item)
-    if pick is None or not trim(pick.title) or pick.title in {"null", "undefined"}:
+    fields = item if isinstance(item, Mapping) else {"title": item}
+    title = fields.get("title") if truthy(fields.get("title")) else fields.get("name")
+    if not isinstance(title, str) or not trim(title) or title in {"null", "undefined"}:
         return None
-    return pick
-
-
-def _pick(item: object) -> Pick | None:
-    if isinstance(item, str):
-        return Pick(item, "medium", "AI search")
-    if not isinstance(item, Mapping):
-        return None
-    title = item.get("title") if truthy(item.get("title")) else item.get("name")
-    confidence, reason = item.get("confidence"), item.get("reason")
-    if not isinstance(title, str):
-        return None
+    confidence, reason = fields.get("confidence"), fields.get("reason")
     return Pick(
         title,
         confidence if confidence in ("high", "medium", "low") else "medium",
@@ -220,12 +207,6 @@ def above(threshold: str, confidence: str) -> bool:
     return confidence == "high" or (threshold != "high" and confidence == "medium")
 
 
-def most_similar(title: str, candidates: Iterable[str]) -> tuple[str, float] | None:
-    """The first candidate with the greatest share of common letter pairs, None where none is similar enough."""
-    best = nearest(title, candidates)
-    return best if best is not None and best[1] >= SIMILAR_ENOUGH else None
-
-
 def nearest(title: str, candidates: Iterable[str]) -> tuple[str, float] | None:
     """The first candidate with the greatest share of common letter pairs, None where none has any in common."""
     wanted = _pairs(title)
@@ -261,29 +242,21 @@ def reply_items(items: Sequence[Any], matching: Matching, threshold: str) -> tup
     )
 
 
-def unmatched_items(items: Sequence[Any]) -> tuple[ReplyItem, ...]:
-    """The items of a reply that was given up, because none of them names anything."""
-    return tuple(unreadable(item) for item in items)
-
-
 def cached_items(picks: Sequence[CachedPick], present: Sequence[Selected]) -> tuple[ReplyItem, ...]:
     """The items of a remembered choice; `present` are those of them that are candidates now."""
     found = {(choice.entry.vault, choice.entry.title.lower()): choice.entry for choice in present}
     items: list[ReplyItem] = []
     for pick in picks:
-        entry = found.get((pick.vault, pick.title.lower()))
-        items.append(
-            ReplyItem(
-                pick.title,
-                TitleMatch.NOT_FOUND if entry is None else TitleMatch.CACHED,
-                ItemResult.DROPPED if entry is None else ItemResult.CHOSEN,
-                () if entry is None else (entry.id,),
-                "" if entry is None else entry.title,
-                0.0 if entry is None else 1.0,
-                pick.confidence,
-                pick.reason,
-            )
+        item = ReplyItem(
+            pick.title, TitleMatch.NOT_FOUND, ItemResult.DROPPED, confidence=pick.confidence, reason=pick.reason
         )
+        entry = found.get((pick.vault, pick.title.lower()))
+        if entry is not None:
+            item = replace(
+                item, match=TitleMatch.CACHED, result=ItemResult.CHOSEN, entries=(entry.id,), title=entry.title,
+                similarity=1.0,
+            )  # fmt: skip
+        items.append(item)
     return tuple(items)
 
 

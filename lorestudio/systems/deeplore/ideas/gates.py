@@ -15,7 +15,7 @@ from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.declaration import Value
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
+from lorestudio.systems.changes import Change, NoteEdit, Option
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, most_of, setting, title_of
 from lorestudio.trace.wording import joined, quoted
 
@@ -144,8 +144,7 @@ def _references_dropped(s: DeepLoreSituation, name: str, titles: Sequence[str], 
     stay = {title.lower() for title in titles}
     written = getattr(s.entry, f"written_{name}") or getattr(s.entry, name)
     dropped = tuple(title for title in written if title.lower() in stay)
-    edit = NoteEdit.of(s.entry, name, removed=True) if len(dropped) == len(written) else None
-    return s.edit(name, f"Let {s.name} {words}", edit or NoteEdit.of(s.entry, name, drop=dropped))
+    return s.edit(name, f"Let {s.name} {words}", name, drop=() if len(dropped) == len(written) else dropped)
 
 
 def duplicates(s: DeepLoreSituation) -> Iterator[Option]:
@@ -171,13 +170,9 @@ def budget(s: DeepLoreSituation) -> Iterator[Option]:
 def earlier(s: DeepLoreSituation) -> Iterator[Option]:
     """A priority that comes before others in the order of the budget."""
     now = s.entry.priority
-
-    def make(number: int) -> Change:
-        title = f"Give {s.name} a higher priority: {number:,} instead of {now:,g}"
-        return Change("priority", title, note=NoteEdit.of(s.entry, "priority", number))
-
-    first = 49 if now == 0 else math.ceil(now) - 1
-    yield Option(Steps(range(first, LEAST_PRIORITY - 1, -1), make))
+    numbers = range(49 if now == 0 else math.ceil(now) - 1, LEAST_PRIORITY - 1, -1)
+    words = f"instead of {now:,g}"
+    yield s.numbered("priority", numbers, lambda number: f"Give {s.name} a higher priority: {number:,} {words}")
 
 
 # ---- the model ------------------------------------------------------------------------------------------------------

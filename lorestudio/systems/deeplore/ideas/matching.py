@@ -18,7 +18,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fold, trim
 from lorestudio.domain.state import EntryRule
 from lorestudio.llm.stand_in_writing import COMMON_WORDS
-from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
+from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, most_of
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.wording import quoted
@@ -107,53 +107,46 @@ def _other_forms(words: Iterable[str], window: str) -> Iterator[str]:
             yield word
 
 
-KEYS: Final = "keys"
-REFINE_KEYS: Final = "refine_keys"
-
-
 # ---- the text that is searched --------------------------------------------------------------------------------------
 
 
 def add_key(s: DeepLoreSituation) -> Iterator[Option]:
     """A key that is found in the scanned text."""
     for word in _ideas(s, s.entry.keys):
-        edit = NoteEdit.of(s.entry, KEYS, add=(word,))
-        yield s.edit("add_key", f"Add the key {quoted(word)} to {s.name}", edit, "add_key")
+        yield s.edit("add_key", f"Add the key {quoted(word)} to {s.name}", "keys", add=(word,), group="add_key")
 
 
 def add_refine_key(s: DeepLoreSituation) -> Iterator[Option]:
     """A refine key that is found in the scanned text."""
     for word in _ideas(s, (*s.entry.refine_keys, *s.entry.keys)):
-        edit = NoteEdit.of(s.entry, REFINE_KEYS, add=(word,))
-        yield s.edit("add_refine_key", f"Add the refine key {quoted(word)} to {s.name}", edit, "add_refine_key")
+        title = f"Add the refine key {quoted(word)} to {s.name}"
+        yield s.edit("add_refine_key", title, "refine_keys", add=(word,), group="add_refine_key")
 
 
 def _ideas(s: DeepLoreSituation, known: Sequence[str]) -> tuple[str, ...]:
-    settings = s.ctx.settings
-    depth = settings.scan_depth if s.entry.scan_depth is None else s.entry.scan_depth
     notes = [s.ctx.index.folded(entry) for entry in s.ctx.index.visible]
-    return key_ideas(s.entry, scan_window(s.ctx).tail(depth), s.ctx.moment.chat, known, s.aliases, notes)
+    window = scan_window(s.ctx).tail(s.ctx.depth_of(s.entry))
+    return key_ideas(s.entry, window, s.ctx.moment.chat, known, s.aliases, notes)
 
 
 def drop_refine_keys(s: DeepLoreSituation) -> Iterator[Option]:
     """The key alone is enough."""
-    edit = NoteEdit.of(s.entry, REFINE_KEYS, removed=True)
-    yield s.edit("drop_refine_keys", f"Remove the refine keys of {s.name}, so that a key alone is enough", edit)
+    title = f"Remove the refine keys of {s.name}, so that a key alone is enough"
+    yield s.edit("drop_refine_keys", title, "refine_keys")
 
 
 def deeper(s: DeepLoreSituation) -> Iterator[Option]:
     """More messages searched, for all entries or for this one."""
-    depth, entry, chat = s.ctx.settings.scan_depth, s.entry, len(s.ctx.moment.chat)
-    if entry.scan_depth is None:
+    depth, own, chat = s.ctx.settings.scan_depth, s.ctx.depth_of(s.entry), len(s.ctx.moment.chat)
+    if s.entry.scan_depth is None:
         yield s.amounts("scan_depth", "scan_depth", range(depth + 1, min(most_of("scan_depth"), chat) + 1))
-    own = depth if entry.scan_depth is None else entry.scan_depth
     first = math.floor(own) + 1 if math.isfinite(own) and own >= 0 else chat + 1
-
-    def make(number: int) -> Change:
-        edit = NoteEdit.of(entry, "scanDepth", number)
-        return Change("own_scan_depth", f"Give {quoted(entry.title)} a scan depth of its own: {number:,}", note=edit)
-
-    yield Option(Steps(range(first, chat + 1), make))
+    yield s.numbered(
+        "scanDepth",
+        range(first, chat + 1),
+        lambda number: f"Give {s.name} a scan depth of its own: {number:,}",
+        "own_scan_depth",
+    )
 
 
 def looser(s: DeepLoreSituation) -> Iterator[Option]:
@@ -184,37 +177,33 @@ def new_chat(s: DeepLoreSituation) -> Iterator[Option]:
 def warm(s: DeepLoreSituation) -> Iterator[Option]:
     """Fewer mentions asked for, the most that will do."""
     if s.entry.warmup is not None:
-        yield Option(_less_of(s, "warmup", s.entry.warmup))
+        yield _less_of(s, "warmup", s.entry.warmup)
 
 
 def certain(s: DeepLoreSituation) -> Iterator[Option]:
     """No draw."""
-    edit = NoteEdit.of(s.entry, "probability", removed=True)
-    yield s.edit("probability", f"Remove the probability of {s.name}, so that every hit counts", edit)
+    yield s.edit("probability", f"Remove the probability of {s.name}, so that every hit counts", "probability")
 
 
 def rested(s: DeepLoreSituation) -> Iterator[Option]:
     """A shorter cooldown, the longest that will do; it works only from the injection before on."""
     if s.entry.cooldown is not None:
-        yield Option(_less_of(s, "cooldown", s.entry.cooldown), through_history=True)
+        yield _less_of(s, "cooldown", s.entry.cooldown, history=True)
 
 
-def _less_of(s: DeepLoreSituation, name: str, value: float) -> Steps:
-    """Smaller values of a property of the note, the largest first; instead of 0 the property goes."""
+def _less_of(s: DeepLoreSituation, name: str, value: float, *, history: bool = False) -> Option:
+    """Smaller values of a property of the note, the largest first."""
 
-    def make(number: int) -> Change:
-        edit = NoteEdit.of(s.entry, name, number) if number else NoteEdit.of(s.entry, name, removed=True)
-        title = f"Lower the {name} of {s.name} to {number:,}" if number else f"Remove the {name} of {s.name}"
-        return Change(name, title, note=edit)
+    def title(number: int) -> str:
+        return f"Lower the {name} of {s.name} to {number:,}" if number else f"Remove the {name} of {s.name}"
 
-    return Steps(range(math.ceil(value) - 1, -1, -1), make)
+    return s.numbered(name, range(math.ceil(value) - 1, -1, -1), title, history=history)
 
 
 def no_guide(s: DeepLoreSituation) -> Iterator[Option]:
     """No writing guide any more."""
     tag = s.ctx.settings.librarian_guide_tag
-    edit = NoteEdit.of(s.entry, "tags", drop=(tag,))
-    yield s.edit("guide", f"Remove the tag {quoted(tag)} from {s.name}", edit)
+    yield s.edit("guide", f"Remove the tag {quoted(tag)} from {s.name}", "tags", drop=(tag,))
 
 
 # ---- who goes in whatever the chat says -----------------------------------------------------------------------------
@@ -223,8 +212,7 @@ def no_guide(s: DeepLoreSituation) -> Iterator[Option]:
 def constant(s: DeepLoreSituation) -> Iterator[Option]:
     """In at every reply."""
     if not s.entry.constant:
-        title = f"Make {s.name} a constant, which goes in at every reply"
-        yield s.edit("constant", title, NoteEdit.of(s.entry, "constant", value=True))
+        yield s.edit("constant", f"Make {s.name} a constant, which goes in at every reply", "constant", value=True)
 
 
 def pin(s: DeepLoreSituation) -> Iterator[Option]:

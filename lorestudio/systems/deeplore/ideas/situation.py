@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import declarations
 from lorestudio.systems import ideas
@@ -70,18 +71,38 @@ class DeepLoreSituation(ideas.Situation):
         """One setting with another value."""
         return Option((setting(code, name, value, getattr(self.ctx.settings, name)),))
 
-    def amounts(self, code: str, name: str, numbers: Sequence[int], *, through_history: bool = False) -> Option:
+    def amounts(self, code: str, name: str, numbers: Sequence[int]) -> Option:
         """One setting with each of these values."""
         before: Value = getattr(self.ctx.settings, name)
-        return Option(Steps(numbers, lambda value: setting(code, name, value, before)), through_history=through_history)
+        return Option(Steps(numbers, lambda value: setting(code, name, value, before)))
 
     def choose(self, code: str, title: str, **parts: object) -> Option:
         """The chat's choices with other `pins`, `blocks`, `folders` or `context`."""
         return Option((Change(code, title, controls=replace(self.controls, **parts)),))  # type: ignore[arg-type]  # by name
 
-    def edit(self, code: str, title: str, edit: NoteEdit, group: str = "") -> Option:
-        """One property of the note changed."""
-        return Option((Change(code, title, note=edit),), group)
+    def edit(
+        self,
+        code: str,
+        title: str,
+        name: str,
+        value: Json = None,
+        *,
+        group: str = "",
+        add: tuple[str, ...] = (),
+        drop: tuple[str, ...] = (),
+    ) -> Option:
+        """One property of the note with another value, or without items; it goes where nothing else is said."""
+        removed = value is None and not add and not drop
+        note = NoteEdit.of(self.entry, name, value, removed=removed, add=add, drop=drop)
+        return Option((Change(code, title, note=note),), group)
 
+    def numbered(
+        self, name: str, numbers: Sequence[int], title: Callable[[int], str], code: str = "", *, history: bool = False
+    ) -> Option:
+        """One property of the note with each of these numbers; instead of 0 it goes."""
 
-Maker: TypeAlias = Callable[[DeepLoreSituation], Iterator[Option]]
+        def make(number: int) -> Change:
+            note = NoteEdit.of(self.entry, name, number or None, removed=not number)
+            return Change(code or name, title(number), note=note)
+
+        return Option(Steps(numbers, make), through_history=history)

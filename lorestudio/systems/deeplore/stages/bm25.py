@@ -3,79 +3,62 @@
 from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import fixed_1
-from lorestudio.systems.deeplore.bm25 import K1, B, Scored, tokenize
+from lorestudio.domain.javascript import Json, fixed_1
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
-from lorestudio.systems.deeplore.state import RunState, luck_decides
+from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides
 from lorestudio.systems.deeplore.words import BM25
-from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
-from lorestudio.trace.scores import Bm25Figures, TermFigures
+from lorestudio.trace.scores import Bm25Figures
 
 DEFAULT_THRESHOLD = 0.5
 
 
-class BM25Stage:
-    """The twenty best-scoring entries are offered; those not matched yet may come in. Guides can come in this way."""
+@stage(BM25, Phase.MATCH)
+def bm25_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
+    """The twenty best-scoring entries are offered; those not matched yet may come in. Guides can come in this way.
 
-    name = BM25
-    phase = Phase.MATCH
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Score, then cooldown, warmup and probability in order of score."""
-        settings = ctx.settings
-        if not settings.fuzzy_search_enabled:
-            return skipped(self, state.candidates, "off", {"setting": "fuzzySearchEnabled"})
-        if settings.scan_depth <= 0 or state.window is None:
-            return skipped(self, state.candidates, "scan_depth_zero")
-        ledger = Ledger(self, state.candidates)
-        threshold = settings.fuzzy_search_min_score or DEFAULT_THRESHOLD
-        query = state.window.raw_tail(settings.scan_depth)
-        hits = ctx.index.bm25.search(query, threshold)
-        if ctx.is_fixed("guide_leak") and any(hit.entry.guide for hit in hits):
-            hits = ctx.index.bm25.search(query, threshold, guides=False)
-            state.note_switch("guide_leak", self.name, "guides were left out")
-        matched = 0
-        for hit in hits:
-            entry = hit.entry
-            if entry.id not in state.matched and not entry.constant and self._passes(state, ctx, ledger, entry):
-                matched += 1
-                state.let_in(entry, f"(fuzzy, score: {fixed_1(hit.score)})")
-                ledger.add(entry, "fuzzy", score=hit.score, threshold=threshold, terms=_terms(hit))
-        return ledger.close(
-            state.candidates,
-            details={
-                "threshold": threshold,
-                "candidates": len(hits),
-                "matched": matched,
-                "scores": [[hit.entry.id, hit.score] for hit in hits],
-            },
-        )
-
-    @staticmethod
-    def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry) -> bool:
-        if state.cooling(entry) > 0:
-            ledger.refuse(entry, "cooling_down", left=state.cooling(entry))
-            return False
-        if entry.warmup is not None and entry.warmup >= 1:
-            found = _occurrences(state, ctx, entry)
-            if found < entry.warmup:
-                ledger.refuse(entry, "warmup_short", needed=entry.warmup, found=found)
-                return False
-        return luck_decides(state, ledger, entry)
-
-
-def _terms(hit: Scored) -> list[list[str | int | float]]:
-    return [[term.term, term.frequency, term.idf, term.score] for term in hit.terms]
-
-
-def _occurrences(state: RunState, ctx: Inputs, entry: Entry) -> int:
-    """Occurrences of the entry's keys in its own window."""
+    Cooldown, warmup and probability are looked at in order of score.
+    """
     settings = ctx.settings
-    depth = settings.scan_depth if entry.scan_depth is None else entry.scan_depth
-    matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
-    return matcher.occurrences(entry.id, "" if state.window is None else state.window.tail(depth))
+    if not settings.fuzzy_search_enabled:
+        return ledger.skipped("off", {"setting": "fuzzySearchEnabled"})
+    if settings.scan_depth <= 0 or state.window is None:
+        return ledger.skipped("scan_depth_zero")
+    threshold = settings.fuzzy_search_min_score or DEFAULT_THRESHOLD
+    query = state.window.raw_tail(settings.scan_depth)
+    hits = ctx.index.bm25.search(query, threshold)
+    if ctx.is_fixed("guide_leak") and any(hit.entry.guide for hit in hits):
+        hits = ctx.index.bm25.search(query, threshold, guides=False)
+        state.note_switch("guide_leak", ledger.name, "guides were left out")
+    matched = 0
+    for hit in hits:
+        entry = hit.entry
+        if entry.id not in state.matched and not entry.constant and _passes(state, ctx, ledger, entry):
+            matched += 1
+            state.let_in(entry, f"(fuzzy, score: {fixed_1(hit.score)})")
+            terms: list[Json] = [[term.term, term.frequency, term.idf, term.score] for term in hit.terms]
+            ledger.add(entry, "fuzzy", score=hit.score, threshold=threshold, terms=terms)
+    return ledger.close(
+        state.candidates,
+        details={
+            "threshold": threshold,
+            "candidates": len(hits),
+            "matched": matched,
+            "scores": [[hit.entry.id, hit.score] for hit in hits],
+        },
+    )
+
+
+def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry) -> bool:
+    """Cooldown, then warmup counted in the entry's own window, then probability."""
+    if not is_rested(state, ledger, entry):
+        return False
+    text = "" if state.window is None else state.window.tail(ctx.depth_of(entry))
+    warm = entry.warmup is None or entry.warmup < 1 or is_warm(ledger, entry, ctx.matcher, text)
+    return warm and luck_decides(state, ledger, entry)
 
 
 def figures(ctx: Inputs, trace: Trace, entry: int) -> Bm25Figures | None:
@@ -83,23 +66,5 @@ def figures(ctx: Inputs, trace: Trace, entry: int) -> Bm25Figures | None:
     record, entries = trace.stage(BM25), ctx.index.vault.entries
     if record is None or record.status is not StageStatus.RAN or not 0 <= entry < len(entries):
         return None
-    query = scan_window(ctx).raw_tail(ctx.settings.scan_depth)
-    found = ctx.index.bm25.figures(entries[entry], query)
-    if found is None:
-        return None
-    terms = tuple(
-        TermFigures(term.term, term.frequency, count, term.idf, term.score)
-        for term, count in zip(found.terms, found.documents_with, strict=True)
-    )
-    return Bm25Figures(
-        found.score,
-        ctx.settings.fuzzy_search_min_score or DEFAULT_THRESHOLD,
-        terms,
-        found.words,
-        found.average,
-        found.weight,
-        found.documents,
-        len(dict.fromkeys(tokenize(query))),
-        K1,
-        B,
-    )
+    threshold = ctx.settings.fuzzy_search_min_score or DEFAULT_THRESHOLD
+    return ctx.index.bm25.figures(entries[entry], scan_window(ctx).raw_tail(ctx.settings.scan_depth), threshold)

@@ -11,42 +11,37 @@ from lorestudio.domain.state import Counters, LoggedGeneration, Tally
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.counts import counted
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.stages.duplicate_stripping import logged
+from lorestudio.systems.deeplore.stages.recent_lore import logged
 from lorestudio.systems.deeplore.state import RunState, counters_as_json
 from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord
 
 _WARN_RATIO, _WARN_STEP, _CALM_RATIO = 0.20, 0.05, 0.15
 
 
-class BookkeepingStage:
+@stage("bookkeeping", Phase.INJECT)
+def bookkeeping_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Runs in every generation; one that ended early only counts itself and lets the trackers run down."""
-
-    name = "bookkeeping"
-    phase = Phase.INJECT
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Write the state that the next generation starts from."""
-        ledger = Ledger(self, state.candidates)
-        entries = [item.entry for item in state.accepted]
-        after = replace(state.before, prompts=state.prompts, random_state=state.random.state, ai=state.ai)
-        counters = state.counters
-        if state.outcome is None:
-            counters = _remember(counters, entries, ctx.settings)
-            log = _log(state, ctx, entries)
-            state.tally = Tally(
-                state.swipe_key,
-                len(ctx.moment.chat),
-                ctx.moment.clock_ms,
-                tuple(entry.tracker_key for entry in state.reached_budget),
-                tuple(entry.tracker_key for entry in entries),
-            )
-            after = replace(counted(after, state.tally), warning_ratio=_warn(state, ctx))
-        else:
-            log = state.injection_log
-        counters = run_down(counters, entries, ctx.settings)
-        state.after = replace(after, counters=counters, injection_log=log)
-        return ledger.close(state.candidates, details=counters_as_json(counters))
+    entries = [item.entry for item in state.accepted]
+    after = replace(state.before, prompts=state.prompts, random_state=state.random.state, ai=state.ai)
+    counters = state.counters
+    if state.outcome is None:
+        counters = _remember(counters, entries, ctx.settings)
+        log = _log(state, ctx, entries)
+        state.tally = Tally(
+            state.swipe_key,
+            len(ctx.moment.chat),
+            ctx.moment.clock_ms,
+            tuple(entry.tracker_key for entry in state.reached_budget),
+            tuple(entry.tracker_key for entry in entries),
+        )
+        after = replace(counted(after, state.tally), warning_ratio=_warn(state, ctx))
+    else:
+        log = state.injection_log
+    counters = run_down(counters, entries, ctx.settings)
+    state.after = replace(after, counters=counters, injection_log=log)
+    return ledger.close(state.candidates, details=counters_as_json(counters))
 
 
 def _remember(counters: Counters, entries: list[Entry], settings: DeepLoreSettings) -> Counters:
@@ -76,13 +71,8 @@ def run_down(counters: Counters, entries: Iterable[Entry], settings: DeepLoreSet
     consecutive = {key: streak for key, streak in counters.consecutive.items() if key in injected}
     for key in injected:
         consecutive[key] = consecutive.get(key, 0) + 1
-    return replace(
-        counters,
-        generation_count=counters.generation_count + 1,
-        cooldown=cooldown,
-        decay=decay,
-        consecutive=consecutive,
-    )
+    count = counters.generation_count + 1
+    return replace(counters, generation_count=count, cooldown=cooldown, decay=decay, consecutive=consecutive)
 
 
 def _log(state: RunState, ctx: Inputs, entries: list[Entry]) -> tuple[LoggedGeneration, ...]:

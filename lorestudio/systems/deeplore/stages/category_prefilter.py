@@ -12,12 +12,12 @@ from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.systems.deeplore.ai import breaker, prompts
-from lorestudio.systems.deeplore.ai.asking import ask
-from lorestudio.systems.deeplore.ai.manifest import is_forced
+from lorestudio.systems.deeplore.ai.asking import ask, give_probe_back
 from lorestudio.systems.deeplore.ai.replies import extract_list, unreadable
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
-from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import AiRecord, ItemResult, Phase, ReplyItem, StageRecord, TitleMatch
 
 FEWEST_ENTRIES: Final = 40
@@ -102,101 +102,96 @@ def _name(item: Json) -> str:
     return ""
 
 
-class CategoryPrefilterStage:
-    """The model chooses categories; entries of the others leave unless one of their keys is in the conversation."""
+@stage("category prefilter", Phase.SELECT)
+async def category_prefilter_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
+    """The model chooses categories; entries of the others leave unless one of their keys is in the conversation.
 
-    name = "category prefilter"
-    phase = Phase.SELECT
+    Anything doubtful leaves the candidates as they are.
+    """
+    if not ctx.settings.hierarchical_pre_filter:
+        return ledger.skipped("off", {"setting": "hierarchicalPreFilter"})
+    before = breaker.observed(state.ai, ctx.moment.clock_ms)
+    record = await _prefilter(state, ctx, ledger)
+    items = record.ai.items if record.ai is not None else ()
+    return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.moment.clock_ms), items))
 
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Ask, and narrow the candidates; anything doubtful leaves them as they are."""
-        if not ctx.settings.hierarchical_pre_filter:
-            return skipped(self, state.candidates, "off", {"setting": "hierarchicalPreFilter"})
-        before = breaker.observed(state.ai, ctx.moment.clock_ms)
-        record = await self._prefilter(state, ctx)
-        items = record.ai.items if record.ai is not None else ()
-        return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.moment.clock_ms), items))
 
-    async def _prefilter(self, state: RunState, ctx: Inputs) -> StageRecord:
-        before = list(state.candidates)
-        forced = [entry for entry in before if is_forced(entry, bootstrapping=state.bootstrapping)]
-        selectable = [entry for entry in before if not is_forced(entry, bootstrapping=state.bootstrapping)]
-        if ctx.settings.manifest_summary_mode == "summary_only":
-            selectable = [entry for entry in selectable if trim(entry.summary)]
-        if len(selectable) < FEWEST_ENTRIES:
-            return self._unchanged(before, "too few entries or categories")
-        folders = ctx.is_fixed("untagged_category")
-        found = clusters(selectable, folders=folders)
-        if folders:
-            exact = clusters(selectable)
-            if found != exact and max(len(found), len(exact)) >= FEWEST_CATEGORIES:
-                state.note_switch("untagged_category", self.name, "untagged notes go by their folder")
-        if len(found) < FEWEST_CATEGORIES:
-            return self._unchanged(before, "too few entries or categories")
-        granted, state.ai = breaker.acquire(state.ai, ctx.moment.clock_ms)
-        if not granted:
-            return self._unchanged(before, "AI calls are paused")
-        transcript = self._transcript(state, ctx)
-        request = ChatRequest(
-            kind="prefilter",
-            system=prompts.CATEGORIES,
-            user=prompts.categories_message(category_manifest(found), transcript),
-            max_tokens=REPLY_TOKENS,
-            timeout_ms=ctx.settings.ai_search_timeout,
-            model=ctx.settings.ai_search_model or ctx.model,
-        )
-        try:
-            reply = await ask(state, ctx, request)
-        except LlmError as error:
-            state.ai = breaker.released(state.ai)
-            return self._unchanged(before, f"the call failed: {error}")
-        names = chosen_categories(reply.content)
-        answered = AiRecord(items=category_items(reply.content, found))
-        if names is None:
-            self._give_probe_back(state, ctx)
-            return replace(self._unchanged(before, "the answer names no category"), ai=answered)
-        kept = [entry for entry in selectable if category(entry, folders=folders).lower() in names]
-        dropped = [entry for entry in selectable if category(entry, folders=folders).lower() not in names]
-        rescued = [entry for entry in dropped if _mentioned(entry, transcript.lower())]
-        if len(kept) + len(rescued) < len(selectable) * (1 - ctx.settings.hierarchical_aggressiveness):
-            self._give_probe_back(state, ctx)
-            return replace(self._unchanged(before, "it would leave too few"), ai=answered)
+async def _prefilter(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
+    before = list(state.candidates)
+    forced = [entry for entry in before if state.is_forced(entry)]
+    selectable = [entry for entry in before if not state.is_forced(entry)]
+    if ctx.settings.manifest_summary_mode == "summary_only":
+        selectable = [entry for entry in selectable if trim(entry.summary)]
+    if len(selectable) < FEWEST_ENTRIES:
+        return _unchanged(ledger, before, "too few entries or categories")
+    folders = ctx.is_fixed("untagged_category")
+    found = clusters(selectable, folders=folders)
+    if folders:
+        exact = clusters(selectable)
+        if found != exact and max(len(found), len(exact)) >= FEWEST_CATEGORIES:
+            state.note_switch("untagged_category", ledger.name, "untagged notes go by their folder")
+    if len(found) < FEWEST_CATEGORIES:
+        return _unchanged(ledger, before, "too few entries or categories")
+    granted, state.ai = breaker.acquire(state.ai, ctx.moment.clock_ms)
+    if not granted:
+        return _unchanged(ledger, before, "AI calls are paused")
+    transcript = _transcript(state, ctx, ledger)
+    request = ChatRequest(
+        kind="prefilter",
+        system=prompts.CATEGORIES,
+        user=prompts.categories_message(category_manifest(found), transcript),
+        max_tokens=REPLY_TOKENS,
+        timeout_ms=ctx.settings.ai_search_timeout,
+        model=ctx.settings.ai_search_model or ctx.model,
+    )
+    try:
+        reply = await ask(state, ctx, request)
+    except LlmError as error:
         state.ai = breaker.released(state.ai)
-        return replace(self._narrow(state, [*forced, *kept], rescued, folders=folders), ai=answered)
+        return _unchanged(ledger, before, f"the call failed: {error}")
+    names = chosen_categories(reply.content)
+    answered = AiRecord(items=category_items(reply.content, found))
+    if names is None:
+        give_probe_back(state, ctx, ledger)
+        return replace(_unchanged(ledger, before, "the answer names no category"), ai=answered)
+    kept = [entry for entry in selectable if category(entry, folders=folders).lower() in names]
+    dropped = [entry for entry in selectable if category(entry, folders=folders).lower() not in names]
+    rescued = [entry for entry in dropped if _mentioned(entry, transcript.lower())]
+    if len(kept) + len(rescued) < len(selectable) * (1 - ctx.settings.hierarchical_aggressiveness):
+        give_probe_back(state, ctx, ledger)
+        return replace(_unchanged(ledger, before, "it would leave too few"), ai=answered)
+    state.ai = breaker.released(state.ai)
+    return replace(_narrow(state, ledger, [*forced, *kept], rescued, folders=folders), ai=answered)
 
-    def _transcript(self, state: RunState, ctx: Inputs) -> str:
-        """What the model reads of the chat: a trailing reply too, neither seeds nor summary."""
-        depth = ctx.settings.ai_search_scan_depth
-        told = transcript(ctx.moment.chat, depth)
-        if ctx.is_fixed("window_filter"):
-            exact, told = told, transcript(ctx.moment.chat, depth, searched_only=True)
-            if told != exact:
-                state.note_switch("window_filter", self.name, "the model reads further back past hidden messages")
-        return told
 
-    def _give_probe_back(self, state: RunState, ctx: Inputs) -> None:
-        """An answer that is not used keeps the breaker's probe out, unless that is mended."""
-        if ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
-            state.ai = breaker.released(state.ai)
-            state.note_switch("probe_leak", self.name, "the probe was given back")
+def _transcript(state: RunState, ctx: Inputs, ledger: Ledger) -> str:
+    """What the model reads of the chat: a trailing reply too, neither seeds nor summary."""
+    depth = ctx.settings.ai_search_scan_depth
+    told = transcript(ctx.moment.chat, depth)
+    if ctx.is_fixed("window_filter"):
+        exact, told = told, transcript(ctx.moment.chat, depth, searched_only=True)
+        if told != exact:
+            state.note_switch("window_filter", ledger.name, "the model reads further back past hidden messages")
+    return told
 
-    def _narrow(self, state: RunState, kept: list[Entry], rescued: list[Entry], *, folders: bool) -> StageRecord:
-        ledger = Ledger(self, state.candidates)
-        offered = len(state.candidates)
-        remaining = {entry.id for entry in (*kept, *rescued)}
-        for entry in state.candidates:
-            if entry.id not in remaining:
-                ledger.remove(entry, "prefilter_dropped", category=category(entry, folders=folders))
-        for entry in rescued:
-            ledger.keep(entry, "prefilter_rescued", category=category(entry, folders=folders))
-        state.candidates = [*kept, *rescued]
-        return ledger.close(
-            state.candidates, details={"offered": offered, "kept": [entry.id for entry in state.candidates]}
-        )
 
-    def _unchanged(self, before: list[Entry], why: str) -> StageRecord:
-        details: dict[str, Json] = {"why": why, "offered": len(before), "kept": None}
-        return skipped(self, before, "prefilter_unchanged", details)
+def _narrow(state: RunState, ledger: Ledger, kept: list[Entry], rescued: list[Entry], *, folders: bool) -> StageRecord:
+    offered = len(state.candidates)
+    remaining = {entry.id for entry in (*kept, *rescued)}
+    for entry in state.candidates:
+        if entry.id not in remaining:
+            ledger.remove(entry, "prefilter_dropped", category=category(entry, folders=folders))
+    for entry in rescued:
+        ledger.keep(entry, "prefilter_rescued", category=category(entry, folders=folders))
+    state.candidates = [*kept, *rescued]
+    return ledger.close(
+        state.candidates, details={"offered": offered, "kept": [entry.id for entry in state.candidates]}
+    )
+
+
+def _unchanged(ledger: Ledger, before: list[Entry], why: str) -> StageRecord:
+    details: dict[str, Json] = {"why": why, "offered": len(before), "kept": None}
+    return ledger.skipped("prefilter_unchanged", details)
 
 
 def _mentioned(entry: Entry, transcript: str) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lorestudio.domain.entry import Entry
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
-from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import FunctionStage
 from lorestudio.trace.model import Phase, StageRecord
 
 
@@ -17,30 +20,22 @@ def inside(entry: Entry, folders: tuple[str, ...]) -> bool:
     )
 
 
-class FolderFilterStage:
-    """Entries outside the chosen folders leave, exempt ones stay."""
+def _filter(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
+    """Entries outside the chosen folders leave, but for those exempt by the policy of the candidates and the pins."""
+    folders = ctx.moment.controls.folders
+    if not folders:
+        return ledger.skipped("no_folder_filter")
+    policy = Policy.of(state.candidates, ctx.moment.controls.pins)
+    before = len(state.candidates)
+    kept: list[Entry] = []
+    for entry in state.candidates:
+        if inside(entry, folders) or policy.spares(entry, ledger, "outside_folders"):
+            kept.append(entry)
+        else:
+            ledger.remove(entry, "outside_folders", folder=entry.folder, folders=list(folders))
+    state.candidates = kept
+    return ledger.close(kept, details={"folders": list(folders), "before": before, "after": len(kept)})
 
-    phase = Phase.GATE
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Filter the candidates under the policy drawn from themselves and the pins."""
-        folders = ctx.moment.controls.folders
-        if not folders:
-            return skipped(self, state.candidates, "no_folder_filter")
-        policy = Policy.of(state.candidates, ctx.moment.controls.pins)
-        ledger = Ledger(self, state.candidates)
-        before = len(state.candidates)
-        kept: list[Entry] = []
-        for entry in state.candidates:
-            if inside(entry, folders):
-                kept.append(entry)
-            elif entry in policy:
-                kept.append(entry)
-                ledger.keep(entry, "exempt", by=policy.why(entry), would="outside_folders")
-            else:
-                ledger.remove(entry, "outside_folders", folder=entry.folder, folders=list(folders))
-        state.candidates = kept
-        return ledger.close(kept, details={"folders": list(folders), "before": before, "after": len(kept)})
+pre_folder_filter_stage: Final = FunctionStage("pre-folder filter", Phase.GATE, _filter)
+folder_filter_stage: Final = FunctionStage("folder filter", Phase.GATE, _filter)

@@ -2,86 +2,58 @@
 
 from __future__ import annotations
 
-from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyHit, KeyMatcher
 from lorestudio.systems.deeplore.scan import ScanWindow
-from lorestudio.systems.deeplore.state import RunState, luck_decides
-from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord
 
 
-class KeywordsStage:
-    """One pass over the chat finds all keys; then each entry that was hit has to pass its own conditions."""
+@stage("keywords", Phase.MATCH)
+def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
+    """One pass over the chat finds all keys; then each entry that was hit has to pass its own conditions.
 
-    name = "keywords"
-    phase = Phase.MATCH
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Test the entries whose keys occur, in index order."""
-        settings = ctx.settings
-        if settings.scan_depth <= 0 or state.window is None:
-            return skipped(self, state.candidates, "scan_depth_zero")
-        ledger = Ledger(self, state.candidates)
-        matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
-        window = state.window
-        if ctx.is_fixed("window_filter") and _reaches_further(window, ctx):
-            state.note_switch("window_filter", self.name, "the window reaches further back past hidden messages")
-        hits = matcher.find(window.text)
-        offsets: dict[float, int] = {}
-        for entry_id in matcher.hit_entries(hits):
-            entry = ctx.index.vault.entries[entry_id]
-            if entry.constant or entry.guide:
-                continue
-            depth = settings.scan_depth if entry.scan_depth is None else entry.scan_depth
-            if depth not in offsets:
-                offsets[depth] = window.offset(depth)
-            hit = matcher.test(entry_id, hits, offsets[depth])
-            if hit is None:
-                blocked = matcher.test_primary(entry_id, hits, offsets[depth])
-                if blocked is not None and entry.refine_keys:
-                    where = _hit_details(window, ctx, matcher, blocked, depth)
-                    refine_keys = list(entry.refine_keys)
-                    ledger.refuse(
-                        entry, "refine_blocked", **where, refine_keys=refine_keys, searched=window.count(depth)
-                    )
-            elif self._passes(state, ledger, entry, matcher, window.text[offsets[depth] :]):
-                self._let_in(state, ledger, entry, hit, _hit_details(window, ctx, matcher, hit, depth))
-        searched = window.tail(settings.scan_depth)
-        return ledger.close(
-            state.candidates,
-            default_reason="no_key_hit",
-            details={
-                "depth": settings.scan_depth,
-                "messages": window.count(settings.scan_depth),
-                "characters": len(searched),
-            },
-        )
-
-    @staticmethod
-    def _passes(state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str) -> bool:
-        """Warmup, then probability, then cooldown; the roll is made even where the cooldown then decides."""
-        if entry.warmup is not None:
-            found = matcher.occurrences(entry.id, text)
-            if found < entry.warmup:
-                ledger.refuse(entry, "warmup_short", needed=entry.warmup, found=found)
-                return False
-        if not luck_decides(state, ledger, entry):
-            return False
-        if state.cooling(entry) > 0:
-            ledger.refuse(entry, "cooling_down", left=state.cooling(entry))
-            return False
-        return True
-
-    @staticmethod
-    def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, details: dict[str, Json]) -> None:
+    Warmup, then probability, then cooldown: the roll is made even where the cooldown then decides.
+    """
+    settings, window = ctx.settings, state.window
+    if settings.scan_depth <= 0 or window is None:
+        return ledger.skipped("scan_depth_zero")
+    matcher = ctx.matcher
+    if ctx.is_fixed("window_filter") and _reaches_further(window, ctx):
+        state.note_switch("window_filter", ledger.name, "the window reaches further back past hidden messages")
+    hits = matcher.find(window.text)
+    offsets: dict[float, int] = {}
+    for entry_id in matcher.hit_entries(hits):
+        entry = ctx.index.vault.entries[entry_id]
+        if entry.constant or entry.guide:
+            continue
+        depth = ctx.depth_of(entry)
+        if depth not in offsets:
+            offsets[depth] = window.offset(depth)
+        hit = matcher.test(entry_id, hits, offsets[depth])
+        if hit is None:
+            blocked = matcher.test_primary(entry_id, hits, offsets[depth])
+            if blocked is not None and entry.refine_keys:
+                where = _hit_details(window, ctx, matcher, blocked, depth)
+                refine_keys = list(entry.refine_keys)
+                ledger.refuse(entry, "refine_blocked", **where, refine_keys=refine_keys, searched=window.count(depth))
+            continue
+        warm = is_warm(ledger, entry, matcher, window.text[offsets[depth] :])
+        if not warm or not luck_decides(state, ledger, entry) or not is_rested(state, ledger, entry):
+            continue
+        details = _hit_details(window, ctx, matcher, hit, depth)
         if entry.id in state.matched:  # a bootstrap entry: the key takes over as the reason
             state.set_label(entry, hit.key)
             ledger.change(entry, "relabeled", **details)
         else:
             state.let_in(entry, hit.key)
             ledger.add(entry, "key_hit", **details)
+    depth = settings.scan_depth
+    searched: dict[str, Json] = {"messages": window.count(depth), "characters": len(window.tail(depth))}
+    return ledger.close(state.candidates, default_reason="no_key_hit", details={"depth": depth, **searched})
 
 
 def _reaches_further(window: ScanWindow, ctx: Inputs) -> bool:

@@ -8,37 +8,32 @@ from dataclasses import replace
 from lorestudio.domain.entry import Entry
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
-from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord
 
 PIN_PRIORITY = 10
 
 
-class PinsAndBlocksStage:
+@stage("pins and blocks", Phase.GATE)
+def pins_and_blocks_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Pinned entries come in as constants of priority 10; then blocked ones leave, pinned or not."""
-
-    name = "pins and blocks"
-    phase = Phase.GATE
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Apply pins in index order, then blocks."""
-        pins, blocks = ctx.moment.controls.pins, ctx.moment.controls.blocks
-        if not pins and not blocks:
-            return skipped(self, state.candidates, "no_pins_or_blocks")
-        ledger = Ledger(self, state.candidates)
-        before = list(state.candidates)
-        added = _pin(state, ctx, ledger) if pins else []
-        present = {entry.id for entry in state.candidates}
-        for entry in _once([*before, *added]):
-            if entry.id not in present:
-                # Two notes of one vault share a title: the pinned one took the other's place.
-                ledger.remove(entry, "replaced_by_pin", title=entry.title)
-        blocked = [entry for entry in state.candidates if any(block.matches(entry) for block in blocks)]
-        for entry in _once(blocked):
-            ledger.remove(entry, "blocked")
-        gone = {entry.id for entry in blocked}
-        state.candidates = [entry for entry in state.candidates if entry.id not in gone]
-        return ledger.close(state.candidates)
+    pins, blocks = ctx.moment.controls.pins, ctx.moment.controls.blocks
+    if not pins and not blocks:
+        return ledger.skipped("no_pins_or_blocks")
+    before = list(state.candidates)
+    added = _pin(state, ctx, ledger) if pins else []
+    present = {entry.id for entry in state.candidates}
+    for entry in _once([*before, *added]):
+        if entry.id not in present:
+            # Two notes of one vault share a title: the pinned one took the other's place.
+            ledger.remove(entry, "replaced_by_pin", title=entry.title)
+    blocked = [entry for entry in state.candidates if any(block.matches(entry) for block in blocks)]
+    for entry in _once(blocked):
+        ledger.remove(entry, "blocked")
+    gone = {entry.id for entry in blocked}
+    state.candidates = [entry for entry in state.candidates if entry.id not in gone]
+    return ledger.close(state.candidates)
 
 
 def _once(entries: Iterable[Entry]) -> list[Entry]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lorestudio.domain.entry import MAX_DEPTH, Entry, Position
 from lorestudio.domain.javascript import number, number_text, to_number
@@ -13,6 +13,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.deeplore.text import render
 from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Injection, Phase, PromptBlock, PromptPart, StageRecord
 
 SEPARATOR = "\n\n"
@@ -28,14 +29,6 @@ class PromptPlace:
     position: int
     depth: float
     role: int
-
-
-@dataclass(slots=True)
-class TextGroup:
-    """Entries that go to the same place, in order."""
-
-    place: PromptPlace
-    entries: list[Entry] = field(default_factory=list)
 
 
 def clamp_depth(value: float | None) -> float:
@@ -56,24 +49,19 @@ def _place(entry: Entry, settings: DeepLoreSettings) -> PromptPlace:
     return PromptPlace("deeplore_constants" if entry.constant else "deeplore_lore", 0, 0, 0)
 
 
-def group(accepted: list[Accepted], settings: DeepLoreSettings) -> list[TextGroup]:
-    """The groups in order of their first entry; outlets after all others."""
-    groups: dict[str, TextGroup] = {}
-    outlets: dict[str, TextGroup] = {}
+def group(accepted: list[Accepted], settings: DeepLoreSettings) -> dict[PromptPlace, list[Entry]]:
+    """Entries that go to the same place, in order of the first one; outlets after all others."""
+    groups: dict[PromptPlace, list[Entry]] = {}
+    outlets: dict[str, list[Entry]] = {}
     for item in accepted:
-        entry = item.entry
-        if entry.outlet:
-            outlet = outlets.setdefault(
-                entry.outlet, TextGroup(PromptPlace(f"customWIOutlet_{entry.outlet}", -1, 0, 0))
-            )
-            outlet.entries.append(entry)
+        if item.entry.outlet:
+            outlets.setdefault(item.entry.outlet, []).append(item.entry)
         else:
-            place = _place(entry, settings)
-            groups.setdefault(place.tag, TextGroup(place)).entries.append(entry)
-    for outlet in outlets.values():
-        role = next((entry.role for entry in outlet.entries if entry.role is not None), 0)
-        outlet.place = PromptPlace(outlet.place.tag, Position.OUTLET, 0, role)
-    return [*groups.values(), *outlets.values()]
+            groups.setdefault(_place(item.entry, settings), []).append(item.entry)
+    for name, entries in outlets.items():
+        role = next((entry.role for entry in entries if entry.role is not None), 0)
+        groups[PromptPlace(f"customWIOutlet_{name}", Position.OUTLET, 0, role)] = entries
+    return groups
 
 
 def entry_text(entry: Entry, settings: DeepLoreSettings, *, literal: bool = False) -> str:
@@ -81,67 +69,62 @@ def entry_text(entry: Entry, settings: DeepLoreSettings, *, literal: bool = Fals
     return render(settings.injection_template, entry.title, entry.content, literal=literal)
 
 
-def block(one: TextGroup, settings: DeepLoreSettings, *, literal: bool = False) -> PromptBlock:
-    """The group's text, with the origin of each part; `literal` is about `$` patterns."""
+def block(
+    place: PromptPlace, entries: list[Entry], settings: DeepLoreSettings, *, literal: bool = False
+) -> PromptBlock:
+    """The text of entries that go to one place, with the origin of each part; `literal` is about `$` patterns."""
     texts: list[str] = []
     parts: list[PromptPart] = []
     start = 0
-    for entry in one.entries:
+    for entry in entries:
         text = entry_text(entry, settings, literal=literal)
         texts.append(text)
         parts.append(PromptPart(start, start + len(text), entry.id))
         start += len(text) + len(SEPARATOR)
-    place = one.place
     return PromptBlock(place.tag, place.position, place.depth, place.role, SEPARATOR.join(texts), tuple(parts))
 
 
-class PlacementStage:
+@stage("placement", Phase.INJECT)
+def placement_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Accepted entries are rendered and grouped by position, depth and role; the earlier prompts give way."""
-
-    name = "placement"
-    phase = Phase.INJECT
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Make the blocks, the prompts and the list of injections."""
-        settings = ctx.settings
-        ledger = Ledger(self, state.candidates)
-        groups = group(state.accepted, settings)
-        literal = ctx.is_fixed("template_patterns")
-        state.blocks = tuple(block(one, settings, literal=literal) for one in groups)
-        if literal and state.blocks != tuple(block(one, settings) for one in groups):
-            state.note_switch("template_patterns", self.name, "dollar signs stayed as they are written")
-        state.prompts = tuple(
-            Prompt(
-                part.tag,
-                part.text,
-                part.position,
-                part.depth,
-                part.role,
-                scan=settings.allow_wi_scan,
-                managed=settings.injection_mode == "prompt_list" and part.tag in MANAGED_TAGS,
-            )
-            for part in state.blocks
+    settings = ctx.settings
+    groups = group(state.accepted, settings)
+    literal = ctx.is_fixed("template_patterns")
+    state.blocks = tuple(block(*one, settings, literal=literal) for one in groups.items())
+    if literal and state.blocks != tuple(block(*one, settings) for one in groups.items()):
+        state.note_switch("template_patterns", ledger.name, "dollar signs stayed as they are written")
+    state.prompts = tuple(
+        Prompt(
+            part.tag,
+            part.text,
+            part.position,
+            part.depth,
+            part.role,
+            scan=settings.allow_wi_scan,
+            managed=settings.injection_mode == "prompt_list" and part.tag in MANAGED_TAGS,
         )
-        places = {entry: one.place for one in groups for entry in one.entries}
-        injections: list[Injection] = []
-        for item in state.accepted:
-            entry, place = item.entry, places[item.entry]
-            ledger.keep(entry, "placed", tag=place.tag, position=place.position, depth=place.depth, role=place.role)
-            injections.append(
-                Injection(
-                    entry=entry.id,
-                    title=entry.title,
-                    label=state.label(entry),
-                    tokens=entry.tokens,
-                    priority=entry.priority,
-                    position=place.position,
-                    depth=place.depth,
-                    role=place.role,
-                    tag=place.tag,
-                    content_hash=entry.content_hash,
-                    truncated=item.truncated,
-                    original_tokens=item.original_tokens,
-                )
+        for part in state.blocks
+    )
+    places = {entry: place for place, entries in groups.items() for entry in entries}
+    injections: list[Injection] = []
+    for item in state.accepted:
+        entry, place = item.entry, places[item.entry]
+        ledger.keep(entry, "placed", tag=place.tag, position=place.position, depth=place.depth, role=place.role)
+        injections.append(
+            Injection(
+                entry=entry.id,
+                title=entry.title,
+                label=state.label(entry),
+                tokens=entry.tokens,
+                priority=entry.priority,
+                position=place.position,
+                depth=place.depth,
+                role=place.role,
+                tag=place.tag,
+                content_hash=entry.content_hash,
+                truncated=item.truncated,
+                original_tokens=item.original_tokens,
             )
-        state.injections = tuple(injections)
-        return ledger.close(state.candidates, note="" if state.blocks else "no_prompt")
+        )
+    state.injections = tuple(injections)
+    return ledger.close(state.candidates, note="" if state.blocks else "no_prompt")

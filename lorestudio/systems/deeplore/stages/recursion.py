@@ -10,8 +10,9 @@ from lorestudio.domain.javascript import Json, fold, head, length, trim
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyHit, KeyMatcher
-from lorestudio.systems.deeplore.state import RunState, luck_decides
-from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord
 
 TEXT_LIMIT = 50_000
@@ -47,62 +48,42 @@ class StepText:
         return self._entries[bisect_right(self._starts, start) - 1]
 
 
-class RecursionStage:
+@stage("recursion", Phase.MATCH)
+def recursion_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Step by step, the contents of the newest candidates are searched for the keys of everybody else."""
-
-    name = "recursion"
-    phase = Phase.MATCH
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Repeat until nothing new is found or the steps are used up."""
-        settings = ctx.settings
-        if not settings.recursive_scan:
-            return skipped(self, state.candidates, "off", {"setting": "recursiveScan"})
-        if settings.scan_depth <= 0:
-            return skipped(self, state.candidates, "scan_depth_zero")
-        ledger = Ledger(self, state.candidates)
-        matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
-        newest = list(state.candidates)
-        step = 0
-        while newest and step < settings.max_recursion_steps:
-            step += 1
-            speaking = [entry for entry in newest if not entry.exclude_recursion]
-            searched = StepText(speaking, ctx.index, case_sensitive=settings.case_sensitive)
-            if not trim(searched.text):
-                break
-            newest = self._step(state, ctx, ledger, matcher, searched, step)
-        return ledger.close(state.candidates, details={"steps": step, "limit": settings.max_recursion_steps})
-
-    @staticmethod
-    def _step(
-        state: RunState, ctx: Inputs, ledger: Ledger, matcher: KeyMatcher, searched: StepText, step: int
-    ) -> list[Entry]:
-        found: list[Entry] = []
-        hits = matcher.find(searched.text)
-        for entry_id in matcher.hit_entries(hits):
-            entry = ctx.index.vault.entries[entry_id]
-            if entry_id in state.matched or entry.constant or entry.guide:
-                continue
-            hit = matcher.test(entry_id, hits)
-            if hit is not None and _passes(state, ledger, entry, matcher, searched.text):
-                found.append(entry)
-                _let_in(state, ledger, entry, hit, searched, step)
-        return found
+    settings = ctx.settings
+    if not settings.recursive_scan:
+        return ledger.skipped("off", {"setting": "recursiveScan"})
+    if settings.scan_depth <= 0:
+        return ledger.skipped("scan_depth_zero")
+    matcher = ctx.matcher
+    newest = list(state.candidates)
+    step = 0
+    while newest and step < settings.max_recursion_steps:
+        step += 1
+        speaking = [entry for entry in newest if not entry.exclude_recursion]
+        searched = StepText(speaking, ctx.index, case_sensitive=settings.case_sensitive)
+        if not trim(searched.text):
+            break
+        newest = _step(state, ctx, ledger, matcher, searched, step)
+    return ledger.close(state.candidates, details={"steps": step, "limit": settings.max_recursion_steps})
 
 
-def _passes(state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str) -> bool:
-    """Cooldown, then probability, then warmup counted in the searched contents."""
-    if entry.cooldown is not None and state.cooling(entry) > 0:
-        ledger.refuse(entry, "cooling_down", left=state.cooling(entry))
-        return False
-    if not luck_decides(state, ledger, entry):
-        return False
-    if entry.warmup is not None:
-        found = matcher.occurrences(entry.id, text)
-        if found < entry.warmup:
-            ledger.refuse(entry, "warmup_short", needed=entry.warmup, found=found)
-            return False
-    return True
+def _step(
+    state: RunState, ctx: Inputs, ledger: Ledger, matcher: KeyMatcher, searched: StepText, step: int
+) -> list[Entry]:
+    found: list[Entry] = []
+    hits = matcher.find(searched.text)
+    for entry_id in matcher.hit_entries(hits):
+        entry = ctx.index.vault.entries[entry_id]
+        hit = matcher.test(entry_id, hits)
+        if hit is None or entry_id in state.matched or entry.constant or entry.guide:
+            continue
+        rested = entry.cooldown is None or is_rested(state, ledger, entry)
+        if rested and luck_decides(state, ledger, entry) and is_warm(ledger, entry, matcher, searched.text):
+            found.append(entry)
+            _let_in(state, ledger, entry, hit, searched, step)
+    return found
 
 
 def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, searched: StepText, step: int) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from lorestudio.domain.collation import CollationKey, sort_key
 from lorestudio.domain.entry import Entry
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.stages.match_order import order_details
+from lorestudio.systems.deeplore.stages.order import order_details, put_surest_first
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import Phase, RunOutcome, StageRecord
@@ -71,28 +71,20 @@ class RequiresExcludesStage:
         surest_first = ctx.is_fixed("confidence_order")
 
         def rank(one: Entry) -> tuple[int, float, CollationKey]:
-            return state.confidence.get(one.id, 0) if surest_first else 0, _importance(one), sort_key(one.title)
+            return state.sureness(one) if surest_first else 0, _importance(one), sort_key(one.title)
 
         return bisect_right(candidates, rank(entry), key=rank)
 
     async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Resolve the candidates; with nothing left the run ends here."""
         ledger = Ledger(self, state.candidates)
-        before = state.candidates
-        state.candidates = resolve(before, state.policy, ledger)
-        if ctx.is_fixed("confidence_order") and state.confidence:
-            resolved = list(state.candidates)
-            state.candidates.sort(key=lambda entry: state.confidence.get(entry.id, 0))
-            if state.candidates != resolved and not state.has_noted("confidence_order"):
-                state.note_switch("confidence_order", self.name, "the AI's surer picks come first")
+        state.candidates = resolve(state.candidates, state.policy, ledger)
+        put_surest_first(state, ctx, ledger)
         present = {entry.title.lower() for entry in state.candidates}
         for entry in state.candidates:
             would, titles = _objection(entry, present)
-            if titles and entry in state.policy:
-                ledger.keep(entry, "exempt", by=state.policy.why(entry), would=would)
+            if titles:
+                state.policy.spares(entry, ledger, would)
         if not state.candidates:
             state.outcome = RunOutcome.EMPTY_AFTER_REQUIRES
-        keys: dict[str, Callable[[Entry], float]] = {"priority": _importance}
-        if ctx.is_fixed("confidence_order") and state.confidence:
-            keys = {"confidence": lambda entry: state.confidence.get(entry.id, 0)} | keys
-        return ledger.close(state.candidates, details=order_details(state.candidates, keys))
+        return ledger.close(state.candidates, details=order_details(state, ctx, {"priority": _importance}))

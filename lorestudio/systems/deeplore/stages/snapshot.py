@@ -10,6 +10,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord
 
 
@@ -30,37 +31,31 @@ def scan_window(ctx: Inputs) -> ScanWindow:
     )
 
 
-class SnapshotStage:
+@stage("snapshot", Phase.LOAD)
+def snapshot_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """A second generation at the same place is a swipe: the counters go back to where they were before the first."""
-
-    name = "snapshot"
-    phase = Phase.LOAD
-
-    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
-        """Roll back where this is a swipe; guides are refused."""
-        ledger = Ledger(self, state.candidates)
-        for guide in ctx.index.guides:
-            ledger.refuse(guide, "guide_hidden")
-        state.swipe_key = swipe_key(ctx)
-        earlier = ctx.state.snapshot
-        state.regenerated = earlier is not None and earlier.swipe_key == state.swipe_key
-        if earlier is not None and state.regenerated:
-            state.counters = earlier.counters
-            state.injection_log = ()
-        state.before = replace(ctx.state, snapshot=Snapshot(state.swipe_key, state.counters))
-        state.bootstrapping = len(ctx.moment.chat) <= ctx.settings.new_chat_threshold
-        state.policy = (
-            Policy.of(ctx.index.forced, ())
-            if not ctx.moment.controls.pins
-            else Policy.of(ctx.index.visible, ctx.moment.controls.pins)
-        )
-        state.window = scan_window(ctx)
-        return ledger.close(
-            state.candidates,
-            note="rolled_back" if state.regenerated else "",
-            details={
-                "swipe_key": state.swipe_key,
-                "entries": len(ctx.index.visible),
-                "left_out": len(ctx.index.vault.left_out),
-            },
-        )
+    for guide in ctx.index.guides:
+        ledger.refuse(guide, "guide_hidden")
+    state.swipe_key = swipe_key(ctx)
+    earlier = ctx.state.snapshot
+    state.regenerated = earlier is not None and earlier.swipe_key == state.swipe_key
+    if earlier is not None and state.regenerated:
+        state.counters = earlier.counters
+        state.injection_log = ()
+    state.before = replace(ctx.state, snapshot=Snapshot(state.swipe_key, state.counters))
+    state.bootstrapping = len(ctx.moment.chat) <= ctx.settings.new_chat_threshold
+    state.policy = (
+        Policy.of(ctx.index.forced, ())
+        if not ctx.moment.controls.pins
+        else Policy.of(ctx.index.visible, ctx.moment.controls.pins)
+    )
+    state.window = scan_window(ctx)
+    return ledger.close(
+        state.candidates,
+        note="rolled_back" if state.regenerated else "",
+        details={
+            "swipe_key": state.swipe_key,
+            "entries": len(ctx.index.visible),
+            "left_out": len(ctx.index.vault.left_out),
+        },
+    )

@@ -9,40 +9,24 @@ import logging
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QSizePolicy,
-    QSplitter,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHeaderView, QSizePolicy, QWidget
 
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.summary import summary
-from lorestudio.ui.features.bench.results import (
-    KEY,
-    TOKENS,
-    WHY,
-    BenchText,
-    bench_table,
-    full_words,
-)
-from lorestudio.ui.shell.jobs import Job, Jobs, Newest
+from lorestudio.ui.features.bench.results import KEY, TOKENS, WHY, BenchText, bench_table, full_words
+from lorestudio.ui.shell.jobs import Job, Newest
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, split, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -72,47 +56,6 @@ class BenchOrder:
         return alike and self.choice.effective == other.choice.effective
 
 
-class BenchRunner(QObject):
-    """`tested` carries the result of the newest text, `failed` a sentence where it could not be run."""
-
-    tested = Signal(object)  # BenchResult
-    failed = Signal(str)
-
-    def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._newest = Newest(jobs)
-        self._made: tuple[BenchOrder, Bench] | None = None
-
-    @property
-    def busy(self) -> bool:
-        """Whether a text is being run."""
-        return self._newest.busy
-
-    def cancel(self) -> None:
-        """No text is wanted any more; what is under way ends at its next stage and is not told."""
-        self._newest.cancel()
-
-    def submit(self, order: BenchOrder) -> None:
-        """Run this text, after the one under way has been given up."""
-
-        def work(job: Job) -> BenchResult:
-            made = self._made
-            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
-            self._made = order, bench
-            return bench.test(order.text, append=order.append, cancel=job.token)
-
-        self._newest.start(tr("Testing the text"), work, done=self.tested.emit, failed=self._fail, owner=self)
-
-    def forget(self) -> None:
-        """Another project is shown: the bench of the last one is of no use."""
-        self.cancel()
-        self._made = None
-
-    def _fail(self, error: Exception) -> None:
-        logger.error("the text could not be tested: %s", error, exc_info=error)
-        self.failed.emit(sentence_of(error))
-
-
 PAUSE_MS: Final = 150
 """A text runs once nothing was typed for so long."""
 
@@ -133,7 +76,8 @@ class BenchPane(Pane):
         super().__init__("bench", tr("Bench"), theme)
         self._session, self._selection = session, selection
         self.result: BenchResult | None = None
-        self.runner = BenchRunner(session.jobs, self)
+        self._newest = Newest(session.jobs)
+        self._made: tuple[BenchOrder, Bench] | None = None
         self._missed = self._divided = False
         self._build()
         self._connect()
@@ -149,86 +93,48 @@ class BenchPane(Pane):
             tr("Type or paste any text: a message, a scene, a few words. What it would trigger appears below.")
         )
         self.text.setMinimumHeight(44)
-        self.state = QLabel(self)
-        self.state.setWordWrap(True)
-        self.state.setProperty("kind", "small")
+        self.state = label(self, kind="small")
         self.state.setContentsMargins(10, 4, 10, 4)
-        self.why = QLabel(self)
-        self.why.setWordWrap(True)
+        self.why = named(label(self), tr("Why, for the chosen row"))
         self.why.setContentsMargins(10, 5, 10, 5)
         self.why.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.why.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        self.why.setAccessibleName(tr("Why, for the chosen row"))
         self.empty = EmptyState(theme, "search", self)
         self._build_table()
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.table)
-        self._pages.addWidget(self.empty)
-        padded = QWidget(self)
-        around = QVBoxLayout(padded)
-        around.setContentsMargins(8, 0, 8, 2)
-        around.addWidget(self.text)
-        above, below = QWidget(self), QWidget(self)
-        for holder, widgets in ((above, (head, padded)), (below, (self.state, self._pages, self.why))):
-            column = QVBoxLayout(holder)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(0)
-            for widget in widgets:
-                column.addWidget(widget, 1 if widget in {padded, self._pages} else 0)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.addWidget(above)
-        self.splitter.addWidget(below)
+        self._pages = stack(self.table, self.empty)
+        above = holding(tight(head, (column(self.text, margins=(8, 0, 8, 2)), 1)))
+        self.splitter = split(above, holding(tight(self.state, (self._pages, 1), self.why)))
         self.splitter.setStretchFactor(0, 2)
         self.splitter.setStretchFactor(1, 3)
-        self.splitter.setChildrenCollapsible(False)
         self.column.addWidget(self.splitter, 1)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
+        self._pause = later(self, self.run, PAUSE_MS)
 
-    def _make_head(self) -> QWidget:
-        self.alone, self.behind = QToolButton(self), QToolButton(self)
+    def _make_head(self) -> QBoxLayout:
+        words, tip = tr("Text alone"), tr("A chat of this text and nothing else")
+        self.alone = tool(self, "", text=words, tip=tip, kind="text", checkable=True)
+        words, tip = tr("After the chat"), tr("The text as the next message of the open chat")
+        self.behind = tool(self, "", text=words, tip=tip, kind="text", checkable=True)
         group = QButtonGroup(self)
-        for button, words, tip in (
-            (self.alone, tr("Text alone"), tr("A chat of this text and nothing else")),
-            (self.behind, tr("After the chat"), tr("The text as the next message of the open chat")),
-        ):
-            button.setText(words)
-            button.setToolTip(tip)
-            button.setCheckable(True)
-            button.setProperty("kind", "text")
-            group.addButton(button)
+        group.addButton(self.alone)
+        group.addButton(self.behind)
         self.alone.setChecked(True)
-        self.tokens = QLabel(self)
-        self.tokens.setProperty("kind", "small")
-        self.tokens.setAccessibleName(tr("Tokens"))
-        head = QWidget(self)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(8, 6, 8, 6)
-        row.setSpacing(4)
-        row.addWidget(self.alone)
-        row.addWidget(self.behind)
-        row.addStretch(1)
-        row.addWidget(self.tokens)
-        return head
+        self.tokens = named(label(self, kind="small", wrap=False), tr("Tokens"))
+        return row(self.alone, self.behind, 1, self.tokens, spacing=4, margins=(8, 6, 8, 6))
 
     def _build_table(self) -> None:
         self.model = bench_table(self)
         self.table = RecordView(self.theme, self.model, tr("What the text triggers"), self, height=ROW)
         self.table.setMouseTracking(True)
         header = self.table.horizontalHeader()
-        for column in (KEY, WHY):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        for place in (KEY, WHY):
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
         header.setMinimumSectionSize(40)
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
         self.text.textChanged.connect(self._typed)
-        self._pause.timeout.connect(self.run)
-        self.runner.tested.connect(self._tested)
-        self.runner.failed.connect(self._show_failure)
         for button in (self.alone, self.behind):
             button.clicked.connect(lambda _checked: self.run())
         self.table.picked.connect(lambda row: self._selection.choose_entry(row.entry))
@@ -252,8 +158,7 @@ class BenchPane(Pane):
 
     def run(self) -> None:
         """Run the text now; what is under way is about an older one and is given up."""
-        self._pause.stop()
-        self.runner.cancel()
+        self.stop()
         self._missed = not self.isVisible()
         if self._missed:
             return
@@ -265,14 +170,23 @@ class BenchPane(Pane):
             waits = tr("The chat is being replayed; the result follows.")
             self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
         else:
-            self.runner.submit(BenchOrder(project, simulator, self._session.choice, text, append))
+            self._test(BenchOrder(project, simulator, self._session.choice, text, append))
 
     def stop(self) -> None:
-        """The window is closed."""
+        """No text is wanted any more; what is under way ends at its next stage and is not told."""
         self._pause.stop()
-        self.runner.cancel()
+        self._newest.cancel()
 
     # ---- running ----------------------------------------------------------------------------------------------------
+
+    def _test(self, order: BenchOrder) -> None:
+        def work(job: Job) -> BenchResult:
+            made = self._made
+            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
+            self._made = order, bench
+            return bench.test(order.text, append=order.append, cancel=job.token)
+
+        self._newest.start(tr("Testing the text"), work, done=self._show_result, failed=self._show_failure)
 
     def _simulator(self) -> Simulator | None:
         """What ran the whole chat as is chosen now, None where nothing has."""
@@ -281,13 +195,13 @@ class BenchPane(Pane):
         return session.runs.simulator(last)
 
     def _typed(self) -> None:
-        self.runner.cancel()
+        self._newest.cancel()
         self._pause.start()
 
     def _choice_changed(self) -> None:
         """What stands there was decided in another way than is chosen now."""
         if self.result is not None or self.text.toPlainText().strip():
-            self.runner.cancel()
+            self._newest.cancel()
             if self.behind.isChecked():
                 self.result = None  # it stays in sight until the chat was run again
             self._pause.start()
@@ -305,7 +219,8 @@ class BenchPane(Pane):
             self.alone.setChecked(True)
         self.text.setEnabled(project is not None)
         if not self._session.renewed:
-            self.runner.forget()
+            self._newest.cancel()
+            self._made = None  # the bench of another project is of no use
             self._show_result(None)
         elif self.behind.isChecked():
             self.result = None  # what stands there is from before; it stays in sight until the chat was run again
@@ -357,13 +272,10 @@ class BenchPane(Pane):
             self.empty.say(tr("Test a text"), text)
         self._pages.setCurrentWidget(self.empty)
 
-    def _tested(self, result: object) -> None:
-        if isinstance(result, BenchResult):
-            self._show_result(result)
-
-    def _show_failure(self, sentence: str) -> None:
+    def _show_failure(self, error: Exception) -> None:
+        logger.error("the text could not be tested: %s", error, exc_info=error)
         self._show_result(None)
-        self.state.setText(sentence)
+        self.state.setText(sentence_of(error))
 
     def _show_entry(self) -> None:
         entry = self._selection.entry

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtGui import QHelpEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtGui import QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from lorestudio.studio.tryout.bench import BenchRow
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import Column, Look, Marked, Words, one_line
 from lorestudio.ui.widgets.marks import fate_mark
+from lorestudio.ui.widgets.paint import shows_tip
 from lorestudio.ui.widgets.record_table import RecordTable
 
 ENTRY, KEY, WHY, TOKENS = range(4)
@@ -113,13 +114,13 @@ class BenchText(QPlainTextEdit):
 
     def event(self, event: QEvent) -> bool:
         """Qt: what a marked word belongs to, under the mouse."""
-        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            place = self.viewport().mapFrom(self, event.pos())
-            cursor = self.cursorForPosition(place)
-            inside = self.cursorRect(cursor).adjusted(-12, 0, 12, 0).contains(place)
-            QToolTip.showText(event.globalPos(), self.names_at(cursor.position()) if inside else "", self)
-            return True
-        return super().event(event)
+        return shows_tip(self, event, self._words_at) or super().event(event)
+
+    def _words_at(self, point: QPoint) -> str:
+        place = self.viewport().mapFrom(self, point)
+        cursor = self.cursorForPosition(place)
+        inside = self.cursorRect(cursor).adjusted(-12, 0, 12, 0).contains(place)
+        return self.names_at(cursor.position()) if inside else ""
 
     def _mark(self) -> None:
         if self.toPlainText() != self._text:

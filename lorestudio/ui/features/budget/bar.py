@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
     QFocusEvent,
     QFontMetricsF,
-    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lorestudio.trace.budget import ORIGINS, BudgetOrigin, BudgetView, Segment
+from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.paint import draw_focus, hairline, hatch
+from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
 
 CUT_SHARE: Final = 0.34
 """The part of the bar that everything cut may take at most; beyond it the cut part is not to scale."""
 
 _EMPTY: Final = BudgetView((), 0, None, 0, None)
 _SIDE, _TOP, _BAR = 12.0, 17.0, 24.0
+_CENTRE: Final = int(Qt.AlignmentFlag.AlignCenter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +38,25 @@ class _Placed:
     box: QRectF
 
 
-class BudgetBar(QWidget):
+def _in_line(bar: QRectF, segments: Iterable[Segment], left: float, scale: float) -> Iterator[_Placed]:
+    """Segments one behind the other, `scale` pixels for a token."""
+    for segment in segments:
+        wide = scale * segment.tokens
+        yield _Placed(segment, QRectF(left, bar.top(), wide, bar.height()))
+        left += wide
+
+
+class BudgetBar(Picture):
     """Arrow keys go from segment to segment, Enter chooses its entry; `entry_chosen` carries the id."""
 
     entry_chosen = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, tr("Token budget"), parent)
         self._view = _EMPTY
         self._current = -1
         self._chosen: int | None = None
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Token budget"))
-        theme.changed.connect(self.update)
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -83,14 +86,9 @@ class BudgetBar(QWidget):
         return (*self._view.inside, *self._view.cut)
 
     def _describe(self) -> None:
-        segment = self.current
-        if segment is None:
-            parts = [self._view.headline()]
-            parts += [item.describe(self._view.maximum) for item in self._shown()[:12]]
-            self.setAccessibleDescription(". ".join(parts))
-        else:
-            self.setAccessibleDescription(segment.describe(self._view.maximum))
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        segments = self._shown()[:12] if self.current is None else (self.current,)
+        parts = [item.describe(self._view.maximum) for item in segments]
+        tell(self, ". ".join(parts if self.current is not None else [self._view.headline(), *parts]))
 
     # ---- geometry ---------------------------------------------------------------------------------------------------
 
@@ -120,25 +118,14 @@ class BudgetBar(QWidget):
     def _placed(self) -> list[_Placed]:
         bar, width = self._bar(), self._budget_width()
         size = max(self._view.maximum or 0, self._view.used) or 1
-        left, placed = bar.left(), []
-        for segment in self._view.inside:
-            wide = width * segment.tokens / size
-            placed.append(_Placed(segment, QRectF(left, bar.top(), wide, bar.height())))
-            left += wide
-        cut = self._view.cut
-        total = sum(segment.tokens for segment in cut) or 1
-        left, room = bar.left() + width + 3, bar.width() - width - 3
-        for segment in cut:
-            wide = room * segment.tokens / total
-            placed.append(_Placed(segment, QRectF(left, bar.top(), wide, bar.height())))
-            left += wide
-        return placed
+        total = sum(segment.tokens for segment in self._view.cut) or 1
+        cut_at, room = bar.left() + width + 3, bar.width() - width - 3
+        inside = _in_line(bar, self._view.inside, bar.left(), width / size)
+        return [*inside, *_in_line(bar, self._view.cut, cut_at, room / total)]
 
     def _segment_at(self, place: QPointF) -> int:
-        for number_, item in enumerate(self._placed()):
-            if item.box.adjusted(0, -4, 0, 4).contains(place):
-                return number_
-        return -1
+        boxes = (item.box.adjusted(0, -4, 0, 4) for item in self._placed())
+        return next((at for at, box in enumerate(boxes) if box.contains(place)), -1)
 
     # ---- drawing ----------------------------------------------------------------------------------------------------
 
@@ -170,23 +157,24 @@ class BudgetBar(QWidget):
         box = item.box.adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(hairline(theme.color("fill_edge")))
         if segment.cut:
-            ground, _ink = theme.fill("purple")
-            painter.setBrush(theme.color("panel"))
-            painter.drawRect(box)
-            painter.setBrush(hatch(ground, theme))
-            painter.drawRect(box)
+            self._draw_cut(painter, box)
             return
         ground, ink = theme.fill(segment.origin.fill)
         painter.setBrush(ground)
         painter.drawRect(box)
         painter.setPen(ink)
         painter.setFont(scaled(self.font(), 0.86))
-        metrics = QFontMetricsF(painter.font())
         if box.width() > 46:
-            text = metrics.elidedText(segment.title, Qt.TextElideMode.ElideRight, box.width() - 8)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-        elif box.width() > metrics.horizontalAdvance(segment.origin.letter) + 3:
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, segment.origin.letter)
+            draw_words(painter, box.adjusted(4, 0, -4, 0), segment.title, _CENTRE)
+        elif box.width() > QFontMetricsF(painter.font()).horizontalAdvance(segment.origin.letter) + 3:
+            painter.drawText(box, _CENTRE, segment.origin.letter)
+
+    def _draw_cut(self, painter: QPainter, box: QRectF) -> None:
+        """The hatching that stands for what was cut."""
+        theme = self._theme
+        for brush in (theme.color("panel"), hatch(theme.fill("purple")[0], theme)):
+            painter.setBrush(brush)
+            painter.drawRect(box)
 
     def _draw_labels(self, painter: QPainter, budget: QRectF, placed: list[_Placed]) -> None:
         theme, view = self._theme, self._view
@@ -194,38 +182,29 @@ class BudgetBar(QWidget):
         metrics = QFontMetricsF(painter.font())
         painter.setPen(theme.color("text_muted"))
         above = QRectF(budget.left(), 0, budget.width(), _TOP - 2)
-        align = Qt.AlignmentFlag.AlignVCenter
         used_right = max((item.box.right() for item in placed if not item.segment.cut), default=budget.left())
         if view.free is not None:
             text = tr("{free} free", free=number(view.free))
             wide = metrics.horizontalAdvance(text)
-            if budget.right() - used_right > wide + 10:
-                painter.drawText(
-                    QRectF(used_right, budget.top(), budget.right() - used_right, budget.height()),
-                    int(align | Qt.AlignmentFlag.AlignHCenter),
-                    text,
-                )
+            room = budget.right() - used_right
+            if room > wide + 10:
+                painter.drawText(QRectF(used_right, budget.top(), room, budget.height()), _CENTRE, text)
             else:
-                painter.drawText(above, int(align | Qt.AlignmentFlag.AlignLeft), text)
+                painter.drawText(above, V_LEFT, text)
             limit = tr("limit {maximum}", maximum=number(view.maximum or 0))
-            painter.drawText(above.adjusted(0, 0, -4, 0), int(align | Qt.AlignmentFlag.AlignRight), limit)
+            painter.drawText(above.adjusted(0, 0, -4, 0), V_RIGHT, limit)
         if view.cut:
             tokens = number(sum(segment.tokens for segment in view.cut))
             beyond = QRectF(budget.right() + 5, 0, self.width() - budget.right() - 5, _TOP - 2)
-            text = tr("cut: {tokens}", tokens=tokens)
-            painter.drawText(beyond, int(align | Qt.AlignmentFlag.AlignLeft), text)
+            painter.drawText(beyond, V_LEFT, tr("cut: {tokens}", tokens=tokens))
             painter.setPen(hairline(theme.color("text"), 2))
             x = budget.right() + 1.5
             painter.drawLine(QPointF(x, budget.top() - 7), QPointF(x, budget.bottom() + 5))
 
     def _legend(self) -> list[tuple[BudgetOrigin | None, str]]:
         present = {segment.origin for segment in self._view.inside}
-        items: list[tuple[BudgetOrigin | None, str]] = [
-            (origin, tr(origin.word)) for origin in ORIGINS if origin in present
-        ]
-        if self._view.cut:
-            items.append((None, tr("cut by the budget")))
-        return items
+        cut = [(None, tr("cut by the budget"))] if self._view.cut else []
+        return [*((origin, tr(origin.word)) for origin in ORIGINS if origin in present), *cut]
 
     def _legend_lines(self) -> list[list[tuple[BudgetOrigin | None, str, float]]]:
         metrics = QFontMetricsF(scaled(self.font(), 0.88))
@@ -250,25 +229,17 @@ class BudgetBar(QWidget):
                 box = QRectF(left + 0.5, top + row * 18 + 2.5, 14, 13)
                 painter.setPen(hairline(theme.color("fill_edge")))
                 if origin is None:
-                    ground, _ink = theme.fill("purple")
-                    painter.setBrush(theme.color("panel"))
-                    painter.drawRect(box)
-                    painter.setBrush(hatch(ground, theme))
-                    painter.drawRect(box)
+                    self._draw_cut(painter, box)
                 else:
                     ground, ink = theme.fill(origin.fill)
                     painter.setBrush(ground)
                     painter.drawRoundedRect(box, 2, 2)
                     painter.setPen(ink)
                     painter.setFont(small)
-                    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, origin.letter)
+                    painter.drawText(box, _CENTRE, origin.letter)
                 painter.setFont(font)
                 painter.setPen(theme.color("text_muted"))
-                painter.drawText(
-                    QRectF(left + 19, top + row * 18, wide, 18),
-                    int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft),
-                    word,
-                )
+                painter.drawText(QRectF(left + 19, top + row * 18, wide, 18), V_LEFT, word)
                 left += wide
 
     # ---- keyboard and mouse -----------------------------------------------------------------------------------------
@@ -297,12 +268,6 @@ class BudgetBar(QWidget):
             self._current = 0
             self._describe()
         super().focusInEvent(event)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Qt: the focus ring goes."""
-        super().focusOutEvent(event)
-        self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Qt: a click chooses the entry."""
@@ -313,13 +278,7 @@ class BudgetBar(QWidget):
             self.update()
         super().mousePressEvent(event)
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: what is under the pointer, in words."""
-        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            place = self._segment_at(QPointF(event.pos()))
-            if place >= 0:
-                QToolTip.showText(event.globalPos(), self._shown()[place].describe(self._view.maximum), self)
-            else:
-                QToolTip.hideText()
-            return True
-        return super().event(event)
+    def words_at(self, point: QPoint) -> str:
+        """The segment at a place, in words."""
+        place = self._segment_at(QPointF(point))
+        return self._shown()[place].describe(self._view.maximum) if place >= 0 else ""

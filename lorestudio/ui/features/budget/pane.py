@@ -7,22 +7,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from functools import partial
 from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QListView,
-    QPushButton,
-    QSizePolicy,
-    QSlider,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtWidgets import QListView, QSizePolicy, QSlider, QWidget
 
 from lorestudio.settings.declaration import declared
 from lorestudio.studio.replay.simulator import Simulator
@@ -34,12 +23,14 @@ from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.summary import estimate
 from lorestudio.ui.features.budget.bar import BudgetBar
-from lorestudio.ui.shell.qt import ENTRY_ID
+from lorestudio.ui.shell.jobs import Newest
+from lorestudio.ui.shell.qt import ENTRY_ID, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, one_line
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, stack
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable
 
@@ -58,38 +49,21 @@ class BudgetSlider(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._budget = 0
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 0, 8, 2)
-        column.setSpacing(1)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        self.label = QLabel(self)
-        self.label.setProperty("kind", "small")
-        self.slider = QSlider(Qt.Orientation.Horizontal, self)
-        self.slider.setAccessibleName(tr("Try another token budget"))
-        self.slider.setToolTip(tr("Try another token budget: this reply is run again with it"))
+        self.label, self.told = label(self, kind="small", wrap=False), label(self, kind="small")
+        tip = tr("Try another token budget: this reply is run again with it")
+        self.slider = named(QSlider(Qt.Orientation.Horizontal, self), tr("Try another token budget"), tip)
         self.slider.setSingleStep(1)
         self.slider.setPageStep(10)
         self.slider.valueChanged.connect(self._moved)
-        self.keep = QPushButton(tr("Keep"), self)
-        self.keep.setAccessibleName(tr("Keep this budget for the whole chat"))
-        self.keep.setToolTip(tr("Set this token budget and replay the chat; it can be undone"))
-        self.keep.clicked.connect(lambda: self.applied.emit(self.value))
-        self.back = QPushButton(tr("Back"), self)
-        self.back.setAccessibleName(tr("Back to the budget of the settings"))
-        self.back.clicked.connect(self.reset)
-        for widget in (self.label, self.slider, self.keep, self.back):
-            row.addWidget(widget, 1 if widget is self.slider else 0)
-        self.told = QLabel(self)
-        self.told.setProperty("kind", "small")
-        self.told.setWordWrap(True)
+        self.keep = button(
+            self, tr("Keep"), lambda: self.applied.emit(self.value), name=tr("Keep this budget for the whole chat"),
+            tip=tr("Set this token budget and replay the chat; it can be undone"),
+        )  # fmt: skip
+        self.back = button(self, tr("Back"), self.reset, name=tr("Back to the budget of the settings"))
         self.told.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        column.addLayout(row)
-        column.addWidget(self.told)
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MS)
-        self._rest.timeout.connect(lambda: self.tried.emit(self.value))
+        tries = row(self.label, (self.slider, 1), self.keep, self.back, spacing=6)
+        column(tries, self.told, of=self, spacing=1, margins=(12, 0, 8, 2))
+        self._rest = later(self, lambda: self.tried.emit(self.value), REST_MS)
         self._show()
 
     @property
@@ -194,38 +168,29 @@ class BudgetPane(Pane):
         self.bar = BudgetBar(theme, self)
         self.bar.entry_chosen.connect(self._choose)
         self.model = segment_table(self)
-        self.list = QListView(self)
+        self.list = named(QListView(self, uniformItemSizes=True), tr("Budget as a list"))
         self.list.setModel(self.model)
         self.list.setItemDelegate(CellDelegate(theme, self.list))
-        self.list.setUniformItemSizes(True)
-        self.list.setAccessibleName(tr("Budget as a list"))
         self.list.setMouseTracking(True)
         self.list.setMinimumHeight(20)
         self.empty = EmptyState(theme, "budget", self)
-        self.caps = self._small_label(tr("Limits"))
         self.slider = BudgetSlider(self)
         self.slider.tried.connect(self._try)
         self.slider.left.connect(self._leave_trial)
         self.slider.applied.connect(self._keep)
-        self.no_budget = self._small_label(tr("Why no other budget can be tried"))
+        self.caps = named(label(self, kind="small"), tr("Limits"))
+        self.no_budget = named(label(self, kind="small"), tr("Why no other budget can be tried"))
+        self.counts = named(label(self, kind="small"), tr("How tokens were counted"))
         self._tried_on: Simulator | None = None
-        self._asked = 0
-        shown = QWidget(self)
-        column = QVBoxLayout(shown)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.bar)
-        column.addLayout(_indented(self.caps, 0))
-        column.addWidget(self.slider)
-        column.addLayout(_indented(self.no_budget, 0))
-        column.addWidget(self.list, 1)
-        self.counts = self._small_label(tr("How tokens were counted"))
-        column.addLayout(_indented(self.counts, 3))
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(shown)
-        self._pages.addWidget(self.empty)
+        self._trials = Newest(session.jobs)
+        caps, why, counts = (
+            row(told, margins=(12, around, 8, around))
+            for told, around in ((self.caps, 0), (self.no_budget, 0), (self.counts, 3))
+        )
+        parts = (self.bar, caps, self.slider, why, (self.list, 1), counts)
+        self._shown_page = holding(column(*parts, spacing=2, margins=(0, 4, 0, 0)))
+        self._pages = stack(self._shown_page, self.empty)
         self.column.addWidget(self._pages, 1)
-        self._shown_page = shown
         self.list.selectionModel().currentChanged.connect(self._row_chosen)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
@@ -241,13 +206,6 @@ class BudgetPane(Pane):
         return self.bar if self._pages.currentWidget() is self._shown_page else self
 
     # ---- inside -----------------------------------------------------------------------------------------------------
-
-    def _small_label(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setProperty("kind", "small")
-        label.setWordWrap(True)
-        label.setAccessibleName(name)
-        return label
 
     def _show(self) -> None:
         trace = self._session.runs.trace(self._selection.generation)
@@ -287,17 +245,16 @@ class BudgetPane(Pane):
         if not again and simulator is self._tried_on:
             return
         self._tried_on = simulator
-        self._asked += 1
+        self._trials.cancel()
         limit = token_limit(trace) if trace is not None else None
         known = simulator is not None and generation is not None and simulator.traces.get(generation) is trace
         kind = simulator.system.kind if simulator is not None and known else None
         most = limit.maximum if limit is not None else None
-        can_try = kind is not None and bool(kind.budget) and most is not None
-        can_try = can_try and project is not None and project.vault_state is not None
-        if can_try and trace is not None and kind is not None and most is not None:
+        can_change = project is not None and project.vault_state is not None and kind is not None and kind.budget
+        if can_change and trace is not None and kind is not None and most is not None:
             wanted = sum(segment.tokens for segment in budget_view(trace).segments)
             self.slider.set_budget(int(most), _least(kind), max(2 * int(most), wanted + 200))
-        self.slider.setVisible(can_try)
+        self.slider.setVisible(bool(can_change) and most is not None)
         self.no_budget.setText(tr(kind.no_budget) if kind is not None else "")
         self.no_budget.setVisible(bool(self.no_budget.text()))
 
@@ -307,28 +264,24 @@ class BudgetPane(Pane):
         if simulator is None or previewer is None:
             return
         settings = simulator.system.kind.with_budget(simulator.system.settings, tokens)
-        self._asked += 1
-        self._session.jobs.start(
+        self._trials.start(
             tr("Trying another budget"),
-            lambda _report: previewer.preview((), settings=settings),
-            done=partial(self._tried, self._asked),
-            failed=partial(self._trial_failed, self._asked),
+            lambda _job: previewer.preview((), settings=settings),
+            done=self._tried,
+            failed=self._trial_failed,
         )
 
-    def _tried(self, asked: int, preview: Preview) -> None:
-        if asked != self._asked:
-            return
+    def _tried(self, preview: Preview) -> None:
         self._show_budget(preview.trace)
         self.slider.say(trial_words(compare(preview.before, preview.trace)))
         self._show_entry()
 
-    def _trial_failed(self, asked: int, error: Exception) -> None:
+    def _trial_failed(self, error: Exception) -> None:
         logger.error("another budget could not be tried: %s", error, exc_info=error)
-        if asked == self._asked:
-            self.slider.say(sentence_of(error))
+        self.slider.say(sentence_of(error))
 
     def _leave_trial(self) -> None:
-        self._asked += 1
+        self._trials.cancel()
         if self._trace is not None:
             self._show_budget(self._trace)
             self._show_entry()
@@ -346,11 +299,11 @@ class BudgetPane(Pane):
 
     def _show_entry(self) -> None:
         self.bar.choose(self._selection.entry)
-        row = self.model.place_of(self._selection.entry)
-        if row >= 0 and self.list.currentIndex().row() != row:
-            self.list.setCurrentIndex(self.model.index(row, 0))
-        elif row < 0:
+        place = self.model.place_of(self._selection.entry)
+        if place < 0:
             self.list.selectionModel().clear()
+        elif self.list.currentIndex().row() != place:
+            self.list.setCurrentIndex(self.model.index(place, 0))
 
     def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         entry = current.data(ENTRY_ID)
@@ -409,10 +362,3 @@ def _headline(view: BudgetView) -> str:
         used, most = number(view.entries_used), number(view.entries_maximum)
         parts.append(tr("{used} of {most} entries", used=used, most=most))
     return " · ".join(parts)
-
-
-def _indented(label: QLabel, around: int) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(12, around, 8, around)
-    row.addWidget(label)
-    return row

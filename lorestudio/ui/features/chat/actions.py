@@ -25,6 +25,7 @@ from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import iconed
 
 MESSAGE_MENU: Final = (
     "message.edit", "message.insert", "message.hide", "message.delete", "message.branch", "", "swipe.choose",
@@ -67,7 +68,7 @@ class ChatFeature(Feature):
         self.composer.thrown_away.connect(self.replies.throw_away)
         self.streaming = StreamingReply(self.pane)
         self.replies.began.connect(self._reply_began)
-        self.replies.said.connect(self.composer.say_reply)
+        self.replies.said.connect(self.composer.reply_label.setText)
         self.replies.heard.connect(self.streaming.hear)
         self.replies.undecided.connect(self._reply_undecided)
         self.composer.changed.connect(self.streaming.put)
@@ -86,7 +87,7 @@ class ChatFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, chat = self.context, Where.CHAT
-        chosen, has_chat, waiting = self._has_chosen, now.has_chat, self._is_waiting
+        chosen, has_chat = self._has_chosen, now.has_chat
         return (
             Action(
                 "chat.new", "New chat…", "Chat", 0, self._new, icon="plus", tip="Begin a chat that is in no file yet",
@@ -113,15 +114,16 @@ class ChatFeature(Feature):
             ),
             Action(
                 "reply.get", "Get a reply", "Chat", 105, self.get_reply, ("R",), chat,
-                lambda: has_chat() and not waiting(), "play", "Have the next reply written",
+                lambda: has_chat() and not self.replies.busy, "play", "Have the next reply written",
             ),
             Action(
-                "reply.again", "Get another reply", "Chat", 110, self.get_another, ("Shift+R",), chat,
-                lambda: self._last_reply is not None and not waiting(), "reload", "A new swipe of the last reply",
+                "reply.again", "Get another reply", "Chat", 110, lambda: self._get(self._last_reply), ("Shift+R",),
+                chat, lambda: self._last_reply is not None and not self.replies.busy, "reload",
+                "A new swipe of the last reply",
             ),
             Action(
-                "reply.stop", "Stop writing", "Chat", 115, self.replies.stop, ("Ctrl+Alt+.",), when=waiting,
-                icon="stop",
+                "reply.stop", "Stop writing", "Chat", 115, self.replies.stop, ("Ctrl+Alt+.",), icon="stop",
+                when=lambda: self.replies.busy,
             ),
             Action("message.edit", "Edit message", "Chat", 200, self.edit, ("Return", "Enter"), chat, chosen, "pencil"),
             Action(
@@ -167,8 +169,7 @@ class ChatFeature(Feature):
         session.state_changed.connect(self._show_state)
         session.profiles_changed.connect(self._show_writers)
         session.setup_changed.connect(self._show_setup)
-        context.theme.changed.connect(self._paint)
-        self._paint()
+        iconed(context.theme, self.composer.reply_button, "play")
         self._show_writers()
         self._show_project()
 
@@ -209,9 +210,6 @@ class ChatFeature(Feature):
 
     def _has_chosen(self) -> bool:
         return self._chosen is not None
-
-    def _is_waiting(self) -> bool:
-        return self.replies.busy
 
     def _can_choose_swipe(self) -> bool:
         place, message = self._chosen, self._message
@@ -361,14 +359,9 @@ class ChatFeature(Feature):
         """Have the next reply written, or write it."""
         self._get(None)
 
-    def get_another(self) -> None:
-        """A new swipe of the last reply."""
-        place = self._last_reply
-        if place is not None:
-            self._get(place)
-
     def _get(self, place: int | None) -> None:
-        source = self._source()
+        """Have a reply written, at the end or as a new swipe of the message at a place."""
+        source = Source.named(self.writer) if self.writer else None
         hindrance = next(filter(None, (why(source) for why in self.hindrances)), None) if source is not None else None
         if hindrance is not None:
             self.context.say(hindrance)
@@ -381,9 +374,6 @@ class ChatFeature(Feature):
             self.composer.voice.setCurrentIndex(self.composer.voice.findData(Voice.CHARACTER))
             self._focus()
             self.context.flash(tr("Write the reply, or choose at “Reply” who writes it."))
-
-    def _source(self) -> Source | None:
-        return Source.named(self.writer) if self.writer else None
 
     def _choose_writer(self, name: str) -> None:
         self.context.settings.setValue("chat/writer", name)
@@ -402,7 +392,7 @@ class ChatFeature(Feature):
         generation = self.replies.generation
         if generation is not None:
             self.streaming.begin(generation)  # first: what comes next makes the list lower
-        self.composer.begin_reply("")
+        self.composer.begin_reply()
 
     def _reply_undecided(self, sentence: str) -> None:
         self.streaming.undecided()
@@ -417,9 +407,7 @@ class ChatFeature(Feature):
         text = tr("There is no reply. {sentence}", sentence=sentence)
         self.context.say(Notice(text, "error", actions=("reply.get", "profiles.edit"), key="reply"))
 
-    def _ask_cost(self, cost: object) -> None:
-        if not isinstance(cost, ReplyCost):
-            return
+    def _ask_cost(self, cost: ReplyCost) -> None:
         more = tr("The request holds card, persona, lore and chat. You are not asked again until the window is closed.")
         dialogs.ask_model(
             self.context.window, cost.profile, cost.sentence, more, lambda yes: self.replies.agree(cost.profile, yes)
@@ -456,9 +444,6 @@ class ChatFeature(Feature):
             replies = [item for item in self._session.generations if item.message < len(project.chat.messages)]
             self.pane.choose(replies[-1].message if replies else len(project.chat.messages))
         self.pane.view.setFocus()
-
-    def _paint(self) -> None:
-        self.composer.reply_button.setIcon(self.context.theme.icon("play"))
 
     def _show_menu(self, place: QPoint) -> None:
         view = self.pane.view

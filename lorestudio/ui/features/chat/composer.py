@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QPlainTextEdit,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QGridLayout, QMenu, QPlainTextEdit, QToolButton, QWidget
 
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, named, row
 
 MOST_LINES: Final = 6
 """The field grows to so many lines."""
@@ -83,34 +74,26 @@ class Composer(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._away = False
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 8, 4)
-        column.setSpacing(4)
-        column.addWidget(self._make_reply())
+        reply = self._make_reply()
         self._grid = QGridLayout()
         self._grid.setSpacing(6)
         self._grid.setColumnStretch(1, 1)
-        self.voice = QComboBox(self)
-        for voice in Voice:
-            self.voice.addItem("", voice)
-        self.voice.setAccessibleName(tr("Write as"))
-        self.voice.view().setAccessibleName(tr("Write as"))
+        self.voice = combo(self, tr("Write as"), dict.fromkeys(Voice, ""))
         self.voice.setToolTip(tr("As whom you write. What the system says reaches the model, and is not searched."))
         self.voice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.voice.setMaximumWidth(150)
-        self.field = MessageField(self)
+        tip = tr("Ctrl+Enter puts it into the chat, Escape goes back to the messages")
+        self.field = named(MessageField(self), tr("Message"), tip)
         self.field.setTabChangesFocus(True)
-        self.field.setAccessibleName(tr("Message"))
         self.field.setObjectName("Boxed")
         self.field.setPlaceholderText(tr("Write a message…"))
-        self.field.setToolTip(tr("Ctrl+Enter puts it into the chat, Escape goes back to the messages"))
         self.field.textChanged.connect(self._changed)
         self.field.finished.connect(self.write)
         self.field.given_up.connect(self.left)
         self._buttons = self._make_buttons()
         self._narrow: bool | None = None
         self._arrange(narrow=False)
-        column.addLayout(self._grid)
+        column(reply, self._grid, of=self, spacing=4, margins=(8, 4, 8, 4))
         self._writers = QActionGroup(self)
         self.show_names("", "")
         self._changed()
@@ -128,10 +111,7 @@ class Composer(QWidget):
             self._grid.removeWidget(widget)
         below = 1 if narrow else 0
         self._grid.addWidget(self.voice, below, 0, Qt.AlignmentFlag.AlignTop)
-        if narrow:
-            self._grid.addWidget(self.field, 0, 0, 1, 3)
-        else:
-            self._grid.addWidget(self.field, 0, 1)
+        self._grid.addWidget(self.field, 0, 0 if narrow else 1, 1, 3 if narrow else 1)
         self._grid.addWidget(self._buttons, below, 2, Qt.AlignmentFlag.AlignTop)
 
     # ---- writing ----------------------------------------------------------------------------------------------------
@@ -166,21 +146,17 @@ class Composer(QWidget):
             self._writers.addAction(action)
             action.triggered.connect(lambda _checked=False, name=name: self.writer_chosen.emit(name))
         menu.addSeparator()
-        menu.addAction(tr("Provider profiles…")).triggered.connect(lambda: self.wanted.emit("profiles.edit"))
-        menu.addAction(tr("Card, persona and prompt…")).triggered.connect(lambda: self.wanted.emit("chat.setup"))
+        menu.addAction(tr("Provider profiles…"), partial(self.wanted.emit, "profiles.edit"))
+        menu.addAction(tr("Card, persona and prompt…"), partial(self.wanted.emit, "chat.setup"))
         title = next((title for name, title in names if name == chosen), "")
         self.reply_button.setToolTip(tr("Replies: {writer}", writer=title))
         self.reply_button.setText(tr("Reply"))
 
     # ---- a reply that comes -----------------------------------------------------------------------------------------
 
-    def begin_reply(self, text: str) -> None:
-        """A reply is asked for; `text` says what is going on."""
-        self._show_reply(text, deciding=False)
-
-    def say_reply(self, text: str) -> None:
-        """Say what is going on."""
-        self.reply_label.setText(text)
+    def begin_reply(self) -> None:
+        """A reply is asked for; `reply_label` says what is going on."""
+        self._show_reply("", deciding=False)
 
     def offer_show(self, offered: bool) -> None:
         """Whether there is a button that leads to the reply."""
@@ -212,62 +188,33 @@ class Composer(QWidget):
         self.reply_box.show()
 
     def _make_reply(self) -> QWidget:
-        self.reply_box: QWidget = QWidget(self)
-        self.reply_text: QPlainTextEdit = QPlainTextEdit(self.reply_box)
-        self.reply_text.setAccessibleName(tr("What came of the reply"))
-        self.reply_text.textChanged.connect(lambda: self.changed.emit(self.reply_text.toPlainText()))
-        self.reply_text.setTabChangesFocus(True)
-        self.reply_text.setFixedHeight(self.reply_text.fontMetrics().lineSpacing() * REPLY_LINES + 12)
-        column = QVBoxLayout(self.reply_box)
-        column.setContentsMargins(0, 0, 0, 2)
-        column.setSpacing(4)
-        row = QHBoxLayout()
-        self.reply_label = QLabel(self.reply_box)
-        self.reply_label.setProperty("kind", "small")
-        self.reply_label.setWordWrap(True)
-        self.stop = QPushButton(tr("Stop"), self.reply_box)
-        self.stop.clicked.connect(lambda: self.wanted.emit("reply.stop"))
-        self.show_reply = QPushButton(tr("Show it"), self.reply_box)
-        self.show_reply.setToolTip(tr("Scroll to the reply that is being written, and follow it"))
-        self.show_reply.clicked.connect(self.shown)
-        self.keep = QPushButton(tr("Keep what came"), self.reply_box)
-        self.keep.setProperty("kind", "primary")
-        self.keep.clicked.connect(lambda: self.kept.emit(self.reply_text.toPlainText()))
-        self.throw = QPushButton(tr("Throw away"), self.reply_box)
-        self.throw.clicked.connect(self.thrown_away)
-        row.addWidget(self.reply_label, 1)
-        for button in (self.show_reply, self.stop):
-            row.addWidget(button)
-        choice = QHBoxLayout()  # below what went wrong, which has room for whole lines so
-        choice.addStretch(1)
-        choice.addWidget(self.throw)
-        choice.addWidget(self.keep)
+        self.reply_box = box = QWidget(self)
+        self.reply_text: QPlainTextEdit = named(QPlainTextEdit(box, tabChangesFocus=True), tr("What came of the reply"))
         self.reply_text.setObjectName("Boxed")
-        column.addWidget(self.reply_text)
-        column.addLayout(row)
-        column.addLayout(choice)
-        self.reply_box.hide()
-        return self.reply_box
+        self.reply_text.textChanged.connect(lambda: self.changed.emit(self.reply_text.toPlainText()))
+        self.reply_text.setFixedHeight(self.reply_text.fontMetrics().lineSpacing() * REPLY_LINES + 12)
+        self.reply_label = label(box, kind="small")
+        self.stop = button(box, tr("Stop"), lambda: self.wanted.emit("reply.stop"))
+        tip = tr("Scroll to the reply that is being written, and follow it")
+        self.show_reply = button(box, tr("Show it"), self.shown, tip=tip)
+        keep = tr("Keep what came")
+        self.keep = button(box, keep, lambda: self.kept.emit(self.reply_text.toPlainText()), kind="primary")
+        self.throw = button(box, tr("Throw away"), self.thrown_away)
+        state = row((self.reply_label, 1), self.show_reply, self.stop)
+        choice = row(1, self.throw, self.keep)  # below what went wrong, which has room for whole lines so
+        column(self.reply_text, state, choice, of=box, spacing=4, margins=(0, 0, 0, 2))
+        box.hide()
+        return box
 
     def _make_buttons(self) -> QWidget:
-        box = QWidget(self)
-        row = QHBoxLayout(box)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        self.send = QPushButton(tr("Write"), box)
-        self.send.setToolTip(tr("Put the message into the chat (Ctrl+Enter)"))
-        self.send.clicked.connect(self.write)
-        self.reply_button = QToolButton(box)
-        self.reply_button.setProperty("kind", "text")
-        self.reply_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.reply_button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
-        self.reply_button.setMenu(QMenu(self.reply_button))
-        self.reply_button.setAccessibleName(tr("Get a reply, and choose who writes it"))
-        self.reply_button.setIconSize(QSize(14, 14))
-        self.reply_button.clicked.connect(lambda: self.wanted.emit("reply.get"))
-        row.addWidget(self.send)
-        row.addWidget(self.reply_button)
-        return box
+        self.send = button(self, tr("Write"), self.write, tip=tr("Put the message into the chat (Ctrl+Enter)"))
+        self.reply_button = made = named(QToolButton(self), tr("Get a reply, and choose who writes it"), kind="text")
+        made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        made.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        made.setMenu(QMenu(made))
+        made.setIconSize(QSize(14, 14))
+        made.clicked.connect(lambda: self.wanted.emit("reply.get"))
+        return holding(row(self.send, made, spacing=4, margins=0), self)
 
     def _changed(self) -> None:
         lines = min(MOST_LINES, max(1, self.field.document().blockCount()))

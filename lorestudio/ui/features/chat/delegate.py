@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.ui.features.chat.composer import MessageField
 from lorestudio.ui.features.chat.model import ChatRow, Speaker
-from lorestudio.ui.shell.qt import ITEM, Index
+from lorestudio.ui.shell.qt import ITEM, V_LEFT, Index
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.marks import KeyMark
@@ -36,6 +36,7 @@ from lorestudio.ui.widgets.paint import (
     draw_focus,
     draw_glyph,
     draw_key_mark,
+    draw_words,
     hairline,
 )
 
@@ -50,8 +51,6 @@ _ROLE_WORD: Final = {
     Speaker.NARRATOR: "narrator, not searched for keys",
     Speaker.NEXT: "next reply",
 }
-_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,19 +204,14 @@ class ChatDelegate(QStyledItemDelegate):
             draw_key_mark(painter, QRectF(box.left(), box.top() + 1, wide, box.height() - 2), named, theme)
             ink = ink if named.refine else theme.color("on_mark")
         painter.setPen(ink)
-        painter.drawText(box, _LEFT, name)
+        painter.drawText(box, V_LEFT, name)
         left = box.left() + wrapper.horizontalAdvance(name) + 8
         painter.setFont(self._font(0.88))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
         word = row.writing or tr(_ROLE_WORD[row.speaker])
         remark = f"⚠ {row.remark}" if row.remark else ""
         note = " · ".join(part for part in (f"#{number(row.number)}", word, remark) if part)
-        room = right - left
-        painter.drawText(
-            QRectF(left, box.top(), max(room, 0), box.height()),
-            _LEFT,
-            metrics.elidedText(note, Qt.TextElideMode.ElideRight, max(room, 0)),
-        )
+        draw_words(painter, QRectF(left, box.top(), max(right - left, 0), box.height()), note)
 
     def _draw_text(self, painter: QPainter, box: QRectF, row: ChatRow, chosen: bool) -> None:
         theme, wrapper = self._theme, self.wrapper()
@@ -233,17 +227,17 @@ class ChatDelegate(QStyledItemDelegate):
             for mark, piece, _text in pieces:
                 draw_key_mark(painter, piece, mark, theme)
             painter.setPen(ink)
-            painter.drawText(QRectF(box.left(), top, box.width() + 20, height), _LEFT, part)
+            painter.drawText(QRectF(box.left(), top, box.width() + 20, height), V_LEFT, part)
             painter.setPen(theme.color("on_mark"))  # the marked words again, in the ink that belongs to their ground
             for mark, piece, text in pieces:
                 if not mark.refine:
-                    painter.drawText(QRectF(piece.left(), top, 2000, height), _LEFT, text)
+                    painter.drawText(QRectF(piece.left(), top, 2000, height), V_LEFT, text)
             top += height
         if layout.folded:
             painter.setFont(self._font(0.88, bold=True))
             painter.setPen(theme.color("on_accent_soft" if chosen else "accent"))
             text = tr("… more (X shows all)")
-            painter.drawText(QRectF(box.left(), top, box.width(), height), _LEFT, text)
+            painter.drawText(QRectF(box.left(), top, box.width(), height), V_LEFT, text)
 
     def _pieces(self, line: Line, part: str, row: ChatRow, box: QRectF) -> Iterator[tuple[KeyMark, QRectF, str]]:
         """What lies of the row's marks in one line: each mark, where its words stand, and these words."""

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
@@ -16,6 +16,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets import dialogs
 
 
 class ChatFiles(QObject):
@@ -34,7 +35,7 @@ class ChatFiles(QObject):
             return False
         return project.chat != disk.chat or project.controls != disk.controls
 
-    def save(self, then: Callable[[], None] | None = None) -> None:
+    def save(self, then: Callable[[], object] | None = None) -> None:
         """Write the chat into its file; ask for one where it has none, and for a demo."""
         project = self._session.project
         if project is None or project.chat is None:
@@ -45,43 +46,29 @@ class ChatFiles(QObject):
         else:
             self._write(path, then)
 
-    def save_as(self, then: Callable[[], None] | None = None) -> None:
+    def save_as(self, then: Callable[[], object] | None = None) -> None:
         """Ask for a file, and write the chat into it."""
         project = self._session.project
         if project is None or project.chat is None:
             return
         start = Path(str(self._settings.value("folders/chat", ""))) / self._name(project)
-        dialog = QFileDialog(self._window, tr("Save the chat as"), str(start))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([tr("SillyTavern chat (*.jsonl)"), tr("Plain text (*.txt)"), tr("All files (*)")])
-        dialog.setDefaultSuffix("jsonl")
+        filters = ";;".join((tr("SillyTavern chat (*.jsonl)"), tr("Plain text (*.txt)"), tr("All files (*)")))
 
-        def chosen(path: str) -> None:
-            self._settings.setValue("folders/chat", str(Path(path).parent))
-            self._write(Path(path), then, elsewhere=True, overwrite=True)  # the dialog has asked
+        def chosen(path: Path) -> None:
+            self._settings.setValue("folders/chat", str(path.parent))
+            self._write(path, then, elsewhere=True, overwrite=True)  # the dialog has asked
 
-        dialog.fileSelected.connect(chosen)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        dialogs.choose_new_file(self._window, tr("Save the chat as"), str(start), filters, "jsonl", chosen)
 
-    def ask_before_leaving(self, go: Callable[[], None]) -> bool:
+    def ask_before_leaving(self, go: Callable[[], object]) -> bool:
         """Ask what becomes of an unsaved chat before `go`; False where there is nothing to ask."""
-        if not self.unsaved:
-            return False
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Unsaved chat"))
-        box.setText(tr("The chat has changes that are not in its file."))
-        box.setInformativeText(tr("Messages that you wrote, edits, or what you chose for this chat."))
-        save = box.addButton(tr("Save chat"), QMessageBox.ButtonRole.AcceptRole)
-        discard = box.addButton(tr("Throw away"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(save)
-        save.clicked.connect(lambda: self.save(go))
-        discard.clicked.connect(go)
-        box.finished.connect(box.deleteLater)
-        box.open()
-        return True
+        if self.unsaved:
+            dialogs.ask_either(
+                self._window, tr("Unsaved chat"), tr("The chat has changes that are not in its file."),
+                tr("Messages that you wrote, edits, or what you chose for this chat."),
+                (tr("Save chat"), partial(self.save, go)), (tr("Throw away"), go),
+            )  # fmt: skip
+        return self.unsaved
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -94,7 +81,7 @@ class ChatFiles(QObject):
     def _write(
         self,
         path: Path,
-        then: Callable[[], None] | None,
+        then: Callable[[], object] | None,
         *,
         elsewhere: bool = False,
         overwrite: bool = False,
@@ -119,13 +106,18 @@ class ChatFiles(QObject):
                 then()
 
         def failed(error: Exception) -> None:
-            again = {"elsewhere": elsewhere, "overwrite": overwrite, "lossy": lossy}
+            again = {"overwrite": overwrite, "lossy": lossy}
             if isinstance(error, ChatChangedError):
-                self._ask_changed(error, lambda: self._write(path, then, **{**again, "overwrite": True}))
+                title, more = tr("The chat file was changed"), str(error.message)
+                other, anyway, again["overwrite"] = tr("Save as…"), tr("Overwrite"), True
             elif isinstance(error, ChatLosesError):
-                self._ask_losses(error, lambda: self._write(path, then, **{**again, "lossy": True}))
+                title, more = tr("Plain text cannot hold all of this chat"), "\n".join(error.losses)
+                other, anyway, again["lossy"] = tr("Choose another file…"), tr("Save as text anyway"), True
             else:
                 self._say(Notice(sentence_of(error), "error", key="chat"))
+                return
+            write = partial(self._write, path, then, elsewhere=elsewhere, **again)
+            dialogs.ask_either(self._window, title, f"{title}.", more, (other, self.save_as), (anyway, write))
 
         session.jobs.start(
             tr("Saving the chat"),
@@ -135,34 +127,6 @@ class ChatFiles(QObject):
             done=done,
             failed=failed,
         )
-
-    def _ask_changed(self, error: ChatChangedError, overwrite: Callable[[], None]) -> None:
-        box = self._box(tr("The chat file was changed"), str(error.message))
-        again = box.addButton(tr("Overwrite"), QMessageBox.ButtonRole.DestructiveRole)
-        other = box.addButton(tr("Save as…"), QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(other)
-        again.clicked.connect(overwrite)
-        other.clicked.connect(partial(self.save_as, None))
-        box.open()
-
-    def _ask_losses(self, error: ChatLosesError, anyway: Callable[[], None]) -> None:
-        box = self._box(tr("Plain text cannot hold all of this chat"), "\n".join(error.losses))
-        again = box.addButton(tr("Save as text anyway"), QMessageBox.ButtonRole.DestructiveRole)
-        other = box.addButton(tr("Choose another file…"), QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(other)
-        again.clicked.connect(anyway)
-        other.clicked.connect(partial(self.save_as, None))
-        box.open()
-
-    def _box(self, title: str, text: str) -> QMessageBox:
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(title)
-        box.setText(title + ".")
-        box.setInformativeText(text)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.finished.connect(box.deleteLater)
-        return box
 
 
 def _gained(project: Project) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from PySide6.QtCore import QAbstractListModel, QObject, Qt, Signal
@@ -12,7 +12,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.trace.model import Trace
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
 from lorestudio.ui.shell.words import count, shorten, tr
-from lorestudio.ui.widgets.marks import KeyMark, KeyQuery, spans
+from lorestudio.ui.widgets.marks import KeyMark, KeyQuery
 
 
 class Speaker(StrEnum):
@@ -40,16 +40,10 @@ class ChatRow:
     swipe: int = 0
     swipes: int = 1
     chip: str = ""
-    trimmed: int = 0
     marks: tuple[KeyMark, ...] = ()
     expanded: bool = False
     remark: str = ""
     writing: str = ""
-
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """The ranges of `text` that are marked."""
-        return spans(self.marks)
 
     def describe(self) -> str:
         """The row in words, for screen readers."""
@@ -122,11 +116,8 @@ class ChatList(QAbstractListModel):
 
     def refresh(self, messages: tuple[int, ...] | None = None) -> None:
         """The runs of these messages changed, or of all."""
-        if messages is None:
-            self._rows.clear()
-        else:
-            for message in messages:
-                self._rows.pop(message, None)
+        for message in [*self._rows] if messages is None else messages:
+            self._rows.pop(message, None)
         self.marks_changed.emit()
 
     def lengths(self) -> list[int]:
@@ -220,37 +211,17 @@ class ChatList(QAbstractListModel):
         swipe = self.viewed_swipe(message)
         trace = self._trace_of(message, swipe)
         coming = self._reply if self._reply is not None and self._reply[0] == message else None
-        trimmed = sum(injection.truncated for injection in trace.injections) if trace is not None else 0
+        chip, remark = chip_text(trace), self._remarks.get(message, "")
         if message >= len(self._chat.messages):
             name = self._chat.character_name or tr("Character")
-            text = tr("The reply to come. This is what would be sent now.")
-            remark = self._remarks.get(message, "")
             if coming is not None and coming[1]:
                 return ChatRow(message, name, Speaker.CHARACTER, coming[1], expanded=True, writing=coming[2])
-            return ChatRow(message, name, Speaker.NEXT, text, chip=chip_text(trace), trimmed=trimmed, remark=remark)
+            text = tr("The reply to come. This is what would be sent now.")
+            return ChatRow(message, name, Speaker.NEXT, text, chip=chip, remark=remark)
         record = self._chat.messages[message]
+        row = ChatRow(message, record.name or tr("(no name)"), speaker(record), "", swipe, self.swipes(message))
         if coming is not None:
-            return ChatRow(
-                message,
-                record.name or tr("(no name)"),
-                speaker(record),
-                coming[1],
-                swipe,
-                self.swipes(message),
-                expanded=True,
-                writing=coming[2],
-            )
+            return replace(row, text=coming[1], expanded=True, writing=coming[2])
         text = record.swipes[swipe] if message in self._viewed and swipe < len(record.swipes) else record.text
-        return ChatRow(
-            message,
-            record.name or tr("(no name)"),
-            speaker(record),
-            text,
-            swipe,
-            self.swipes(message),
-            chip_text(trace),
-            trimmed,
-            self._query.marks(message, text),
-            message in self._expanded,
-            remark=self._remarks.get(message, ""),
-        )
+        marks, expanded = self._query.marks(message, text), message in self._expanded
+        return replace(row, text=text, chip=chip, marks=marks, expanded=expanded, remark=remark)

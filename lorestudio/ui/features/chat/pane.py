@@ -5,16 +5,15 @@ How the chat is run: the system, its mode, who answers where a model decides, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QActionGroup, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QToolButton, QWidget
 
 from lorestudio.domain.chat import Chat, Generation
-from lorestudio.domain.lifecycle import Progress
 from lorestudio.settings.sections import dump_section
 from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.modes import Mode
@@ -37,6 +36,7 @@ from lorestudio.ui.state.choices import (
 )
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import holding, named, row, stack
 from lorestudio.ui.widgets.marks import KeyQuery
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -64,22 +64,13 @@ class ModeBar(QWidget):
         self._theme = theme
         self._choice = RunChoice()
         self._profiles: tuple[Profile, ...] = ()
-        row = QHBoxLayout(self)
-        row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)  # see resizeEvent
-        row.setContentsMargins(8, 0, 8, 4)
-        row.setSpacing(4)
-        self.system = self._button()
-        self.mode = self._button()
-        self.source = self._button()
+        self.system, self.mode, self.source = self._button(), self._button(), self._button()
         self._sources = QActionGroup(self)  # one for all fillings of the menu
-        self.switches = QToolButton(self)
-        self.switches.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.switches = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.switches.clicked.connect(lambda: self.wanted.emit(self._door))
-        row.addWidget(self.system)
-        row.addWidget(self.mode)
-        row.addWidget(self.source)
-        row.addStretch(1)
-        row.addWidget(self.switches)
+        line = row(self.system, self.mode, self.source, 1, self.switches, spacing=4, margins=(8, 0, 8, 4))
+        line.setSizeConstraint(QBoxLayout.SizeConstraint.SetNoConstraint)  # see resizeEvent
+        self.setLayout(line)
         self._fill_systems()
         self._fill_modes()
         theme.changed.connect(self._paint)
@@ -88,24 +79,21 @@ class ModeBar(QWidget):
     def show_choice(self, choice: RunChoice, profiles: Sequence[Profile]) -> None:
         """Show what is chosen; `profiles` can be chosen too."""
         self._choice, self._profiles = choice, tuple(profiles)
-        system = system_title(choice.system)
-        self.system.setText(shorten(system, LONGEST_NAME))
-        self.system.setAccessibleName(tr("System: {system}", system=system))
-        self.system.setToolTip(tr("System: {system}. {help}", system=system, help=system_help(choice.system)))
-        for action in self.system.menu().actions():
-            action.setChecked(action.data() == choice.system)
+        system, mode, source = system_title(choice.system), mode_caption(choice.mode), source_title(choice.source)
+        idle = "" if choice.asks_model else " " + tr("Nobody is asked in keywords-only mode.")
+        for button, text, name, tip in (
+            (self.system, shorten(system, LONGEST_NAME), tr("System: {system}", system=system),
+             tr("System: {system}. {help}", system=system, help=system_help(choice.system))),
+            (self.mode, mode, tr("Mode: {mode}", mode=mode), tr("Mode. {help}", help=mode_help(choice.mode))),
+            (self.source, shorten(source, LONGEST_NAME), tr("Answers: {source}", source=source),
+             tr("Answers: {source}. {help}", source=source, help=source_help(choice.source)) + idle),
+        ):  # fmt: skip
+            named(button, name, tip).setText(text)
+        for button, chosen in ((self.system, choice.system), (self.mode, choice.mode.value)):
+            for action in button.menu().actions():
+                action.setChecked(action.data() == chosen)
         for button in (self.mode, self.source):
             button.setVisible(choice.is_main)
-        self.mode.setText(mode_caption(choice.mode))
-        self.mode.setAccessibleName(tr("Mode: {mode}", mode=mode_caption(choice.mode)))
-        self.mode.setToolTip(tr("Mode. {help}", help=mode_help(choice.mode)))
-        for action in self.mode.menu().actions():
-            action.setChecked(action.data() == choice.mode.value)
-        title = source_title(choice.source)
-        self.source.setText(shorten(title, LONGEST_NAME))
-        self.source.setAccessibleName(tr("Answers: {source}", source=title))
-        idle = "" if choice.asks_model else " " + tr("Nobody is asked in keywords-only mode.")
-        self.source.setToolTip(tr("Answers: {source}. {help}", source=title, help=source_help(choice.source)) + idle)
         self._show_door(choice)
         self._fill_sources()
         self._paint()
@@ -153,72 +141,51 @@ class ModeBar(QWidget):
         self.switches.setToolTip(self.switches.accessibleName())
 
     def _button(self) -> QToolButton:
-        button = QToolButton(self)
-        button.setProperty("kind", "text")
+        button = named(QToolButton(self), "", kind="text")
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(button)
-        menu.setToolTipsVisible(True)
-        button.setMenu(menu)
+        button.setMenu(QMenu(button, toolTipsVisible=True))
         return button
 
     def _fill_systems(self) -> None:
         menu = self.system.menu()
         group = QActionGroup(menu)
         for system in KINDS:
-            action = menu.addAction(system_title(system))
-            action.setCheckable(True)
+            action = _choice(group, system_title(system), system_help(system), partial(self.system_chosen.emit, system))
             action.setData(system)
-            action.setToolTip(system_help(system))
-            action.triggered.connect(partial(self._choose_system, system))
-            group.addAction(action)
+            menu.addAction(action)
         menu.addSeparator()
-        menu.addAction(tr("Settings of the system…")).triggered.connect(lambda: self.wanted.emit("system.settings"))
-        menu.addAction(tr("Lorebooks of World Info…")).triggered.connect(lambda: self.wanted.emit("worldinfo.books"))
-        menu.addAction(tr("Compare systems…")).triggered.connect(lambda: self.wanted.emit("systems.compare"))
+        menu.addAction(tr("Settings of the system…"), partial(self.wanted.emit, "system.settings"))
+        menu.addAction(tr("Lorebooks of World Info…"), partial(self.wanted.emit, "worldinfo.books"))
+        menu.addAction(tr("Compare systems…"), partial(self.wanted.emit, "systems.compare"))
 
     def _fill_modes(self) -> None:
         menu = self.mode.menu()
         group = QActionGroup(menu)
         for mode in Mode:
-            action = menu.addAction(mode_caption(mode))
-            action.setCheckable(True)
+            action = _choice(group, mode_caption(mode), mode_help(mode), partial(self.mode_chosen.emit, mode))
             action.setData(mode.value)
-            action.setToolTip(mode_help(mode))
-            action.triggered.connect(partial(self._choose_mode, mode))
-            group.addAction(action)
+            menu.addAction(action)
 
     def _fill_sources(self) -> None:
         menu = self.source.menu()
+        menu.clear()
         for action in self._sources.actions():
             self._sources.removeAction(action)
-        menu.clear()
+            action.deleteLater()
         kinds = AnswerKind
         known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
         known += [Source(kinds.PROVIDER, profile.name) for profile in self._profiles]
         if self._choice.source.kind is kinds.PROVIDER and self._choice.source not in known:
             known.append(self._choice.source)
         for source in [*known, Source(kinds.TYPED)]:
-            action = menu.addAction(source_title(source))
-            action.setCheckable(True)
+            choose = partial(self.source_chosen.emit, source)
+            action = _choice(self._sources, source_title(source), source_help(source), choose)
             action.setChecked(source == self._choice.source)
-            action.setToolTip(source_help(source))
-            action.triggered.connect(partial(self._choose_source, source))
-            self._sources.addAction(action)
+            menu.addAction(action)
         menu.addSeparator()
-        menu.addAction(tr("Provider profiles…")).triggered.connect(lambda: self.wanted.emit("profiles.edit"))
-        menu.addAction(tr("Replay, asking everything again…")).triggered.connect(
-            lambda: self.wanted.emit("replay.fresh")
-        )
-
-    def _choose_system(self, system: str, _checked: bool = False) -> None:
-        self.system_chosen.emit(system)
-
-    def _choose_mode(self, mode: Mode, _checked: bool = False) -> None:
-        self.mode_chosen.emit(mode)
-
-    def _choose_source(self, source: Source, _checked: bool = False) -> None:
-        self.source_chosen.emit(source)
+        menu.addAction(tr("Provider profiles…"), partial(self.wanted.emit, "profiles.edit"))
+        menu.addAction(tr("Replay, asking everything again…"), partial(self.wanted.emit, "replay.fresh"))
 
     def _paint(self) -> None:
         kinds = AnswerKind
@@ -227,6 +194,13 @@ class ModeBar(QWidget):
         self.mode.setIcon(self._theme.icon("ai" if self._choice.asks_model else "search"))
         self.source.setIcon(self._theme.icon(icons[self._choice.source.kind]))
         self.switches.setIcon(self._theme.icon("switches", "accent" if self._choice.fixed else "text_muted"))
+
+
+def _choice(group: QActionGroup, title: str, tip: str, chosen: Callable[[], object]) -> QAction:
+    """One of several in a menu."""
+    action = QAction(title, group, checkable=True, toolTip=tip)
+    action.triggered.connect(lambda _on: chosen())
+    return action
 
 
 LONG_SECONDS: Final = 0.4
@@ -258,7 +232,7 @@ class ChatPane(Pane):
         self._session, self._selection = session, selection
         self.model = ChatList(self)
         self.model.set_traces(self._trace_of)
-        self.view = MessageList(self)
+        self.view = named(MessageList(self), tr("Messages"))
         self.view.setModel(self.model)
         self.delegate = MessageDelegate(theme, self.view)
         self.view.setItemDelegate(self.delegate)
@@ -266,22 +240,17 @@ class ChatPane(Pane):
         self.view.verticalScrollBar().setSingleStep(24)
         self.view.setMouseTracking(True)
         self.view.setEditTriggers(MessageList.EditTrigger.NoEditTriggers)
-        self.view.setAccessibleName(tr("Messages"))
         self.empty = EmptyState(theme, "chat", self)
         self.empty.pressed.connect(self.wanted)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.view)
-        self._pages.addWidget(self.empty)
+        self._pages = stack(self.view, self.empty)
         self.strip = ProgressStrip(self)
         self.strip.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
-        self.buttons: dict[str, QToolButton] = {}
         self.modes = ModeBar(theme, self)
         self.modes.wanted.connect(self.wanted)
         self.modes.mode_chosen.connect(lambda mode: session.replays.choose(mode=mode))
         self.modes.source_chosen.connect(lambda source: session.replays.choose(source=source))
-        self.column.addWidget(self._make_controls())
-        self.column.addWidget(self.modes)
-        self.column.addWidget(self.strip)
+        for part in (self._make_controls(), self.modes, self.strip):
+            self.column.addWidget(part)
         self.column.addWidget(self._pages, 1)
         self.delegate.swipe_wanted.connect(self.step_swipe)
         self.delegate.fold_wanted.connect(self.model.toggle_expanded)
@@ -292,7 +261,7 @@ class ChatPane(Pane):
         session.choice_changed.connect(self._show_choice)
         session.profiles_changed.connect(self._show_choice)
         session.live_changed.connect(self._show_live)
-        session.progress.connect(self._show_progress)
+        session.progress.connect(lambda progress: self.strip.set_progress(progress.done, progress.total))
         selection.generation_changed.connect(self._show_message)
         selection.entry_changed.connect(self._highlight)
         theme.changed.connect(self.view.viewport().update)
@@ -374,28 +343,15 @@ class ChatPane(Pane):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _make_controls(self) -> QWidget:
-        bar = QWidget(self)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.setSpacing(2)
-        for action in CONTROLS:
-            self.buttons[action] = button = QToolButton(bar)
-            row.addWidget(button)
-            if action == "message.previous":
-                self.go = _Number(bar)
-                self.go.setFixedWidth(46)
-                self.go.setAlignment(Qt.AlignmentFlag.AlignCenter)
-                self.go.setAccessibleName(tr("Message number"))
-                self.go.setToolTip(tr("Message number; Enter goes there (G)"))
-                self.go.returnPressed.connect(self._go)
-                self.go.left.connect(self._leave_number)
-                row.addWidget(self.go)
-        row.addStretch(1)
-        self.buttons["replay.all"] = play = QToolButton(bar)
-        play.setProperty("kind", "text")
-        play.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        row.addWidget(play)
-        return bar
+        self.buttons = {name: QToolButton(self) for name in (*CONTROLS, "replay.all")}
+        first, previous, after, last, play = self.buttons.values()
+        named(play, "", kind="text").setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.go = named(_Number(self), tr("Message number"), tr("Message number; Enter goes there (G)"))
+        self.go.setFixedWidth(46)
+        self.go.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.go.returnPressed.connect(self._go)
+        self.go.left.connect(self._leave_number)
+        return holding(row(first, previous, self.go, after, last, 1, play, spacing=2, margins=(8, 4, 8, 4)))
 
     def _go(self) -> None:
         text = self.go.text().strip().lstrip("#")
@@ -422,19 +378,12 @@ class ChatPane(Pane):
         if project is None:
             self.empty.say(tr("No chat yet"), tr("Open a vault first, then the chat that used it."))
         else:
-            self.empty.say(
-                tr("This vault has no chat open"),
-                tr("Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt."),
-                (
-                    ("chat.open", tr("Open chat…")),
-                    ("pane.bench", tr("Test a text")),
-                    ("demo.open", tr("Open the demo")),
-                ),
-            )
+            text = tr("Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt.")
+            doors = (("chat.open", "Open chat…"), ("pane.bench", "Test a text"), ("demo.open", "Open the demo"))
+            self.empty.say(tr("This vault has no chat open"), text, tuple((name, tr(title)) for name, title in doors))
         self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
-        name = project.chat_path.name if project is not None and project.chat_path is not None else ""
-        messages = count(len(chat.messages), "message", "messages") if chat is not None else ""
-        self.note_changed.emit(" · ".join(part for part in (name, messages) if part))
+        if chat is None:
+            self.note_changed.emit("")
         self.go.setEnabled(chat is not None)
         self.modes.setEnabled(project is not None)
 
@@ -462,9 +411,6 @@ class ChatPane(Pane):
         live = self._session.replays.live
         if live is not None and live.elapsed() >= LONG_SECONDS:
             self.strip.show_stage(live.stage, live.elapsed())
-
-    def _show_progress(self, progress: Progress) -> None:
-        self.strip.set_progress(progress.done, progress.total)
 
     def _chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid():

@@ -6,16 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QFormLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFormLayout, QSpinBox, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.ranges import MessageRange, time_left_words
@@ -25,6 +16,7 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import button, column, label, named, row
 
 
 class RangeDialog(QDialog):
@@ -41,37 +33,22 @@ class RangeDialog(QDialog):
         self.setWindowTitle(tr("Replay some messages"))
         self._generations, self._done = generations, done
         last = generations[-1].message if generations else 0
-        self.first, self.last = QSpinBox(self), QSpinBox(self)
-        for box, name in ((self.first, tr("From message")), (self.last, tr("To message"))):
-            box.setRange(0, last)
-            box.setPrefix("#")
-            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys do the same
-            box.setAccessibleName(name)
-        self.first.setValue(message or 0)
-        self.last.setValue(last)
-        column = QVBoxLayout(self)
+        self.meaning = label(self, kind="muted")
+        self.first, self.last = QSpinBox(self, prefix="#"), QSpinBox(self, prefix="#")
         form = QFormLayout()
-        form.addRow(tr("From message"), self.first)
-        form.addRow(tr("To message"), self.last)
-        column.addLayout(form)
-        self.meaning = QLabel(self)
-        self.meaning.setWordWrap(True)
+        for box, name, value in (
+            (self.first, tr("From message"), message or 0), (self.last, tr("To message"), last),
+        ):  # fmt: skip
+            named(box, name).setRange(0, last)
+            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys do the same
+            box.setValue(value)
+            form.addRow(name, box)
         self.meaning.setMinimumWidth(360)
         self.meaning.setMinimumHeight(3 * self.meaning.fontMetrics().height())
         self.meaning.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.meaning.setProperty("kind", "muted")
-        column.addWidget(self.meaning, 1)
-        buttons = QHBoxLayout()
-        cancel = QPushButton(tr("Cancel"), self)
-        cancel.clicked.connect(self.reject)
-        self.go = QPushButton(tr("Replay"), self)
-        self.go.setProperty("kind", "primary")
+        self.go = button(self, tr("Replay"), self.accept, kind="primary")
         self.go.setDefault(True)
-        self.go.clicked.connect(self.accept)
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.go)
-        column.addLayout(buttons)
+        column(form, (self.meaning, 1), row(1, button(self, tr("Cancel"), self.reject), self.go), of=self)
         for box in (self.first, self.last):
             box.valueChanged.connect(self._explain)
         self._explain()
@@ -92,7 +69,7 @@ class RangeDialog(QDialog):
             return
         self.go.setEnabled(True)
         sentences = [tr("{runs}, swipes included.", runs=count(part.stop - part.start, "run", "runs"))]
-        missing = part.before(self._done)
+        missing = max(0, part.start - self._done)
         if missing:
             text = tr(
                 "{before} missing before them; what these leave is where the range begins, so they are run first."
@@ -142,39 +119,27 @@ class ReplayFeature(Feature):
                 "replay.follow", "Go to the reply that is running", "Run", 25, self._follow, when=self._is_replaying
             ),
             Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=self._is_replaying, icon="stop"),
-            Action(
-                "message.first", "First message", "Run", 100, partial(pane.go_to_end, last=False), ("Home",), chat,
-                has_chat, "first",
-            ),
-            Action(
-                "message.previous", "Previous message", "Run", 105, partial(pane.step, -1), ("Left",), chat, has_chat,
-                "previous",
-            ),
-            Action(
-                "message.next", "Next message", "Run", 110, partial(pane.step, 1), ("Right",), chat, has_chat, "next"
-            ),
-            Action(
-                "message.last", "Last message", "Run", 115, partial(pane.go_to_end, last=True), ("End",), chat,
-                has_chat, "last",
+            *(
+                Action(f"message.{way}", f"{way.capitalize()} message", "Run", order, do, (key,), chat, has_chat, way)
+                for way, order, do, key in (
+                    ("first", 100, partial(pane.go_to_end, last=False), "Home"),
+                    ("previous", 105, partial(pane.step, -1), "Left"),
+                    ("next", 110, partial(pane.step, 1), "Right"),
+                    ("last", 115, partial(pane.go_to_end, last=True), "End"),
+                )
             ),
             Action(
                 "message.number", "Go to message number…", "Run", 120, self._go_to_number, ("G",), Where.RUNS, has_chat
             ),
-            Action(
-                "message.previous_change", "Previous message with a change", "Run", 125, partial(pane.step_change, -1),
-                ("K",), Where.RUNS, now.has_trace,
+            *(
+                Action(f"message.{way}_change", f"{way.capitalize()} message with a change", "Run", order,
+                       partial(pane.step_change, steps), (key,), Where.RUNS, now.has_trace)
+                for way, order, steps, key in (("previous", 125, -1, "K"), ("next", 130, 1, "J"))
             ),
-            Action(
-                "message.next_change", "Next message with a change", "Run", 130, partial(pane.step_change, 1), ("J",),
-                Where.RUNS, now.has_trace,
-            ),
-            Action(
-                "swipe.previous", "Previous swipe", "Run", 200, partial(self._step_swipe, -1), ("Shift+Left",), chat,
-                self._has_swipes,
-            ),
-            Action(
-                "swipe.next", "Next swipe", "Run", 205, partial(self._step_swipe, 1), ("Shift+Right",), chat,
-                self._has_swipes,
+            *(
+                Action(f"swipe.{way}", f"{way.capitalize()} swipe", "Run", order, partial(self._step_swipe, steps),
+                       (key,), chat, self._has_swipes)
+                for way, order, steps, key in (("previous", 200, -1, "Shift+Left"), ("next", 205, 1, "Shift+Right"))
             ),
             Action(
                 "message.expand", "Show all of a long message", "Run", 210, pane.toggle_expanded, ("X",), chat,
@@ -224,33 +189,23 @@ class ReplayFeature(Feature):
         self._chat.strip.stopping()
         self.context.session.replays.cancel()
 
-    def _ask_cost(self, finished: object) -> None:
-        if isinstance(finished, Finished):
-            name = finished.wanted.choice.source.profile
-            more = tr("Answers are recorded beside the chat; what is recorded is not asked for again.")
-            dialogs.confirm(
-                self.context.window,
-                tr("Ask {name}?", name=name),
-                finished.cost,
-                tr("Ask {name}", name=name),
-                partial(self.context.session.replays.begin, finished),
-                more,
-            )
+    def _ask_cost(self, finished: Finished) -> None:
+        name = finished.wanted.choice.source.profile
+        more = tr("Answers are recorded beside the chat; what is recorded is not asked for again.")
+        begin = partial(self.context.session.replays.begin, finished)
+        title, yes = tr("Ask {name}?", name=name), tr("Ask {name}", name=name)
+        dialogs.confirm(self.context.window, title, finished.cost, yes, begin, more)
 
-    def _replay(self, messages: object) -> None:
-        if isinstance(messages, MessageRange):
-            try:
-                self.context.session.replays.run_range(messages)
-            except ValueError as error:
-                self.context.say(Notice(str(error), "warning"))
+    def _replay(self, messages: MessageRange) -> None:
+        try:
+            self.context.session.replays.run_range(messages)
+        except ValueError as error:
+            self.context.say(Notice(str(error), "warning"))
 
-    def _show_news(self, news: object) -> None:
-        if isinstance(news, ReplayNews):
-            self._chat.strip.set_outlook(tr(time_left_words(news.left)), news.before)
+    def _show_news(self, news: ReplayNews) -> None:
+        self._chat.strip.set_outlook(tr(time_left_words(news.left)), news.before)
 
-    def _say_outcome(self, tally: object) -> None:
-        if not isinstance(tally, Tallied):
-            return
+    def _say_outcome(self, tally: Tallied) -> None:
         if not tally.begun:
             self.context.flash(tr("Everything is up to date: there was nothing to run."))
         elif tally.before:

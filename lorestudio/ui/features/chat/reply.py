@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from PySide6.QtCore import QObject, Signal
@@ -38,21 +38,17 @@ class ReplyCost:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    reply: ChatReply
-    speaker: str
-
-
 @dataclass(slots=True, eq=False)
 class _ReplyAsking:
-    """One reply under way. `made` is the chat with room for it; `own_swipe` says that the room is an empty swipe."""
+    """One reply under way. `made` is the chat with room for it; `own_swipe` says that the room is an empty swipe.
+
+    For another swipe what is recorded is asked for again.
+    """
 
     source: Source
     generation: Generation
     made: Chat
     own_swipe: bool
-    fresh: bool
     job: Job | None = None
     text: str = ""
     speaker: str = ""
@@ -128,7 +124,7 @@ class ReplyWork(QObject):
         if project is None or project.chat is None or self.busy:
             return
         made, generation = room_for_reply(project.chat, place, local_now())
-        self._asking = _ReplyAsking(source, generation, made, place is not None, fresh=place is not None)
+        self._asking = _ReplyAsking(source, generation, made, place is not None)
         self.began.emit()
         self.said.emit(tr("Waiting for the lore of this reply…"))
         if made is not project.chat:
@@ -147,21 +143,15 @@ class ReplyWork(QObject):
 
     def stop(self) -> None:
         """Stop; what came so far is the person's to keep."""
-        asking = self._asking
-        if asking is None:
-            return
-        if asking.asked:
-            asking.stop()
+        if self._asking is not None and self._asking.asked:
+            self._asking.stop()
         else:
             self._give_up("")
 
     def keep(self, text: str) -> None:
         """Put what came into the chat."""
-        asking = self._asking
-        if asking is None:
-            return
-        if text.strip():
-            self._put(asking, ChatReply(text))
+        if self._asking is not None and text.strip():
+            self._put(self._asking, ChatReply(text))
         else:
             self.throw_away()
 
@@ -185,8 +175,13 @@ class ReplyWork(QObject):
         asking.asked = True
         self.said.emit(tr("Asking for the reply…"))
 
-        async def work(job: Job) -> _Written | ReplyCost:
-            return await self._ask(asking, project, trace, job)
+        async def work(job: Job) -> tuple[ChatReply, str] | ReplyCost:
+            """Assemble, say what it costs where nobody knows yet, ask; the reply comes with who speaks."""
+            prepared = await asyncio.to_thread(self._prepare, asking, project, trace, job)
+            if isinstance(prepared, ReplyCost):
+                return prepared
+            answers, request, speaker = prepared
+            return await answers.answer(request), speaker
 
         asking.job = self._session.jobs.start(
             tr("Writing a reply"),
@@ -196,29 +191,16 @@ class ReplyWork(QObject):
             reported=lambda piece: self._heard(asking, piece),
         )
 
-    async def _ask(
-        self, asking: _ReplyAsking, project: Project, trace: Trace, report: Callable[[object], None]
-    ) -> _Written | ReplyCost:
-        """Assemble, say what it costs where nobody knows yet, ask."""
-        prepared = await asyncio.to_thread(self._prepare, asking, project, trace, report)
-        if isinstance(prepared, ReplyCost):
-            return prepared
-        answers, request, speaker = prepared
-        return _Written(await answers.answer(request), speaker)
-
     def _prepare(
         self, asking: _ReplyAsking, project: Project, trace: Trace, report: Callable[[object], None]
     ) -> tuple[AnswerSource, ChatRequest, str] | ReplyCost:
-        chat, setup, source = project.chat or Chat(), project.setup, asking.source
-        if project.context_size and not setup.context_size:
-            setup = replace(setup, context_size=project.context_size)
+        chat, setup, source, fresh = project.chat or Chat(), project.reply_setup, asking.source, asking.own_swipe
         prompt = assemble(trace, chat, setup, project.counter)
-        answers, model = make_answers(
-            source, project.chat_path, self._session.connections, _Listener(report), fresh=asking.fresh
-        )
+        connections = self._session.connections
+        answers, model = make_answers(source, project.chat_path, connections, _Listener(report), fresh=fresh)
         request = reply_request(prompt, setup, model)
         if source.kind is AnswerKind.PROVIDER and source.profile not in self._agreed:
-            recorded = load_recorded(project.chat_path) if project.chat_path and not asking.fresh else None
+            recorded = load_recorded(project.chat_path) if project.chat_path and not fresh else None
             cost = reply_cost(request, project.counter, recorded)
             if cost.calls:
                 return ReplyCost(source.profile, cost.sentence)
@@ -231,25 +213,25 @@ class ReplyWork(QObject):
             asking.text += piece
             self.heard.emit(piece)
 
-    def _done(self, asking: _ReplyAsking, result: _Written | ReplyCost) -> None:
+    def _done(self, asking: _ReplyAsking, result: tuple[ChatReply, str] | ReplyCost) -> None:
         if asking is not self._asking:
             return
         if isinstance(result, ReplyCost):
             self.cost_known.emit(result)
             return
-        asking.speaker = result.speaker
+        reply, asking.speaker = result
         if not asking.text:
-            self.heard.emit(result.reply.text)
-            asking.text = result.reply.text
+            self.heard.emit(reply.text)
+            asking.text = reply.text
         project = self._session.project
-        if not result.reply.text.strip():
+        if not reply.text.strip():
             self._give_up(tr("The model answered with nothing. Try again, or choose another model."))
         elif project is None or project.chat != asking.made:
             self.undecided.emit(tr("The chat was changed while the reply came. Keep it, and it goes to the end."))
         else:
-            self._put(asking, result.reply)
-            if result.reply.cut_off:
-                cut = next((note for note in result.reply.notes if "cut off" in note), tr("The reply was cut off."))
+            self._put(asking, reply)
+            if reply.cut_off:
+                cut = next((note for note in reply.notes if "cut off" in note), tr("The reply was cut off."))
                 self.shortened.emit(tr("{cut} Raise “Longest reply” for the next one.", cut=cut))
 
     def _went_wrong(self, asking: _ReplyAsking, error: Exception) -> None:
@@ -272,17 +254,11 @@ class ReplyWork(QObject):
         chat, generation = project.chat, asking.generation
         if chat != asking.made and not _has_room(chat, generation):
             generation = Generation(len(chat.messages))
-        made = received(
-            chat,
-            project.controls,
-            generation,
-            reply,
-            local_now(),
-            speaker=asking.speaker,
-            settings=project.settings,
+        title, speaker, settings = tr("reply #{number}", number=generation.message), asking.speaker, project.settings
+        made, controls = received(
+            chat, project.controls, generation, reply, local_now(), speaker=speaker, settings=settings
         )
-        title = tr("reply #{number}", number=generation.message)
-        self._session.parts.adjust(title, chat=made.chat, controls=made.controls)
+        self._session.parts.adjust(title, chat=made, controls=controls)
 
     def _give_up(self, sentence: str) -> None:
         asking, self._asking = self._asking, None

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStyle
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.features.chat.pane import ChatPane
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 
 NEAR: Final = 4
@@ -111,10 +112,7 @@ class StreamingReply(QObject):
         self._keeper.changed.connect(self._tell)
         self._generation: Generation | None = None
         self._text = ""
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PAUSE_MS)
-        self._timer.timeout.connect(self._show)
+        self._timer = later(self, self._show, PAUSE_MS)
         self._place: tuple[bool, tuple[int, int]] | None = None
         pane.model.modelReset.connect(self._look_again)
 

@@ -97,7 +97,12 @@ def change_rows(diff: TraceDiff, causes: Causes | None) -> ChangeRow:
             group = _group(root, tr(heading), len(mine), SIGNS[what], opened=True)
             for line in mine:
                 who = line.who.removeprefix("by ") or (tr("not found") if causes is not None else "")
-                cells = (line.title, *_sides(what, changes[line.effect], diff), _signed(line.tokens), who)
+                cells = (
+                    line.title,
+                    *_sides(what, changes[line.effect], diff),
+                    signed_words(line.tokens) if line.tokens else "",
+                    who,
+                )
                 group.add(ChangeRow(cells, _TONES.get(what, "warning"), line.effect[1]))
     _add_rest(root, diff, {key for _what, key in changes})
     return root
@@ -143,10 +148,6 @@ def _tokens(injection: Injection) -> str:
 
 def _why(fate: Fate, trace: Trace) -> str:
     return sentence_case(tr(fate.explain(trace).label))
-
-
-def _signed(tokens: int) -> str:
-    return signed_words(tokens) if tokens else ""
 
 
 MOST_FORMER: Final = 6
@@ -216,9 +217,10 @@ class ComparableRuns(QObject):
         for place, side in enumerate(self._kept.get(shown, ())):
             found.append(SideChoice(f"kept{place}", side.title, side))
         if found:  # something of the chat was run, so there is something to compare with
-            found += self._of_systems(project)
+            found += self._of_systems(shown, project)
         for path in self._files:
-            found.append(SideChoice(f"file:{path}", tr("Settings of {name}", name=path.name), None, self._loader(path)))
+            load = self._with_file(shown, project, path)
+            found.append(SideChoice(f"file:{path}", tr("Settings of {name}", name=path.name), load=load))
         return found
 
     def _of_shown(self, shown: Generation) -> list[SideChoice]:
@@ -242,23 +244,19 @@ class ComparableRuns(QObject):
                 found.append(SideChoice(f"swipe{other.swipe}", tr("Swipe {swipe}", swipe=other.swipe + 1), side))
         return found
 
-    def _of_systems(self, project: Project) -> list[SideChoice]:
+    def _of_systems(self, shown: Generation, project: Project) -> list[SideChoice]:
         """The shown reply as each other system would be given it, with the settings that the system has now."""
-        session = self._session
         found = []
         for name in KINDS:
-            if name != session.choice.system and project.chat is not None:
+            if name != self._session.choice.system and project.chat is not None:
                 title = tr("With {system}", system=system_title(name))
-                found.append(SideChoice(f"system:{name}", title, None, self._system_loader(name, project)))
+                found.append(SideChoice(f"system:{name}", title, load=self._with_system(shown, project, name)))
         return found
 
-    def _system_loader(self, system: str, project: Project) -> Load | None:
-        session, shown = self._session, self._selection.generation
-        if shown is None:
-            return None
+    def _with_system(self, shown: Generation, project: Project, system: str) -> Load:
+        session, kind = self._session, kind_of(system)
         title = tr("{run} with {system}", run=self.name(shown), system=system_title(system))
         folder, source = session.keep_in, session.choice.source
-        kind = kind_of(system)
         settings = None if kind is MAIN else session.choices.systems.get(system)
 
         def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
@@ -266,6 +264,17 @@ class ComparableRuns(QObject):
             if folder is not None:
                 with suppress(OSError), RunStore(folder) as store:
                     store.restore(simulator)
+            return run_side(simulator, shown, title, cancel, report)
+
+        return load
+
+    def _with_file(self, shown: Generation, project: Project, path: Path) -> Load:
+        title = tr("{run} with the settings of {name}", run=self.name(shown), name=path.name)
+        source = self._session.choice.source
+
+        def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
+            other = with_settings_of(project, path)
+            simulator = Simulator(other, system_of(other.scene(_recorded(project, source))))
             return run_side(simulator, shown, title, cancel, report)
 
         return load
@@ -346,20 +355,6 @@ class ComparableRuns(QObject):
         self._session.jobs.start(tr("Looking for kept runs"), work, done=done, failed=failed)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
-
-    def _loader(self, path: Path) -> Load | None:
-        session, shown = self._session, self._selection.generation
-        project, source = session.project, session.choice.source
-        if project is None or shown is None:
-            return None
-        title = tr("{run} with the settings of {name}", run=self.name(shown), name=path.name)
-
-        def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
-            other = with_settings_of(project, path)
-            simulator = Simulator(other, system_of(other.scene(_recorded(project, source))))
-            return run_side(simulator, shown, title, cancel, report)
-
-        return load
 
     def _project_changed(self) -> None:
         if not self._session.renewed:

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import QModelIndex, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QWidget
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_causes
 from lorestudio.studio.compare.text import comparison_markdown
 from lorestudio.trace.diff import TraceDiff, compare
@@ -34,11 +22,14 @@ from lorestudio.ui.features.compare.runs import (
     spoken_change,
 )
 from lorestudio.ui.features.timeline.tables import Names
+from lorestudio.ui.shell.jobs import Job, Newest
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
+from lorestudio.ui.widgets.layouts import button, combo, holding, label, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
@@ -69,13 +60,9 @@ class ComparePane(Pane):
         self._choices: dict[str, SideChoice] = {}
         self._keys = ["before", "shown"]
         self._done: tuple[object, object] | None = None
-        self._token = CancelToken()
-        self._number = 0
+        self._newest = Newest(session.jobs)
         self._seen = self._running = False
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(80)
-        self._later.timeout.connect(self._settle)
+        self._later = later(self, self._settle, 80)
         self._build()
         self._connect()
         self._settle()
@@ -84,49 +71,28 @@ class ComparePane(Pane):
 
     def _head(self) -> QWidget:
         """Where the two runs are chosen."""
-        head = QWidget(self)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(8, 6, 8, 2)
-        row.setSpacing(4)
-        self.sides = (self._combo(head, tr("Run A")), self._combo(head, tr("Run B")))
-        self.swap = QToolButton(head)
-        self.swap.setAccessibleName(tr("Exchange A and B"))
-        self.swap.setToolTip(tr("Exchange A and B"))
-        self.swap.setText("⇄")
-        self.copy_button = QToolButton(head)
-        self.copy_button.setAccessibleName(tr("Copy the comparison as Markdown"))
-        self.copy_button.setToolTip(tr("Copy the comparison as Markdown"))
-        for letter, combo in zip("AB", self.sides, strict=True):
-            label = QLabel(letter, head)
-            label.setBuddy(combo)
-            row.addWidget(label)
-            row.addWidget(combo, 1)
-            if letter == "A":
-                row.addWidget(self.swap)
-        row.addWidget(self.copy_button)
-        return head
-
-    def _make_foot(self) -> QWidget:
-        """What is being done, and a button to stop it."""
-        foot = QWidget(self)
-        line = QHBoxLayout(foot)
-        line.setContentsMargins(12, 2, 8, 2)
-        self.state = QLabel(foot)
-        self.state.setProperty("kind", "small")
-        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.stop = QPushButton(tr("Stop"), foot)
-        line.addWidget(self.state, 1)
-        line.addWidget(self.stop)
-        return foot
+        self.sides = (self._combo(tr("Run A")), self._combo(tr("Run B")))
+        self.swap = tool(self, tr("Exchange A and B"), self.exchange, text="⇄")
+        copy = tr("Copy the comparison as Markdown")
+        self.copy_button = tool(self, copy, lambda: self.wanted.emit("compare.copy"))
+        names = [label(self, letter, wrap=False) for letter in "AB"]
+        for name, side in zip(names, self.sides, strict=True):
+            name.setBuddy(side)
+        line = row(
+            names[0], (self.sides[0], 1), self.swap, names[1], (self.sides[1], 1), self.copy_button, spacing=4,
+            margins=(8, 6, 8, 2),
+        )  # fmt: skip
+        return holding(line, self)
 
     def _build(self) -> None:
         head = self._head()
-        self.headline = QLabel(self)
-        self.headline.setProperty("kind", "summary")
-        self.headline.setWordWrap(True)
+        self.headline = label(self, kind="summary")
         self.headline.setContentsMargins(12, 4, 12, 2)
         self.headline.setAccessibleName(tr("Tokens"))
-        self._foot = self._make_foot()
+        self.state = label(self, kind="small", wrap=False)
+        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.stop = button(self, tr("Stop"), self._cancel)
+        self._foot = holding(row((self.state, 1), self.stop, margins=(12, 2, 8, 2)), self)
         self.model = RecordTree(
             ChangeRow(()), change_columns(self._chevron), theme=self.theme, spoken=spoken_change, tip=same_words,
             parent=self,
@@ -137,35 +103,21 @@ class ComparePane(Pane):
         self.tree.setExpandsOnDoubleClick(False)
         self.empty = EmptyState(self.theme, "columns", self)
         self.empty.pressed.connect(self.wanted)
-        shown = QWidget(self)
-        column = QVBoxLayout(shown)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.headline)
-        column.addWidget(self.tree, 1)
-        column.addWidget(self._foot)
-        self._shown = shown
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(shown)
-        self._pages.addWidget(self.empty)
+        self._shown = holding(tight(self.headline, (self.tree, 1), self._foot), self)
+        self._pages = stack(self._shown, self.empty)
         self.column.addWidget(head)
         self.column.addWidget(self._pages, 1)
         self._paint_icons()
 
-    def _combo(self, parent: QWidget, name: str) -> QComboBox:
-        combo = QComboBox(parent)
-        combo.setAccessibleName(name)
-        combo.view().setAccessibleName(name)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumContentsLength(8)
-        return combo
+    def _combo(self, name: str) -> QComboBox:
+        box = combo(self, name)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(8)
+        return box
 
     def _connect(self) -> None:
-        for place, combo in enumerate(self.sides):
-            combo.activated.connect(lambda index, at=place: self._picked(at, index))
-        self.swap.clicked.connect(self.exchange)
-        self.copy_button.clicked.connect(lambda: self.wanted.emit("compare.copy"))
-        self.stop.clicked.connect(self._cancel)
+        for place, side in enumerate(self.sides):
+            side.activated.connect(lambda index, at=place: self._picked(at, index))
         self.tree.activated.connect(self._go)
         self.tree.clicked.connect(self._go)
         self.tree.expanded.connect(lambda _group: self.tree.viewport().update())
@@ -218,18 +170,18 @@ class ComparePane(Pane):
         """Offer what can be compared, and compare what is chosen where it is another run now."""
         self._later.stop()
         self._choices = {choice.key: choice for choice in self.comparable.choices()}
-        for place, combo in enumerate(self.sides):
-            combo.clear()
+        for side, chosen in zip(self.sides, self._keys, strict=True):
+            side.clear()
             for key, choice in self._choices.items():
-                combo.addItem(choice.title, key)
+                side.addItem(choice.title, key)
             if self._choices:
-                combo.insertSeparator(combo.count())
-                combo.addItem(tr("Settings of a file…"), _FILE)
+                side.insertSeparator(side.count())
+                side.addItem(tr("Settings of a file…"), _FILE)
                 if self._session.keep_in is not None:
-                    combo.addItem(tr("Runs kept by earlier starts…"), _KEPT)
-            combo.setCurrentIndex(combo.findData(self._keys[place]))
-            combo.setToolTip(combo.currentText())
-            combo.setEnabled(bool(self._choices))
+                    side.addItem(tr("Runs kept by earlier starts…"), _KEPT)
+            side.setCurrentIndex(side.findData(chosen))
+            side.setToolTip(side.currentText())
+            side.setEnabled(bool(self._choices))
         before, after = (self._choices.get(key) for key in self._keys)
         if before is None or after is None:
             self._say_missing()
@@ -276,8 +228,7 @@ class ComparePane(Pane):
     # ---- comparing --------------------------------------------------------------------------------------------------
 
     def _cancel(self) -> None:
-        self._token.cancel()
-        self._number += 1
+        self._newest.cancel()
         self._running = False
         self.stop.hide()
         self.state.setText("")
@@ -285,41 +236,27 @@ class ComparePane(Pane):
 
     def _start(self, before: SideChoice, after: SideChoice) -> None:
         self._cancel()
-        token = self._token = CancelToken()
-        mine = self._number
         self._tell(tr("Comparing…"), stoppable=True)
 
         def reported(news: object) -> None:
-            if mine != self._number:
-                return
             if isinstance(news, ComparedRuns):
                 self._show(news)
                 self._tell(tr("Trying each difference alone…"), stoppable=True)
             elif isinstance(news, tuple) and isinstance(news[1], Progress):
-                self._tell(
-                    tr(
-                        "{what}: {done} of {total}",
-                        what=news[0],
-                        done=number(news[1].done),
-                        total=number(news[1].total),
-                    ),
-                    stoppable=True,
-                )
+                what, progress = news
+                done, total = number(progress.done), number(progress.total)
+                text = tr("{what}: {done} of {total}", what=what, done=done, total=total)
+                self._tell(text, stoppable=True)
 
         def done(found: ComparedRuns) -> None:
-            if mine == self._number:
-                self._show(found)
-                self._tell(_last_words(found), stoppable=False)
+            self._show(found)
+            self._tell(_last_words(found), stoppable=False)
 
         def failed(error: Exception) -> None:
-            if mine == self._number:
-                text = tr("Stopped.") if isinstance(error, Cancelled) else sentence_of(error)
-                self._tell(text, stoppable=False)
+            self._tell(sentence_of(error), stoppable=False)
 
-        def work(report: Callable[[object], None]) -> ComparedRuns:
-            return compare_runs(before, after, token, report)
-
-        self._session.jobs.start(tr("Comparing two runs"), work, done=done, failed=failed, reported=reported)
+        work = partial(compare_runs, before, after)
+        self._newest.start(tr("Comparing two runs"), work, done=done, failed=failed, reported=reported)
 
     def _tell(self, text: str, *, stoppable: bool) -> None:
         self.state.setText(text)
@@ -374,28 +311,26 @@ class ComparePane(Pane):
                 self.jump.emit(None, entry)
 
 
-def compare_runs(
-    before: SideChoice, after: SideChoice, token: CancelToken, report: Callable[[object], None]
-) -> ComparedRuns:
+def compare_runs(before: SideChoice, after: SideChoice, job: Job) -> ComparedRuns:
     """Make both runs where they are not there, compare them, and find out what did it. For a worker.
 
     Reports the comparison as soon as it is known, and `(what, Progress)` besides. Raises Cancelled.
     """
-    sides = _side(before, token, report), _side(after, token, report)
+    sides = _side(before, job), _side(after, job)
     found = ComparedRuns(*sides, compare(sides[0].trace, sides[1].trace))
-    report(found)
+    job(found)
     if not found.diff or not can_find(*sides):
         return found
     words = tr("Trying each difference alone")
-    return ComparedRuns(*sides, found.diff, find_causes(*sides, token, lambda progress: report((words, progress))))
+    return ComparedRuns(*sides, found.diff, find_causes(*sides, job.token, lambda progress: job((words, progress))))
 
 
-def _side(choice: SideChoice, token: CancelToken, report: Callable[[object], None]) -> RunSide:
+def _side(choice: SideChoice, job: Job) -> RunSide:
     if choice.side is not None:
         return choice.side
     if choice.load is None:
         raise ValueError(tr("This run cannot be made. Choose another one."))
-    return choice.load(token, lambda progress: report((tr("Running the chat"), progress)))
+    return choice.load(job.token, lambda progress: job((tr("Running the chat"), progress)))
 
 
 def _last_words(found: ComparedRuns) -> str:
@@ -409,11 +344,3 @@ def _last_words(found: ComparedRuns) -> str:
         left = count(len(found.causes.unexplained), "change was", "changes were")
         return tr("{left} not found to be any single difference's doing.", left=left)
     return tr("Found by running each difference alone: {runs}.", runs=count(found.causes.runs, "run", "runs"))
-
-
-def copy_markdown(pane: ComparePane) -> bool:
-    """Put the comparison on the clipboard; False where there is none."""
-    text = pane.markdown()
-    if text:
-        QGuiApplication.clipboard().setText(text)
-    return bool(text)

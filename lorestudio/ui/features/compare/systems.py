@@ -5,6 +5,7 @@ What can be compared (systems, DeepLore with a profile, settings of files), and 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
@@ -16,8 +17,8 @@ from PySide6.QtGui import QFontMetrics
 
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import Candidate, CandidateStore, Comparison, compare_candidates
-from lorestudio.studio.compare.comparison import TurnComparison, names_of
+from lorestudio.studio.compare.comparing import Candidate, CandidateStore, compare_candidates
+from lorestudio.studio.compare.comparison import Comparison, TurnComparison, names_of
 from lorestudio.studio.compare.comparison_store import ComparisonStore, in_slot
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.project import Project
@@ -65,16 +66,6 @@ def offers(
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonProgress:
-    """How far a comparison came: which run it is at, and how far that is."""
-
-    label: str
-    number: int
-    of: int
-    progress: Progress | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ComparedSystems:
     """What came of a comparison: None where only kept runs were to be compared, and some are missing.
 
@@ -86,71 +77,49 @@ class ComparedSystems:
     problems: tuple[str, ...] = ()
 
 
-class Comparing:
-    """One comparison.
+def compare_offers(
+    project: Project, chosen: Sequence[Offer], answers: AnswerKind, keep_in: Path | None, only_kept: bool, job: Job
+) -> ComparedSystems:
+    """Run what was not run yet, with recorded answers or else the stand-in's; vectors are made as settings say.
 
-    With `keep_in`, the folder of kept runs, nothing is run that was kept. `only_kept` runs nothing at all.
+    With `keep_in`, the folder of kept runs, nothing is run that was kept; `only_kept` runs nothing at all. Tells in
+    words how far it is. Raises Cancelled, InputError, SettingsError and VaultError.
     """
+    candidates = [_with_traces(offer) for offer in chosen]
+    recorded = None if answers is AnswerKind.STAND_IN else load_recorded(project.chat_path)
+    numbers, at = itertools.count(1), ""
 
-    def __init__(
-        self,
-        project: Project,
-        chosen: Sequence[Offer],
-        answers: AnswerKind,
-        keep_in: Path | None = None,
-        *,
-        only_kept: bool = False,
-    ) -> None:
-        self._project, self._chosen, self._kind = project, tuple(chosen), answers
-        self._keep_in, self.only_kept = keep_in, only_kept
+    def begun(candidate: Candidate) -> None:
+        nonlocal at
+        at = tr("{number} of {of}: {run}", number=next(numbers), of=len(candidates), run=candidate.label)
+        job(at)
 
-    def work(self, job: Job) -> ComparedSystems:
-        """Run what was not run yet, with recorded answers or else the stand-in's; vectors are made as settings say.
+    def progressed(progress: Progress) -> None:
+        job(at + tr(", reply {done} of {total}", done=number(progress.done), total=number(progress.total)))
 
-        Raises Cancelled, InputError, SettingsError and VaultError.
-        """
-        candidates = [_with_traces(offer) for offer in self._chosen]
-        if self._keep_in is None:
-            return ComparedSystems(None if self.only_kept else self._compare(candidates, job, None))
-        try:
-            store = ComparisonStore(self._keep_in)
-        except OSError as error:
-            found = None if self.only_kept else self._compare(candidates, job, None)
-            return ComparedSystems(found, problems=(sentence_of(error),))
-        with store:
-            if self.only_kept:
-                recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
-                kept = store.last(self._project, candidates, recorded)
-                return ComparedSystems(kept.comparison, kept.stale) if kept is not None else ComparedSystems(None)
-            found = self._compare(candidates, job, store)
-            store.remember(self._project, [offer.key for offer in self._chosen])
-            return ComparedSystems(found, problems=tuple(store.problems))
+    def compared(store: CandidateStore | None) -> Comparison:
+        return job.run(lambda: compare_candidates(project, candidates, recorded, progressed, job.token, begun, store))
 
-    def _compare(self, candidates: Sequence[Candidate], job: Job, store: CandidateStore | None) -> Comparison:
-        recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
-        step = ComparisonProgress("", 0, len(candidates))
-
-        def begun(candidate: Candidate) -> None:
-            nonlocal step
-            step = ComparisonProgress(candidate.label, step.number + 1, step.of)
-            job(step)
-
-        def progressed(progress: Progress) -> None:
-            job(replace(step, progress=progress))
-
-        return job.run(
-            lambda: compare_candidates(self._project, candidates, recorded, progressed, job.token, begun, store)
-        )
+    if keep_in is None:
+        return ComparedSystems(None if only_kept else compared(None))
+    try:
+        store = ComparisonStore(keep_in)
+    except OSError as error:
+        return ComparedSystems(None if only_kept else compared(None), problems=(sentence_of(error),))
+    with store:
+        if only_kept:
+            kept = store.last(project, candidates, recorded)
+            return ComparedSystems(kept.comparison, kept.stale) if kept is not None else ComparedSystems(None)
+        found = compared(store)
+        store.remember(project, [offer.key for offer in chosen])
+        return ComparedSystems(found, problems=tuple(store.problems))
 
 
 def _with_traces(offer: Offer) -> Candidate:
-    if offer.run is None:
-        return _with_file(in_slot(offer.candidate, offer.key))
-    return replace(offer.candidate, traces=tuple(offer.run.traces[each] for each in offer.run.generations))
-
-
-def _with_file(candidate: Candidate) -> Candidate:
-    """A system's settings are read from its file now; DeepLore's are when it is run."""
+    """With the runs that there are; a system's settings are read from its file now, DeepLore's when it is run."""
+    if offer.run is not None:
+        return replace(offer.candidate, traces=tuple(offer.run.traces[each] for each in offer.run.generations))
+    candidate = in_slot(offer.candidate, offer.key)
     if candidate.settings is None and candidate.settings_path is not None and candidate.system in KINDS:
         return replace(candidate, settings=KINDS[candidate.system].read(candidate.settings_path))
     return candidate

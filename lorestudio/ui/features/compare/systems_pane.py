@@ -7,34 +7,22 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QSplitter,
-    QStackedWidget,
-    QTabWidget,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QSizePolicy, QTabWidget, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import FEWEST, Comparison
-from lorestudio.studio.compare.comparison import generation_of, total_rows
+from lorestudio.studio.compare.comparing import FEWEST
+from lorestudio.studio.compare.comparison import Comparison, generation_of, total_rows
 from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
 from lorestudio.ui.features.compare.systems import (
     ComparedSystems,
-    Comparing,
-    ComparisonProgress,
     Offer,
+    compare_offers,
     comparison_table,
     offers,
     total_columns,
@@ -43,10 +31,11 @@ from lorestudio.ui.features.compare.systems import (
 from lorestudio.ui.features.compare.token_chart import TokenChart
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, stack
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -72,15 +61,15 @@ class SystemsPane(Pane):
         self.chosen: list[str] = list(COMPARED_AT_FIRST)
         self.profiles: tuple[SettingsProfile, ...] = ()
         self.files: list[tuple[str, Path]] = []
-        self._comparing: Comparing | None = None
         self._job: Job | None = None
+        """The comparison under way."""
+        self._only_kept = False
         self._outdated = False
         self._looked_for = ""
         self._run_then = False
         self.turns = comparison_table(self, lambda turn: generation_of(turn.turn))
         self.totals = comparison_table(self)
         self.chart = TokenChart(theme, self)
-        self.buttons: dict[str, QToolButton] = {}
         self._build()
         self._connect()
         self._project_changed()
@@ -90,23 +79,12 @@ class SystemsPane(Pane):
     def _build(self) -> None:
         self.turns_view = RecordView(self.theme, self.turns, tr("Turn by turn"), self)
         self.totals_view = RecordView(self.theme, self.totals, tr("Over the whole chat"), self)
-        parts = QSplitter(Qt.Orientation.Vertical, self)
-        parts.addWidget(self.chart)
-        parts.addWidget(self.turns_view)
-        parts.setStretchFactor(1, 1)
-        parts.setChildrenCollapsible(False)
-        parts.setSizes([110, 150])
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(parts, tr("Turns"))
+        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs.addTab(split(self.chart, self.turns_view, sizes=(110, 150), stretch=1), tr("Turns"))
         self.tabs.addTab(self.totals_view, tr("Totals"))
         self.empty = EmptyState(self.theme, "columns", self)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.tabs)
-        self._pages.addWidget(self.empty)
-        self.state = QLabel(self)
-        self.state.setProperty("kind", "small")
-        self.state.setWordWrap(True)
+        self._pages = stack(self.tabs, self.empty)
+        self.state = label(self, kind="small")
         self.state.setContentsMargins(12, 0, 12, 4)
         self.state.setAccessibleName(tr("State of the comparison"))
         self.column.addWidget(self._head())
@@ -114,32 +92,23 @@ class SystemsPane(Pane):
         self.column.addWidget(self._pages, 1)
 
     def _head(self) -> QWidget:
-        head = QWidget(self)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(8, 6, 8, 4)
-        row.setSpacing(6)
-        self.choose_button = QToolButton(head)
-        self.choose_button.setProperty("kind", "text")
+        self.choose_button = named(QToolButton(self), "", kind="text")
         self.choose_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.choose_button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.menu = QMenu(self.choose_button)
-        self.menu.setToolTipsVisible(True)
+        self.menu = QMenu(self.choose_button, toolTipsVisible=True)
         self.menu.aboutToShow.connect(self.fill_menu)
         self.choose_button.setMenu(self.menu)
-        self.run_button = QPushButton(tr("Compare"), head)
-        self.run_button.setProperty("kind", "primary")
-        self.run_button.clicked.connect(self.run)
-        self.stop_button = QPushButton(tr("Stop"), head)
-        self.stop_button.clicked.connect(self.stop)
+        self.run_button = button(self, tr("Compare"), self.run, kind="primary")
+        self.stop_button = button(self, tr("Stop"), self.stop)
         self.stop_button.hide()
-        for widget in (self.choose_button, self.run_button, self.stop_button):
-            row.addWidget(widget)
-        row.addStretch(1)
-        for name in BUTTONS:
-            self.buttons[name] = button = QToolButton(head)
-            button.setIconSize(QSize(15, 15))
-            row.addWidget(button)
-        return head
+        self.buttons = {name: QToolButton(self) for name in BUTTONS}
+        for each in self.buttons.values():
+            each.setIconSize(QSize(15, 15))
+        line = row(
+            self.choose_button, self.run_button, self.stop_button, 1, *self.buttons.values(), spacing=6,
+            margins=(8, 6, 8, 4),
+        )  # fmt: skip
+        return holding(line, self)
 
     def _connect(self) -> None:
         self.turns_view.picked.connect(lambda turn: self._go_to(generation_of(turn.turn)))
@@ -161,7 +130,7 @@ class SystemsPane(Pane):
     @property
     def running(self) -> bool:
         """Whether a comparison is under way."""
-        return self._comparing is not None
+        return self._job is not None
 
     def offers(self) -> tuple[Offer, ...]:
         """All that can be compared now."""
@@ -205,18 +174,18 @@ class SystemsPane(Pane):
         session = self._session
         if session.project is None:
             return
-        comparing = self._comparing = Comparing(
-            session.project, offers, session.choice.source.kind, session.keep_in, only_kept=only_kept
+        work = partial(compare_offers, session.project, offers, session.choice.source.kind, session.keep_in, only_kept)
+        self._job = job = session.jobs.start(
+            tr("Comparing systems"),
+            work,
+            done=lambda found: self._done(found, now=self._job is job),
+            failed=lambda error: self._failed(error) if self._job is job else None,
+            reported=lambda text: self._tell(text) if self._job is job else None,
+            owner=self,
         )
+        self._only_kept = only_kept
         self._tell(tr("Looking for the last comparison…") if only_kept else tr("Comparing…"))
         self._show_buttons()
-        self._job = session.jobs.start(
-            tr("Comparing systems"),
-            comparing.work,
-            done=partial(self._done, comparing),
-            failed=partial(self._failed, comparing),
-            reported=partial(self._reported, comparing),
-        )
 
     def look_for_kept(self) -> None:
         """Show the comparison that an earlier start ended with, once for each chat; nothing is run for it."""
@@ -248,21 +217,16 @@ class SystemsPane(Pane):
 
     def run_or_find(self) -> None:
         """Compare, unless what was kept answers the question."""
-        if self._comparing is not None and self._comparing.only_kept:
+        if self.running and self._only_kept:
             self._run_then = True
         elif self.found is None:
             self.run()
 
     def stop(self) -> None:
         """Compare no more; what was compared before stays."""
-        if self._comparing is not None and self._job is not None:
-            self._job.cancel()
-            self._tell(tr("Stopping…"))
-
-    def close_down(self) -> None:
-        """The window is closed."""
         if self._job is not None:
             self._job.cancel()
+            self._tell(tr("Stopping…"))
 
     def fill_menu(self) -> None:
         """Offer what can be compared, with a tick at what is."""
@@ -273,7 +237,7 @@ class SystemsPane(Pane):
             action.setCheckable(True)
             action.setChecked(offer.key in self.chosen)
             action.setToolTip(offer.help)
-            action.toggled.connect(partial(self._ticked, offer.key))
+            action.toggled.connect(lambda on, key=offer.key: self.choose(key, on=on))
         menu.addSeparator()
         files = menu.addMenu(tr("With the settings of a file"))
         for name in KINDS:
@@ -283,36 +247,22 @@ class SystemsPane(Pane):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _ticked(self, key: str, on: bool) -> None:
-        self.choose(key, on=on)
-
     def _wanted(self) -> list[Offer]:
         return [offer for offer in self.offers() if offer.key in self.chosen]
 
-    def _reported(self, comparing: Comparing, step: object) -> None:
-        if comparing is not self._comparing or not isinstance(step, ComparisonProgress):
-            return
-        text = tr("{number} of {of}: {run}", number=step.number, of=step.of, run=step.label)
-        if step.progress is not None:
-            done, total = number(step.progress.done), number(step.progress.total)
-            text += tr(", reply {done} of {total}", done=done, total=total)
-        self._tell(text)
-
-    def _done(self, comparing: Comparing, found: ComparedSystems) -> None:
+    def _done(self, found: ComparedSystems, *, now: bool) -> None:
         for problem in found.problems:
             self._session.notice.emit(Notice(problem, "warning", key="systems"))
-        if comparing is not self._comparing:
+        if not now:
             return
-        self._comparing, self._outdated = None, found.stale
+        self._job, self._outdated = None, found.stale
         self._show(found.comparison)
         if self._run_then and found.comparison is None:
             self.run()
         self._run_then = False
 
-    def _failed(self, comparing: Comparing, error: Exception) -> None:
-        if comparing is not self._comparing:
-            return
-        self._comparing = None
+    def _failed(self, error: Exception) -> None:
+        self._job = None
         self._show_choice()
         self._tell(tr("Stopped.") if isinstance(error, Cancelled) else sentence_of(error))
 
@@ -320,7 +270,7 @@ class SystemsPane(Pane):
         """Another chat has other turns; of the same one changed the comparison stays, and says what it is of."""
         if self._job is not None:
             self._job.cancel()
-            self._comparing = None
+            self._job = None
         if self._session.renewed and self.found is not None:
             self._outdated = True
             self._show_choice()
@@ -339,8 +289,8 @@ class SystemsPane(Pane):
             self.turns.set_rows(found.turns, turn_columns(found, self.turns_view.fontMetrics()))
             self.totals.set_rows(rows, total_columns(heads))
         else:
-            self.turns.set_rows(())
-            self.totals.set_rows(())
+            for table in (self.turns, self.totals):
+                table.set_rows(())
         self.chart.set_comparison(found)
         self._show_choice()
         self._follow()

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
-    QHelpEvent,
     QIcon,
     QImage,
-    QImageWriter,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -21,13 +19,14 @@ from PySide6.QtGui import (
     QPixmap,
     QPolygonF,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from lorestudio.studio.compare.comparing import Comparison
+from lorestudio.studio.compare.comparison import Comparison
 from lorestudio.trace.text import turn_words
+from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.paint import draw_focus, hairline
+from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline, png_bytes
 
 FILLS: Final = ("blue", "vermilion", "green", "purple", "orange", "sky", "yellow", "grey")
 """Fills of the lines in order; each line has its own shape of points besides."""
@@ -44,26 +43,20 @@ _LEAST: Final = 2.0
 _POINTS_FROM: Final = 9.0
 """From this width of a turn on its points are drawn."""
 
-_V_RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
-_V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
 _CENTRE: Final = int(Qt.AlignmentFlag.AlignCenter)
 
 
-class TokenChart(QWidget):
+class TokenChart(Picture):
     """`moved` carries the row of the turn that somebody goes to, by a click or the arrow keys."""
 
     moved = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, tr("Tokens of every turn, a line for each run"), parent)
         self._found: Comparison | None = None
         self.row = -1
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumHeight(96)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setAccessibleName(tr("Tokens of every turn, a line for each run"))
-        theme.changed.connect(self.update)
 
     def set_comparison(self, found: Comparison | None) -> None:
         """Show another comparison."""
@@ -96,12 +89,7 @@ class TokenChart(QWidget):
         painter.fillRect(image.rect(), self._theme.color("panel"))
         self._draw(painter, QRectF(0, 0, size.width(), size.height()), chosen=False)
         painter.end()
-        data = QByteArray()
-        buffer = QBuffer(data)
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        QImageWriter(buffer, QByteArray(b"PNG")).write(image)
-        buffer.close()
-        return bytes(data.data())
+        return png_bytes(image)
 
     # ---- drawing ----------------------------------------------------------------------------------------------------
 
@@ -134,7 +122,7 @@ class TokenChart(QWidget):
             box = QRectF(at.x(), at.y(), 24, 16)
             painter.drawPixmap(box.topLeft(), swatch(theme, place).pixmap(24, 16))
             painter.setPen(theme.color("text"))
-            painter.drawText(QRectF(at.x() + 30, at.y(), whole.width() - at.x() - 34, max(16, line)), _V_LEFT, label)
+            painter.drawText(QRectF(at.x() + 30, at.y(), whole.width() - at.x() - 34, max(16, line)), V_LEFT, label)
         cell = room.width() / len(found.turns)
         most = max((share.tokens for turn in found.turns for share in turn.shares), default=0) or 1
         if chosen and self.row >= 0:
@@ -163,7 +151,7 @@ class TokenChart(QWidget):
             painter.setPen(hairline(theme.color("border")))
             painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
             painter.setPen(theme.color("text_muted"))
-            painter.drawText(QRectF(0, y - 8, _LEFT - 6, 16), _V_RIGHT, number(round(most * part)))
+            painter.drawText(QRectF(0, y - 8, _LEFT - 6, 16), V_RIGHT, number(round(most * part)))
 
     def _draw_turns(self, painter: QPainter, room: QRectF, cell: float, *, chosen: bool) -> None:
         if self._found is None:
@@ -216,13 +204,9 @@ class TokenChart(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: what the turn under the pointer has."""
-        if isinstance(event, QHelpEvent):
-            row = self._row_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), self.describe(row), self)
-            return True
-        return super().event(event)
+    def words_at(self, point: QPoint) -> str:
+        """What the turn at a place has."""
+        return self.describe(self._row_at(point.x()))
 
     def _row_at(self, x: float) -> int:
         turns = self._found.turns if self._found is not None else ()

@@ -15,12 +15,15 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, has_rule, toggled, unusable
 from lorestudio.studio.chat.presets import PresetFolder
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 from lorestudio.ui.features.controls.chips import (
     CHANGED,
+    NOTE_SETTINGS,
+    PART_WORDS,
     UNUSABLE,
     ControlChip,
     EffectWatch,
@@ -102,8 +105,8 @@ class ControlsFeature(Feature):
                 icon="gate", tip="Set era, location, scene or another field, with the values found in the vault",
             ),
             Action(
-                "controls.folder", "Filter by folder…", "Chat", 505, self.choose_folder, ("Ctrl+Alt+F",), when=project,
-                icon="folder", tip="Use only entries of some folders in this chat",
+                "controls.folder", "Filter by folder…", "Chat", 505, self._choosing(self.pickers.folder),
+                ("Ctrl+Alt+F",), when=project, icon="folder", tip="Use only entries of some folders in this chat",
             ),
             Action(
                 "controls.notebook", "Author's Notebook…", "Chat", 600, partial(self.edit_text, ControlsPart.NOTEBOOK),
@@ -115,8 +118,9 @@ class ControlsFeature(Feature):
                 when=project, icon="ai", tip="The notes that the writing model keeps in this chat",
             ),
             Action(
-                "controls.character", "Active character…", "Chat", 610, self.choose_character, when=project,
-                icon="chat", tip="Whose entry comes in by itself where “Match the active character” is on",
+                "controls.character", "Active character…", "Chat", 610, self._choosing(self.pickers.character),
+                when=project, icon="chat",
+                tip="Whose entry comes in by itself where “Match the active character” is on",
             ),
             Action(
                 "presets.apply", "Apply a scenario preset…", "Chat", 700, presets.ask_apply, ("Ctrl+Alt+R",),
@@ -188,7 +192,7 @@ class ControlsFeature(Feature):
         if project is None or not entries:
             return
         pins = part is ControlsPart.PINS
-        rules = project.controls.pins if pins else project.controls.blocks
+        rules = getattr(project.controls, part.value)
         free = all(has_rule(rules, entry) for entry in entries)
         names = entries[0].title if len(entries) == 1 else count(len(entries), "entry", "entries")
         verb = (tr("unpin") if free else tr("pin")) if pins else (tr("unblock") if free else tr("block"))
@@ -207,17 +211,14 @@ class ControlsFeature(Feature):
         if project is not None and facts is not None:
             self.pickers.field(project, facts)
 
-    def choose_folder(self) -> None:
-        """Ask for a folder."""
-        project = self.context.session.project
-        if project is not None:
-            self.pickers.folder(project)
+    def _choosing(self, picker: Callable[[Project], object]) -> Callable[[], None]:
+        """What asks for something of the project that is open."""
 
-    def choose_character(self) -> None:
-        """Ask for the active character."""
-        project = self.context.session.project
-        if project is not None:
-            self.pickers.character(project)
+        def choose() -> None:
+            if self.context.session.project is not None:
+                picker(self.context.session.project)
+
+        return choose
 
     def edit_text(self, part: ControlsPart) -> None:
         """Edit the notebook or the notepad."""
@@ -303,10 +304,10 @@ class ControlsFeature(Feature):
             self.pickers.field(project, self._facts)
         else:
             does: dict[str, Callable[[], object]] = {
-                ControlsPart.FOLDERS: self.choose_folder,
+                ControlsPart.FOLDERS: partial(self.pickers.folder, project),
                 ControlsPart.NOTEBOOK: partial(self.edit_text, ControlsPart.NOTEBOOK),
                 ControlsPart.NOTEPAD: partial(self.edit_text, ControlsPart.NOTEPAD),
-                ControlsPart.CHARACTER: self.choose_character,
+                ControlsPart.CHARACTER: partial(self.pickers.character, project),
             }
             does[key[0]]()
 
@@ -321,15 +322,10 @@ class ControlsFeature(Feature):
         project = self.context.session.project
         if project is None:
             return
-        settings = project.settings
-        if part is ControlsPart.NOTEBOOK:
-            controls, name = replace(project.controls, notebook=text), "notebook_enabled"
-        else:
-            controls, name = replace(project.controls, notepad=text), "ai_notepad_enabled"
-        if getattr(settings, name) != on:
-            settings = settings.model_copy(update={name: on})
-        title = tr("Author's Notebook") if part is ControlsPart.NOTEBOOK else tr("AI Notepad")
-        self.context.session.parts.adjust(title, settings=settings, controls=controls)
+        notebook = part is ControlsPart.NOTEBOOK
+        controls = replace(project.controls, notebook=text) if notebook else replace(project.controls, notepad=text)
+        settings = project.settings.model_copy(update={f"{NOTE_SETTINGS[part]}_enabled": on})
+        self.context.session.parts.adjust(tr(PART_WORDS[part]), settings=settings, controls=controls)
 
     def _adjust(self, title: str, controls: ChatControls) -> None:
         self.context.session.parts.adjust(title, controls=controls)

@@ -6,48 +6,28 @@ One choice for the chat as a chip: icon, words, what it does in smaller letters,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 
-from lorestudio.ui.features.controls.chips import ControlChip, Key
+from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline
+from lorestudio.ui.widgets.chips import GAP, HEIGHT, Wrapping, draw_ground, in_lines
+from lorestudio.ui.widgets.layouts import label, named, tool
+from lorestudio.ui.widgets.paint import draw_glyph
 
-HEIGHT: Final = 24
 _CROSS: Final = 16
 _WIDEST: Final = 300
-
-
-class Bar(Protocol):
-    """What a chip asks of the bar that it stands in."""
-
-    @property
-    def narrow(self) -> bool:
-        """Whether there is little room."""
-        ...
-
-    def remove(self, button: ChipButton) -> None:
-        """Ask for the choice to be taken away."""
-        ...
-
-    def focused(self, button: ChipButton) -> None:
-        """The keyboard came to this chip."""
-        ...
-
-    def chip_key(self, button: ChipButton, event: QKeyEvent) -> bool:
-        """Do what a key means; False where it means nothing."""
-        ...
 
 
 class ChipButton(QAbstractButton):
     """One chip: Enter and a click change what it stands for, Delete and the cross remove it."""
 
-    def __init__(self, bar: Bar, theme: Theme, chip: ControlChip, parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, bar: ControlBar, theme: Theme, chip: ControlChip) -> None:
+        super().__init__(bar)
         self._bar, self._theme = bar, theme
         self.chip = chip
         self._on_cross = False
@@ -77,12 +57,7 @@ class ChipButton(QAbstractButton):
         theme, chip = self._theme, self.chip
         warning = chip.tone == "warning"
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(hairline(theme.color("warning" if warning else "border")))
-        ground = "warning_soft" if warning else "hover" if self.underMouse() else "raised"
-        painter.setBrush(theme.color("accent_soft" if self.hasFocus() else ground))
-        painter.drawRoundedRect(box, 6, 6)
+        box = draw_ground(painter, self, theme, warning=warning)
         ink = theme.palette.warning if warning else theme.palette.text_muted
         draw_glyph(painter, QRectF(box.left() + 6, box.top(), 14, box.height()), chip.icon, ink, 13)
         left = box.left() + 24
@@ -103,8 +78,6 @@ class ChipButton(QAbstractButton):
             shown = self._on_cross or self.hasFocus()
             cross = theme.palette.text if shown else theme.palette.text_faint
             draw_glyph(painter, QRectF(right, box.top(), _CROSS - 2, box.height()), "close", cross, 10)
-        if self.hasFocus():
-            draw_focus(painter, self.rect(), theme)
 
     def _words(self) -> str:
         return self.chip.short if self.chip.short and self._bar.narrow else self.chip.text
@@ -150,7 +123,6 @@ class ChipButton(QAbstractButton):
         self.update()
 
 
-GAP: Final = 4
 FEWEST: Final = 1
 """A wide bar shows at least so many lines before it folds."""
 SHARE: Final = 300
@@ -158,7 +130,7 @@ SHARE: Final = 300
 _SIDE: Final = 8
 
 
-class ControlBar(QWidget):
+class ControlBar(Wrapping):
     """`removed` and `opened` carry the key of a chip. The menus of `add` and `presets` belong to whoever fills them.
 
     `narrow` keeps the bar to one line; what does not fit is behind a button that says how many there are.
@@ -170,89 +142,70 @@ class ControlBar(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._chips: list[ChipButton] = []
-        self._narrow = self._unfolded = False
+        self.chips: list[ChipButton] = []
+        """The chips as they stand, those that are folded away included."""
+        self.narrow = self._unfolded = False
         self._lines = FEWEST
-        self._wanted: Key | None = None
         self.setAccessibleName(tr("Chosen for this chat"))
         self.add = self._button(tr("Add to the choices for this chat"))
         self.presets = self._button(tr("Scenario presets"))
         self.presets.setText(tr("Presets"))
         self.presets.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.more = QToolButton(self)
-        self.more.setProperty("kind", "text")
-        self.more.setCheckable(True)
-        self.more.clicked.connect(self._unfold)
-        self.nothing = QLabel(tr("Nothing pinned, blocked or filtered"), self)
-        self.nothing.setProperty("kind", "small")
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.more = tool(self, "", self._unfold, kind="text", checkable=True)
+        self.nothing = label(self, tr("Nothing pinned, blocked or filtered"), "small", wrap=False)
         theme.changed.connect(self._paint)
         self._paint()
         self._name_more(0)
-        self._settle()
+        self.settle()
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
-    @property
-    def chips(self) -> Sequence[ChipButton]:
-        """The chips as they stand, those that are folded away included."""
-        return tuple(self._chips)
-
-    @property
-    def hidden_chips(self) -> int:
-        """How many chips are folded away."""
-        return sum(chip.isHidden() for chip in self._chips)
-
     def set_chips(self, chips: Sequence[ControlChip]) -> None:
         """Show other chips; the keyboard stays on its chip, or on the one that took its place."""
-        focus = next((place for place, chip in enumerate(self._chips) if chip.hasFocus()), None)
-        focused = self._chips[focus].chip.key if focus is not None else None
-        while len(self._chips) > len(chips):
-            self._drop(self._chips.pop())
-        for button, chip in zip(self._chips, chips, strict=False):
+        focus = next((place for place, chip in enumerate(self.chips) if chip.hasFocus()), None)
+        focused = self.chips[focus].chip.key if focus is not None else None
+        while len(self.chips) > len(chips):
+            gone = self.chips.pop()
+            gone.hide()
+            gone.setParent(None)
+            gone.deleteLater()
+        for button, chip in zip(self.chips, chips, strict=False):
             button.show_chip(chip)
-        for chip in chips[len(self._chips) :]:
-            self._chips.append(ChipButton(self, self._theme, chip, self))
-            self._chips[-1].clicked.connect(self._open)
+        for chip in chips[len(self.chips) :]:
+            self.chips.append(ChipButton(self, self._theme, chip))
+            self.chips[-1].clicked.connect(self._open)
         self.nothing.setVisible(not chips)
         if focus is not None:
-            same = next((place for place, chip in enumerate(self._chips) if chip.chip.key == focused), focus)
-            self.focus_chip(min(same, len(self._chips) - 1))
-        elif self._chips and all(chip.focusPolicy() is not Qt.FocusPolicy.StrongFocus for chip in self._chips):
-            self._chips[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._settle()
-
-    @property
-    def narrow(self) -> bool:
-        """Whether there is room for one line only."""
-        return self._narrow
+            same = next((place for place, chip in enumerate(self.chips) if chip.chip.key == focused), focus)
+            self.focus_chip(min(same, len(self.chips) - 1))
+        elif self.chips and all(chip.focusPolicy() is not Qt.FocusPolicy.StrongFocus for chip in self.chips):
+            self.chips[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.settle()
 
     def set_narrow(self, narrow: bool) -> None:
         """Keep to one line, or wrap."""
-        if narrow != self._narrow:
-            self._narrow, self._unfolded = narrow, False
+        if narrow != self.narrow:
+            self.narrow, self._unfolded = narrow, False
             styles = Qt.ToolButtonStyle
             self.presets.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
-            for chip in self._chips:
+            for chip in self.chips:
                 chip.update()
-            self._settle()
+            self.settle()
 
     def set_room(self, height: int) -> None:
         """A wide bar shows more lines in a pane that is so high."""
         lines = max(FEWEST, height // SHARE)
         if lines != self._lines:
             self._lines = lines
-            self._settle()
+            self.settle()
 
     def focus_chip(self, place: int = 0) -> None:
         """Give the keyboard to a chip, or to the button that adds one where there is none."""
-        if 0 <= place < len(self._chips):
-            if self._chips[place].isHidden():
+        if 0 <= place < len(self.chips):
+            if self.chips[place].isHidden():
                 self._unfolded = True
-                self._settle()
-            self._chips[place].setFocus(Qt.FocusReason.TabFocusReason)
+                self.settle()
+            self.chips[place].setFocus(Qt.FocusReason.TabFocusReason)
         else:
             self.add.setFocus(Qt.FocusReason.TabFocusReason)
 
@@ -265,20 +218,20 @@ class ControlBar(QWidget):
 
     def focused(self, button: ChipButton) -> None:
         """Tab comes to this chip from now on, arrow keys to the others."""
-        for chip in self._chips:
+        for chip in self.chips:
             chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus if chip is button else Qt.FocusPolicy.ClickFocus)
 
     def chip_key(self, button: ChipButton, event: QKeyEvent) -> bool:
         """Do what a key means on a chip; False where it means nothing."""
-        place = self._chips.index(button)
+        place = self.chips.index(button)
         key = event.key()
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(key))
         if event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
             return False
         if steps is not None:
-            self.focus_chip(max(0, min(place + steps, len(self._chips) - 1)))
+            self.focus_chip(max(0, min(place + steps, len(self.chips) - 1)))
         elif key in {Qt.Key.Key_Home, Qt.Key.Key_End}:
-            self.focus_chip(0 if key == Qt.Key.Key_Home else len(self._chips) - 1)
+            self.focus_chip(0 if key == Qt.Key.Key_Home else len(self.chips) - 1)
         elif key in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
             self.remove(button)
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2}:
@@ -287,27 +240,10 @@ class ControlBar(QWidget):
             return False
         return True
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def sizeHint(self) -> QSize:
-        """Qt: one line at least."""
-        return QSize(200, self.heightForWidth(max(self.width(), 200)))
-
-    def heightForWidth(self, width: int) -> int:
-        """Qt: as many lines as are shown."""
-        return self._arrange(width, move=False)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: a narrower bar needs more lines, or hides more."""
-        super().resizeEvent(event)
-        self._settle()
-
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _button(self, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setAccessibleName(name)
-        button.setToolTip(name)
+        button = tool(self, name)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(QMenu(button))
         return button
@@ -319,20 +255,9 @@ class ControlBar(QWidget):
 
     def _unfold(self) -> None:
         self._unfolded = not self._unfolded
-        self._settle()
+        self.settle()
 
-    def _drop(self, chip: ChipButton) -> None:
-        chip.hide()
-        chip.setParent(None)
-        chip.deleteLater()
-
-    def _settle(self) -> None:
-        height = self._arrange(max(self.width(), 120), move=True)
-        if height != self.minimumHeight():
-            self.setFixedHeight(height)
-            self.updateGeometry()
-
-    def _arrange(self, width: int, *, move: bool) -> int:
+    def arrange(self, width: int, *, move: bool) -> int:
         """Put everything in its place, or say how high that would be."""
         corner = QPoint(_SIDE, 0)
         for button in (self.add, self.presets):
@@ -340,7 +265,7 @@ class ControlBar(QWidget):
             if move:
                 button.setGeometry(QRect(corner, size))
             corner.setX(corner.x() + size.width() + GAP)
-        lines = 1 if self._narrow else self._lines
+        lines = 1 if self.narrow else self._lines
         boxes = self._boxes(corner, width - _SIDE)
         shown = len(boxes)
         needed = boxes[-1].y() // (HEIGHT + GAP) + 1 if boxes else 1
@@ -357,7 +282,7 @@ class ControlBar(QWidget):
             if end.x() + more > width - _SIDE and self._unfolded:
                 end = QPoint(_SIDE, end.y() + HEIGHT + GAP)
         if move:
-            for place, (chip, box) in enumerate(zip(self._chips, boxes, strict=True)):
+            for place, (chip, box) in enumerate(zip(self.chips, boxes, strict=True)):
                 chip.setGeometry(box)
                 chip.setVisible(place < shown)
             self.more.setVisible(folds)
@@ -369,32 +294,25 @@ class ControlBar(QWidget):
         return bottom + HEIGHT + GAP
 
     def _boxes(self, corner: QPoint, right: int) -> list[QRect]:
-        boxes, at = [], QPoint(corner)
-        for chip in self._chips:
-            wide = min(chip.sizeHint().width(), right - _SIDE)
-            if at.x() > _SIDE and at.x() + wide > right:
-                at = QPoint(_SIDE, at.y() + HEIGHT + GAP)
-            boxes.append(QRect(at, QSize(wide, HEIGHT)))
-            at = at + QPoint(wide + GAP, 0)
-        return boxes
+        widths = (min(chip.sizeHint().width(), right - _SIDE) for chip in self.chips)
+        return in_lines(widths, right, corner, _SIDE)
 
     @staticmethod
     def _beside(box: QRect) -> int:
         return box.x() + box.width() + GAP
 
     def _more_width(self) -> int:
-        self._name_more(len(self._chips))
+        self._name_more(len(self.chips))
         return self.more.sizeHint().width()
 
     def _name_more(self, hidden: int) -> None:
         self.more.setText(tr("Less") if self._unfolded else tr("+{hidden}", hidden=hidden))
         name = tr("Show less") if self._unfolded else tr("Show {hidden} more choices for this chat", hidden=hidden)
-        self.more.setAccessibleName(name)
-        self.more.setToolTip(name)
+        named(self.more, name, name)
         self.more.setChecked(self._unfolded)
 
     def _paint(self) -> None:
         self.add.setIcon(self._theme.icon("plus"))
         self.presets.setIcon(self._theme.icon("list"))
-        for chip in self._chips:
+        for chip in self.chips:
             chip.update()

@@ -9,33 +9,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QPlainTextEdit, QWidget
 
 from lorestudio.domain.javascript import length, trim
 from lorestudio.domain.state import NOTEPAD_LIMIT, ChatControls
 from lorestudio.exchange import json_file
-from lorestudio.exchange.chats.state import ADVICE, STATE_KEYS, StatePlan, plan_state, state_json
+from lorestudio.exchange.chats.metadata import STATE_KEYS
+from lorestudio.exchange.chats.state import ADVICE, StatePlan, plan_state, state_json
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import place
+from lorestudio.ui.features.controls.chips import NOTE_SETTINGS, PART_WORDS
 from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.check_table import CheckList, CheckRow, change_table
+from lorestudio.ui.widgets.layouts import answers, button, column, label, named, row
 
 COUNT_MS: Final = 200
 """Tokens are counted after a pause in typing."""
@@ -50,61 +44,32 @@ class ChatTextDialog(QDialog):
         super().__init__(parent)
         self._notebook = part is ControlsPart.NOTEBOOK
         self._counter = project.counter
-        settings, controls = project.settings, project.controls
-        self._before = controls.notebook if self._notebook else controls.notepad
-        self._on_before = settings.notebook_enabled if self._notebook else settings.ai_notepad_enabled
-        name = tr("Author's Notebook") if self._notebook else tr("AI Notepad")
+        settings, enabled = project.settings, f"{NOTE_SETTINGS[part]}_enabled"
+        self._before: str = getattr(project.controls, part.value)
+        self._on_before: bool = getattr(settings, enabled)
+        name, setting = tr(PART_WORDS[part]), type(settings).model_fields[enabled].title
         self.setWindowTitle(name)
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
-        intro = QLabel(_intro(self._notebook), self)
-        intro.setWordWrap(True)
-        column.addWidget(intro)
-        self.text = QPlainTextEdit(self)
+        hint = tr("Nothing goes into the prompt while this is empty.")
+        self.text = named(QPlainTextEdit(self, tabChangesFocus=True, placeholderText=hint), name)
         self.text.setPlainText(self._before)
-        self.text.setTabChangesFocus(True)
-        self.text.setAccessibleName(name)
         self.text.setObjectName("Diff")  # with an edge
-        self.text.setPlaceholderText(tr("Nothing goes into the prompt while this is empty."))
-        column.addWidget(self.text, 1)
-        self.amount = QLabel(self)
-        self.amount.setProperty("kind", "small")
-        self.amount.setWordWrap(True)
-        column.addWidget(self.amount)
-        self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=_setting(settings, part)), self)
+        self.amount = label(self, kind="small")
+        self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=setting), self)
         self.on.setChecked(self._on_before)
-        column.addWidget(self.on)
-        self.where = QLabel(_where(settings, part), self)
-        self.where.setProperty("kind", "small")
-        self.where.setWordWrap(True)
-        column.addWidget(self.where)
-        column.addLayout(self._make_buttons())
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(COUNT_MS)
-        self._pause.timeout.connect(self._show_amount)
+        self.where = label(self, _where(settings, part), "small")
+        self.clear = button(self, tr("Empty it"), self._empty)
+        ends = row(self.clear, 1, answers(self, tr("Take over")))
+        column(
+            label(self, _intro(self._notebook)), (self.text, 1), self.amount, self.on, self.where, ends, of=self,
+            spacing=8,
+        )  # fmt: skip
+        self._pause = later(self, self._show_amount, COUNT_MS)
         self.text.textChanged.connect(self._pause.start)
         self.on.toggled.connect(lambda _on: self._show_amount())
         self.finished.connect(lambda _result: self._pause.stop())
         self._show_amount()
         self.resize(560, 420)
         self.text.setFocus()
-
-    def _make_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self.clear = QPushButton(tr("Empty it"), self)
-        self.clear.setAutoDefault(False)
-        self.clear.clicked.connect(self._empty)
-        row.addWidget(self.clear)
-        row.addStretch(1)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.take = QPushButton(tr("Take over"), self)
-        self.take.setProperty("kind", "primary")
-        buttons.addButton(self.take, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        row.addWidget(buttons)
-        return row
 
     def accept(self) -> None:
         """Qt: hand the text over and close."""
@@ -147,17 +112,11 @@ def _intro(notebook: bool) -> str:
     )
 
 
-def _setting(settings: DeepLoreSettings, part: ControlsPart) -> str:
-    name = "notebook_enabled" if part is ControlsPart.NOTEBOOK else "ai_notepad_enabled"
-    return type(settings).model_fields[name].title or name
-
-
 def _where(settings: DeepLoreSettings, part: ControlsPart) -> str:
     """The settings that matter, in words."""
+    at = place(*(getattr(settings, f"{NOTE_SETTINGS[part]}_{name}") for name in ("position", "depth", "role")))
     if part is ControlsPart.NOTEBOOK:
-        at = place(settings.notebook_position, settings.notebook_depth, settings.notebook_role)
         return tr("{place}. Position, depth and role are settings of the notebook.", place=sentence_case(at))
-    at = place(settings.ai_notepad_position, settings.ai_notepad_depth, settings.ai_notepad_role)
     how = (
         tr("The model writes notes at the end of its reply, and is told so in every prompt.")
         if settings.ai_notepad_mode == "tag"
@@ -186,47 +145,27 @@ class ChatStateDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Write pins, blocks and context into the chat"))
         self._jobs, self._path, self._controls, self._known_controls = jobs, path, controls, known
-
         self.bar = MessageBar(theme, self)
+        self.bar.closed.connect(self.bar.hide)
         self.model = change_table(("Choice", "In the file", "Will be"), self)
         self.list = CheckList(theme, self.model, tr("Choices that differ"), self)
-        self.write = QPushButton(tr("Write into the chat"), self)
-        self._build()
-        self._look()
-
-    def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
-        self.bar.closed.connect(self.bar.hide)
-        intro = QLabel(
-            tr(
-                "{file}: only these keys of its first line change, every other byte stays, and a copy is laid beside "
-                "it. {advice}",
-                file=self._path.name,
-                advice=tr(ADVICE),
-            ),
-            self,
+        intro = tr(
+            "{file}: only these keys of its first line change, every other byte stays, and a copy is laid beside "
+            "it. {advice}",
+            file=path.name,
+            advice=tr(ADVICE),
         )
-        intro.setWordWrap(True)
-        column.addWidget(intro)
-        column.addWidget(self.bar)
-        column.addWidget(self.list, 1)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        copy = QPushButton(tr("Copy as JSON"), self)
-        copy.setToolTip(tr("All choices under DeepLore's keys, to put them in by hand"))
-        cancel = QPushButton(tr("Cancel"), self)
-        self.write.setProperty("kind", "primary")
+        copy = button(
+            self, tr("Copy as JSON"), lambda: QGuiApplication.clipboard().setText(state_json(controls)),
+            tip=tr("All choices under DeepLore's keys, to put them in by hand"),
+        )  # fmt: skip
+        self.write = button(self, tr("Write into the chat"), self._write, kind="primary")
         self.write.setEnabled(False)
-        for button in (copy, self.write, cancel):
-            button.setAutoDefault(False)
-            row.addWidget(button)
-        column.addLayout(row)
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(state_json(self._controls)))
-        cancel.clicked.connect(self.reject)
-        self.write.clicked.connect(self._write)
+        ends = row(1, copy, self.write, button(self, tr("Cancel"), self.reject))
+        column(label(self, intro), self.bar, (self.list, 1), ends, of=self, spacing=8)
         self.model.ticked.connect(lambda: self.write.setEnabled(bool(self.model.chosen)))
         self.resize(680, 380)
+        self._look()
 
     def _look(self) -> None:
         path, controls, known = self._path, self._controls, self._known_controls

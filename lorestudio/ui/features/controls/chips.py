@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import to_string
@@ -34,6 +34,8 @@ from lorestudio.studio.chat.controls import (
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change, Effect, Trials, effects_of_adding, effects_of_removing
 from lorestudio.trace.wording import joined
+from lorestudio.ui.shell.jobs import Newest
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -93,6 +95,10 @@ PART_WORDS: Final = {
     ControlsPart.NOTEPAD: "AI Notepad",
     ControlsPart.CHARACTER: "active character",
 }
+
+
+NOTE_SETTINGS: Final = {ControlsPart.NOTEBOOK: "notebook", ControlsPart.NOTEPAD: "ai_notepad"}
+"""How the names of the settings begin that are about a text of the chat."""
 
 
 class NotedNames:
@@ -173,7 +179,7 @@ def removals(chips: tuple[ControlChip, ...]) -> dict[Key, Change]:
 
 def _rules(project: Project, facts: NotedNames, part: ControlsPart) -> Iterator[ControlChip]:
     pins = part is ControlsPart.PINS
-    for rule in dict.fromkeys(project.controls.pins if pins else project.controls.blocks):
+    for rule in dict.fromkeys(getattr(project.controls, part.value)):
         entries = facts.fitting(rule)
         title = entries[0].title if entries else rule.title
         words = tr("Pin: {title}") if pins else tr("Block: {title}")
@@ -193,7 +199,7 @@ def _rules(project: Project, facts: NotedNames, part: ControlsPart) -> Iterator[
             tip,
             "" if entries else tr("not in the vault"),
             "neutral" if entries else "warning",
-            partial(_without_rule, part=part, rule=rule),
+            partial(without_rule, part=part, rule=rule),
             tr("unpin {title}", title=title) if pins else tr("unblock {title}", title=title),
         )
 
@@ -211,7 +217,7 @@ def _folders(project: Project, facts: NotedNames, effects: Mapping[Key, Effect])
             words.format(names=_listed(folders)),
             with_effect(tip, found, project),
             effect_words(found),
-            change=_without_folders,
+            change=partial(replace, folders=()),
             undo=tr("no folder filter"),
         )
 
@@ -249,13 +255,11 @@ def _context_tip(field: ContextField | None, name: str, texts: Sequence[str]) ->
 
 
 def _notes(project: Project, facts: NotedNames) -> Iterator[ControlChip]:
-    settings, controls = project.settings, project.controls
-    for part, text, on, icon in (
-        (ControlsPart.NOTEBOOK, controls.notebook, settings.notebook_enabled, "pencil"),
-        (ControlsPart.NOTEPAD, controls.notepad, settings.ai_notepad_enabled, "ai"),
-    ):
+    for part, icon in ((ControlsPart.NOTEBOOK, "pencil"), (ControlsPart.NOTEPAD, "ai")):
+        text = getattr(project.controls, part.value)
         if not text:
             continue
+        on = getattr(project.settings, f"{NOTE_SETTINGS[part]}_enabled")
         words = tr(PART_WORDS[part])
         tokens = count(facts.tokens(text), "token", "tokens")
         about = "" if project.counter.exact else "≈ "
@@ -268,7 +272,7 @@ def _notes(project: Project, facts: NotedNames) -> Iterator[ControlChip]:
             words,
             tip,
             about + tokens if on else tr("off"),
-            change=partial(_without_text, part=part),
+            change=partial(replace, **{part.value: ""}),
             undo=tr("empty {name}", name=words),
         )
 
@@ -291,7 +295,7 @@ def _character(project: Project) -> Iterator[ControlChip]:
         tr("Character: {name}", name=shorten(name, LONGEST) or tr("nobody")),
         tip,
         "" if on else tr("off"),
-        change=_own_character if chosen is not None else None,
+        change=partial(replace, character=None) if chosen is not None else None,
         undo=tr("the chat's own character"),
     )
 
@@ -315,29 +319,10 @@ def _changed(project: Project, file: ChatControls | None) -> Iterator[ControlChi
         )
 
 
-# ---- what a chip takes away ------------------------------------------------------------------------------------------
-
-
-def _without_rule(controls: ChatControls, part: ControlsPart, rule: EntryRule) -> ChatControls:
-    return without_rule(controls, part, rule)
-
-
-def _without_folders(controls: ChatControls) -> ChatControls:
-    return replace(controls, folders=())
-
-
 def _listed(texts: Sequence[str]) -> str:
     """The first of several, and how many more there are."""
     shown = shorten(texts[0], LONGEST)
     return tr("{first} +{more}", first=shown, more=len(texts) - 1) if len(texts) > 1 else shown
-
-
-def _without_text(controls: ChatControls, part: ControlsPart) -> ChatControls:
-    return replace(controls, notebook="") if part is ControlsPart.NOTEBOOK else replace(controls, notepad="")
-
-
-def _own_character(controls: ChatControls) -> ChatControls:
-    return replace(controls, character=None)
 
 
 logger = logging.getLogger(__name__)
@@ -357,11 +342,8 @@ class EffectWatch(QObject):
         super().__init__(parent)
         self._session, self._selection, self._choices = session, selection, choices
         self.effects: Mapping[Key, Effect] = {}
-        self._token = CancelToken()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
-        self._pause.timeout.connect(self._look)
+        self._newest = Newest(session.jobs)
+        self._pause = later(self, self._look, PAUSE_MS)
         session.project_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self.ask())
         session.state_changed.connect(self._state_changed)
@@ -369,7 +351,7 @@ class EffectWatch(QObject):
 
     def ask(self) -> None:
         """Find out anew, unless something newer comes within a moment."""
-        self._token.cancel()
+        self._newest.cancel()
         if self._choices():
             self._pause.start()
         else:
@@ -378,7 +360,7 @@ class EffectWatch(QObject):
 
     def stop(self) -> None:
         """Nobody wants to know any more."""
-        self._token.cancel()
+        self._newest.cancel()
         self._pause.stop()
 
     def trials(self) -> Trials | None:
@@ -389,19 +371,16 @@ class EffectWatch(QObject):
 
     def try_adding(
         self, changes: Mapping[Key, Change], heard: Callable[[dict[Key, Effect]], object], cancel: CancelToken
-    ) -> bool:
-        """Tell of each of these changes what it would do, as it is found out; False where it cannot be."""
+    ) -> None:
+        """Tell of each of these changes what it would do, as it is found out."""
         trials = self.trials()
-        if trials is None or not changes:
-            return False
-        self._session.jobs.start(
-            tr("Trying values"),
-            lambda report: effects_of_adding(trials, changes, cancel, report),
-            done=lambda _found: None,
-            failed=_failed,
-            reported=heard,
-        )
-        return True
+        if trials is not None and changes:
+            self._session.jobs.start(
+                tr("Trying values"),
+                lambda report: effects_of_adding(trials, changes, cancel, report),
+                failed=_failed,
+                reported=heard,
+            )
 
     def _project_changed(self) -> None:
         if not self._session.renewed:
@@ -409,23 +388,18 @@ class EffectWatch(QObject):
         self.ask()
 
     def _state_changed(self) -> None:
-        if not self._session.busy and not self._pause.isActive() and self._missing():
+        if not self._session.busy and not self._pause.isActive() and self._choices().keys() - self.effects.keys():
             self.ask()
 
-    def _missing(self) -> bool:
-        return any(key not in self.effects for key in self._choices())
-
     def _look(self) -> None:
-        self._token.cancel()
-        self._token = token = CancelToken()
         trials, choices = self.trials(), self._choices()
         if trials is None:
             self._take({key: found for key, found in self.effects.items() if key in choices})
             return
-        self._session.jobs.start(
+        self._newest.start(
             tr("Looking what the choices for the chat do"),
-            lambda _report: effects_of_removing(trials, choices, token),
-            done=lambda found: None if token.cancelled else self._take(found),
+            lambda job: effects_of_removing(trials, choices, job.token),
+            done=self._take,
             failed=_failed,
         )
 

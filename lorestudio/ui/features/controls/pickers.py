@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -71,9 +71,8 @@ class ControlPickers:
         hint = (
             tr("Enter pins it, or frees one that is pinned") if pins else tr("Enter blocks it, or frees a blocked one")
         )
-        picker = self._picker(title, tr("Type a few letters of a title"), items, hint)
-        picker.picked.connect(lambda key: picked(project.index.entries[int(key)]))
-        return picker
+        letters = tr("Type a few letters of a title")
+        return self._context.pick(title, letters, items, lambda key: picked(project.index.entries[int(key)]), hint)
 
     def field(self, project: Project, facts: NotedNames) -> Picker | None:
         """A field of the context, then a value for it."""
@@ -90,9 +89,10 @@ class ControlPickers:
             )
             for field in fields
         ]
-        picker = self._picker(tr("Set the context"), tr("Type a few letters of a field"), items, "")
-        picker.picked.connect(lambda key: self.value(project, facts.fields[str(key)]))
-        return picker
+        letters = tr("Type a few letters of a field")
+        return self._context.pick(
+            tr("Set the context"), letters, items, lambda key: self.value(project, facts.fields[str(key)])
+        )
 
     def value(self, project: Project, field: ContextField) -> Picker:
         """A value for a field, from those found in the vault or typed; one that is set is taken away."""
@@ -140,23 +140,17 @@ class ControlPickers:
         ]
         if current is not None and current not in names:
             items.append(Choice(current or tr("Nobody"), "", tr("chosen"), current))
-        picker = self._picker(tr("Active character"), tr("Type a name"), items, tr("Shift+Enter takes what you typed"))
-        picker.picked.connect(lambda name: self._choose_character(project, name))
-        picker.wanted_new.connect(lambda name: self._choose_character(project, name))
+        choose = partial(self._choose_character, project)
+        hint = tr("Shift+Enter takes what you typed")
+        picker = self._context.pick(tr("Active character"), tr("Type a name"), items, choose, hint)
+        picker.wanted_new.connect(choose)
         return picker
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _picker(self, title: str, placeholder: str, items: list[Choice], hint: str) -> Picker:
-        picker = Picker(self._context.theme, title, placeholder, items, self._context.window)
-        picker.set_hint(hint)
-        picker.open_over(self._context.window)
-        return picker
-
     def _options(self, title: str, placeholder: str, options: list[_PickerOption], project: Project) -> Picker:
         """A picker whose items say what they would do in the chosen reply, once that is known."""
-        picker = self._picker(title, placeholder, [_item(option, None) for option in options], "")
-        picker.picked.connect(self._take)
+        picker = self._context.pick(title, placeholder, [_item(option, None) for option in options], self._take)
         found: dict[Key, Effect] = {}
         token = CancelToken()
         picker.destroyed.connect(token.cancel)
@@ -202,19 +196,16 @@ def _item(option: _PickerOption, found: Effect | None) -> Choice:
 
 def _does(found: Effect) -> str:
     """What a choice does in the chosen reply, from the effect of taking it away."""
-    parts = []
-    if found.lets_in or not found.filters:
-        parts.append(tr("filters {entries}", entries=count(len(found.lets_in), "entry", "entries")))
-    if found.filters:
-        parts.append(tr("lets {entries} through", entries=count(len(found.filters), "entry", "entries")))
-    return ", ".join(parts)
+    return _filtered("filters {entries}", found.lets_in, "lets {entries} through", found.filters)
 
 
 def _would(found: Effect) -> str:
     """What a choice would do in the chosen reply."""
-    parts = []
-    if found.filters or not found.lets_in:
-        parts.append(tr("would filter {entries}", entries=count(len(found.filters), "entry", "entries")))
-    if found.lets_in:
-        parts.append(tr("would let {entries} through", entries=count(len(found.lets_in), "entry", "entries")))
-    return ", ".join(parts)
+    return _filtered("would filter {entries}", found.filters, "would let {entries} through", found.lets_in)
+
+
+def _filtered(filters: str, out: Sequence[int], lets: str, through: Sequence[int]) -> str:
+    """How many entries are filtered, unless some are only let through, and how many are."""
+    told = [(filters, out)] if out or not through else []
+    told += [(lets, through)] if through else []
+    return ", ".join(tr(words, entries=count(len(entries), "entry", "entries")) for words, entries in told)

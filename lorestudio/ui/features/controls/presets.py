@@ -16,14 +16,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QMenu,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -36,9 +33,10 @@ from lorestudio.ui.features.controls.chips import PART_WORDS
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import Notice, sentence_case, shorten, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.widgets.layouts import answers, button, column, label, named, row
+from lorestudio.ui.widgets.picker import Choice
 
 LONGEST: Final = 60
 """Characters that are shown of a part."""
@@ -46,18 +44,16 @@ LONGEST: Final = 60
 
 def part_words(controls: ChatControls, part: ControlsPart) -> str:
     """What a part holds, in one line; "" for nothing."""
+    held = getattr(controls, part.value)
     if part in {ControlsPart.PINS, ControlsPart.BLOCKS}:
-        rules = controls.pins if part is ControlsPart.PINS else controls.blocks
-        text = ", ".join(rule.title for rule in rules)
+        text = ", ".join(rule.title for rule in held)
     elif part is ControlsPart.FOLDERS:
-        text = ", ".join(controls.folders)
+        text = ", ".join(held)
     elif part is ControlsPart.CONTEXT:
-        values = {key: context_values(value) for key, value in controls.context.items()}
+        values = {key: context_values(value) for key, value in held.items()}
         text = "; ".join(f"{key}: {', '.join(map(to_string, each))}" for key, each in values.items() if each)
-    elif part is ControlsPart.CHARACTER:
-        text = controls.character or ""
     else:
-        text = controls.notebook if part is ControlsPart.NOTEBOOK else controls.notepad
+        text = held or ""
     return shorten(text, LONGEST)
 
 
@@ -71,22 +67,13 @@ class SavePresetDialog(QDialog):
         self._controls, self._known = controls, known
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Save as a scenario preset"))
-        column = QVBoxLayout(self)
-        intro = QLabel(
-            tr(
-                "A preset holds the ticked parts; where it is applied, the others stay as they are. It names entries "
-                "by title, so it fits any vault that has them."
-            ),
-            self,
+        intro = tr(
+            "A preset holds the ticked parts; where it is applied, the others stay as they are. It names entries "
+            "by title, so it fits any vault that has them."
         )
-        intro.setWordWrap(True)
-        column.addWidget(intro)
+        self.name = QLineEdit(self, placeholderText=tr("such as Storm night"))
         form = QFormLayout()
-        self.name = QLineEdit(self)
-        self.name.setAccessibleName(tr("Name of the preset"))
-        self.name.setPlaceholderText(tr("such as Storm night"))
-        form.addRow(tr("Name"), self.name)
-        column.addLayout(form)
+        form.addRow(tr("Name"), named(self.name, tr("Name of the preset")))
         self.parts: dict[ControlsPart, QCheckBox] = {}
         for part in ControlsPart:
             text = part_words(controls, part)
@@ -95,20 +82,10 @@ class SavePresetDialog(QDialog):
             box.setChecked(bool(text) and part is not ControlsPart.NOTEPAD)
             box.toggled.connect(self._show)
             self.parts[part] = box
-            column.addWidget(box)
-        self.told = QLabel(self)
-        self.told.setProperty("kind", "small")
-        self.told.setWordWrap(True)
-        column.addWidget(self.told)
-        column.addStretch(1)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.told = label(self, kind="small")
         self.take = QPushButton(tr("Replace"), self)
-        self.take.setProperty("kind", "primary")
         self.take.setMinimumWidth(self.take.sizeHint().width() + 12)  # so that either word fits
-        buttons.addButton(self.take, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
+        column(label(self, intro), form, *self.parts.values(), self.told, 1, answers(self, self.take), of=self)
         self.name.textChanged.connect(self._show)
         self._show()
         self.resize(520, 380)
@@ -165,32 +142,16 @@ class PresetsDialog(QDialog):
         self._theme = theme
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Scenario presets"))
-        column = QVBoxLayout(self)
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(tr("Scenario presets"))
-        column.addWidget(self.list, 1)
-        self.told = QLabel(self)
-        self.told.setWordWrap(True)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(self.told)
-        place = QLabel(tr("One file each in {folder}; copy them to share them.", folder=folder.folder), self)
-        place.setProperty("kind", "small")
-        place.setWordWrap(True)
-        place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(place)
-        row = QHBoxLayout()
-        self.rename = self._button(tr("Rename…"), self._ask_name)
-        self.delete = self._button(tr("Delete…"), self._ask_delete)
-        self.apply = self._button(tr("Apply"), self._apply)
-        self.apply.setProperty("kind", "primary")
-        row.addWidget(self.rename)
-        row.addWidget(self.delete)
-        row.addStretch(1)
+        self.list = named(QListWidget(self), tr("Scenario presets"))
+        self.told = label(self, selectable=True)
+        where = tr("One file each in {folder}; copy them to share them.", folder=folder.folder)
+        self.rename = button(self, tr("Rename…"), self._ask_name)
+        self.delete = button(self, tr("Delete…"), self._ask_delete)
+        self.apply = button(self, tr("Apply"), self._apply, kind="primary")
         close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         close.rejected.connect(self.reject)
-        row.addWidget(self.apply)
-        row.addWidget(close)
-        column.addLayout(row)
+        ends = row(self.rename, self.delete, 1, self.apply, close)
+        column((self.list, 1), self.told, label(self, where, "small", selectable=True), ends, of=self)
         self.list.currentItemChanged.connect(lambda *_items: self._show())
         self.list.itemActivated.connect(lambda _item: self._apply())
         self.show_presets(known)
@@ -212,12 +173,6 @@ class PresetsDialog(QDialog):
             self.list.setCurrentRow(0)
         self._show()
 
-    def _button(self, text: str, pressed: Callable[[], None]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _checked=False: pressed())
-        return button
-
     @property
     def current(self) -> Preset | BrokenPreset | None:
         """What the list stands on."""
@@ -226,8 +181,8 @@ class PresetsDialog(QDialog):
 
     def _show(self) -> None:
         now = self.current
-        for button in (self.rename, self.delete, self.apply):
-            button.setEnabled(isinstance(now, Preset))
+        for each in (self.rename, self.delete, self.apply):
+            each.setEnabled(isinstance(now, Preset))
         if isinstance(now, Preset):
             lines = [
                 f"{sentence_case(tr(PART_WORDS[part]))}: {part_words(now.controls, part) or _nothing(part)}"
@@ -275,7 +230,7 @@ class Presets(QObject):
     def fill(self, menu: QMenu) -> None:
         """Keep a menu with the presets and what can be done with them."""
         self._menu = menu
-        menu.aboutToShow.connect(self._about_to_show)
+        menu.aboutToShow.connect(self.load)  # files may have been copied here; the menu follows while open
         self._fill_menu()
 
     def load(self, then: Callable[[], object] = lambda: None) -> None:
@@ -291,15 +246,7 @@ class Presets(QObject):
                 self._context.say(Notice(text, actions=("presets.save",), key="presets"))
                 return
             items = [Choice(preset.name, "", "", preset) for _, preset in self.known.presets]
-            picker = Picker(
-                self._context.theme,
-                tr("Apply a scenario preset"),
-                tr("Type a few letters"),
-                items,
-                self._context.window,
-            )
-            picker.picked.connect(self.apply)
-            picker.open_over(self._context.window)
+            self._context.pick(tr("Apply a scenario preset"), tr("Type a few letters"), items, self.apply)
 
         self.load(choose)
 
@@ -323,7 +270,7 @@ class Presets(QObject):
             dialog.wanted.connect(self.apply)
             dialog.renamed.connect(self._rename)
             dialog.deleted.connect(self._delete)
-            dialog.finished.connect(self._forget_dialog)
+            dialog.finished.connect(lambda _result: setattr(self, "_dialog", None))
             dialog.open()
 
         self.load(show)
@@ -333,16 +280,16 @@ class Presets(QObject):
         project = self._context.session.project
         if project is None or not isinstance(preset, Preset):
             return
-        applied = apply_preset(preset, project.controls, project.index)
+        chosen, missing = apply_preset(preset, project.controls, project.index)
         title = tr("preset {name}", name=preset.name)
-        if applied.controls == project.controls:
+        if chosen == project.controls:
             text = tr("The preset “{name}” is what is chosen already.", name=preset.name)
         else:
-            self._context.session.parts.adjust(title, controls=applied.controls)
+            self._context.session.parts.adjust(title, controls=chosen)
             text = tr("The preset “{name}” is applied.", name=preset.name)
-        if applied.missing:
-            text = tr("{said} Not all of it is in this vault: {first}", said=text, first=applied.missing[0])
-            details = "\n".join(applied.missing)
+        if missing:
+            text = tr("{said} Not all of it is in this vault: {first}", said=text, first=missing[0])
+            details = "\n".join(missing)
             self._context.say(Notice(text, "warning", details, ("adjust.undo",), key="presets"))
         else:
             self._context.flash(text)
@@ -369,9 +316,6 @@ class Presets(QObject):
         if self._dialog is not None:
             self._dialog.show_presets(self.known, " ".join(chosen.split()))
 
-    def _forget_dialog(self, _result: int) -> None:
-        self._dialog = None
-
     def _do(self, title: str, work: Callable[[], object], then: Callable[[], object]) -> None:
         """Work on the folder in a job, read it again, and go on."""
 
@@ -384,13 +328,7 @@ class Presets(QObject):
             self._fill_menu()
             then()
 
-        self._context.session.jobs.start(title, both, done=done, failed=self._failed)
-
-    def _failed(self, error: Exception) -> None:
-        self._context.say(Notice(sentence_of(error), "error", key="presets"))
-
-    def _about_to_show(self) -> None:
-        self.load()  # files may have been copied here meanwhile; the menu follows while it is open
+        self._context.session.jobs.start(title, both, done=done, failed=self._context.failing("presets"))
 
     def _fill_menu(self) -> None:
         menu = self._menu

@@ -7,21 +7,21 @@ from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from lorestudio.systems.facts.picture import MemoryRow
 from lorestudio.systems.facts.system import SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.facts.extraction import MemoryCost, MemoryWork
+from lorestudio.ui.features.facts.extraction import MemoryWork
 from lorestudio.ui.features.facts.extraction_worker import FAILED, ExtractionWish
 from lorestudio.ui.features.facts.pane import MENU, ROW_MENU, MemoriesPane
 from lorestudio.ui.features.facts.store import SYSTEM, MemoryStore
-from lorestudio.ui.features.facts.table import as_markdown, short_source, spoken_source
+from lorestudio.ui.features.facts.table import as_markdown, spoken_source
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, count, number, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.state.choices import short_source
 from lorestudio.ui.widgets import dialogs
 
 
@@ -142,14 +142,14 @@ class MemoriesFeature(Feature):
         self.work.changed.connect(self._show_work)
         self.work.told.connect(context.say)
         self.work.cleared.connect(lambda: context.bars.drop(FAILED))
-        self.work.cost_known.connect(self._ask_cost)
+        self.work.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_work)
         context.session.project_changed.connect(self._show)
         context.session.traces_changed.connect(lambda _all: self._show_row(page.current))
         context.selection.generation_changed.connect(lambda: self._show_row(page.current))
-        page.searched.connect(store.search)
+        page.bar.searched.connect(store.search)
         page.cleared.connect(store.drop_hits)
-        page.scoped.connect(lambda everything: store.show_everything(everything=everything))
+        page.bar.scoped.connect(lambda everything: store.show_everything(everything=everything))
         page.chosen.connect(self._show_row)
         page.menu_wanted.connect(self._show_menu)
         detail = page.detail
@@ -247,22 +247,18 @@ class MemoriesFeature(Feature):
         return partial(self.show_memory, memory) if memory else None
 
     def _copy(self, row: MemoryRow) -> None:
-        QGuiApplication.clipboard().setText(row.memory.content)
-        self.context.flash(tr("The memory was copied."))
+        self.context.copy(row.memory.content, tr("The memory was copied."))
 
     def _copy_all(self) -> None:
         rows = self.pane.memories.model.rows
 
-        def done(text: str) -> None:
-            QGuiApplication.clipboard().setText(text)
-            amount = count(len(rows), "memory was", "memories were")
-            self.context.flash(tr("{memories} copied.", memories=amount))
-
-        def failed(error: Exception) -> None:
-            self.context.say(Notice(sentence_of(error), "error", key="memories"))
-
-        title = tr("Copying memories")
-        self.context.session.jobs.start(title, lambda _report: as_markdown(rows), done=done, failed=failed)
+        said = tr("{memories} copied.", memories=count(len(rows), "memory was", "memories were"))
+        self.context.session.jobs.start(
+            tr("Copying memories"),
+            lambda _report: as_markdown(rows),
+            done=lambda text: self.context.copy(text, said),
+            failed=self.context.failing("memories"),
+        )
 
     def _show_menu(self, where: QPoint) -> None:
         if self.pane.memories.current is None:
@@ -272,13 +268,6 @@ class MemoriesFeature(Feature):
         self.context.commands.fill(menu, ROW_MENU)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(where)
-
-    def _ask_cost(self, cost: object) -> None:
-        if not isinstance(cost, MemoryCost):
-            return
-        dialogs.ask_model(
-            self.context.window, cost.name, cost.sentence, cost.more, lambda yes: cost.go() if yes else None
-        )
 
     # ---- the run that is looked at ----------------------------------------------------------------------------------
 
@@ -312,16 +301,17 @@ class MemoriesFeature(Feature):
         self.pane.memories.show_hits(self.store.hits, self.store.searching)
         self.pane.note_changed.emit(self.pane.memories.note())
 
-    def _show_row(self, row: object) -> None:
-        there = row if isinstance(row, MemoryRow) else None
-        in_run = there is not None and self._place_in_run(there) is not None
-        self.pane.memories.detail.show_row(there, in_run=in_run)
+    def _show_row(self, row: MemoryRow | None) -> None:
+        in_run = row is not None and self._place_in_run(row) is not None
+        self.pane.memories.detail.show_row(row, in_run=in_run)
         self.pane.note_changed.emit(self.pane.memories.note())
         self.context.actions_changed()
 
     def _show_work(self) -> None:
         source = self.work.source
-        self.pane.show_work(self.work.under, self._idle_words(), short_source(source), spoken_source(source))
+        self.pane.show_work(
+            self.work.under, self._idle_words(), short_source(source, tr("Plain rules")), spoken_source(source)
+        )
         self.context.actions_changed()
 
     def _idle_words(self) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,61 +13,24 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.ui.features.facts.extraction_worker import (
+    FACTS,
+    VECTORS,
     Ended,
-    ExtractionProgress,
     ExtractionWish,
+    Under,
     extract,
     news_of,
     refresh,
-    sentence,
 )
 from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.shell.jobs import Job
-from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
-
-FACTS: Final = "facts"
-VECTORS: Final = "vectors"
-
-
-@dataclass(frozen=True, slots=True)
-class Under:
-    """What is under way: facts or vectors, "" for neither. `passage` is the key of the one that is read."""
-
-    kind: str = ""
-    done: int = 0
-    of: int = 0
-    failed: int = 0
-    passage: str = ""
-    stopping: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """How far it is."""
-        if self.stopping:
-            return tr("Stopping…")
-        if self.kind == VECTORS:
-            return tr("Making vectors: {done} of {of}…", done=self.done, of=self.of)
-        if not self.kind:
-            return ""
-        if not self.of:
-            return tr("Looking what waits…")
-        text = tr("Reading passage {now} of {of}…", now=min(self.done + 1, self.of), of=self.of)
-        return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryCost:
-    """What a person has to agree to before `go` is called; `name` is who is asked."""
-
-    name: str
-    sentence: str
-    go: Callable[[], object]
-    more: str = ""
+from lorestudio.ui.widgets.dialogs import ModelCost
 
 
 class MemoryWork(QObject):
-    """`changed` follows what is under way, `cost_known` carries a `MemoryCost`, `told` a `Notice`; `cleared`
+    """`changed` follows what is under way, `cost_known` carries a `ModelCost`, `told` a `Notice`; `cleared`
     says that the failures told before are over.
     """
 
@@ -95,11 +57,6 @@ class MemoryWork(QObject):
         """Who draws facts out, as chosen in the window."""
         return self._store.session.choice.source
 
-    @property
-    def embedder(self) -> str:
-        """The profile that makes the vectors, "" where that is the stand-in."""
-        return self._store.place.embedder
-
     def stop(self) -> None:
         """End it, also in the middle of a request; what was kept stays."""
         if self._job is not None:
@@ -112,25 +69,24 @@ class MemoryWork(QObject):
         place, source, project = self._store.place, self.source, self._store.session.project
         if self.busy or project is None or place.chat is None:
             return
-        asks = not wish.agreed and (source.kind is AnswerKind.PROVIDER or bool(self.embedder))
+        asks = not wish.agreed and (source.kind is AnswerKind.PROVIDER or bool(place.embedder))
         counter = project.counter if asks else None
-
         self._reads = place.path
         self._begin(Under(FACTS), partial(extract, place, source, wish, counter), partial(self._extracted, wish))
 
     def refresh(self, *, agreed: bool = False) -> None:
         """Make the vectors of the listed memories anew that the chosen model has not made."""
-        store, picture = self._store, self._store.picture
+        place, picture = self._store.place, self._store.picture
         if self.busy or picture is None or not picture.stale:
             return
-        if self.embedder and not agreed:
+        if place.embedder and not agreed:
             asks = count(picture.stale, "request for a vector", "requests for vectors")
-            sentence = tr("{asks} to {name}. They hold the texts of the memories.", asks=asks, name=self.embedder)
+            sentence = tr("{asks} to {name}. They hold the texts of the memories.", asks=asks, name=place.embedder)
             more = tr("It can be stopped at any time; what was made stays.")
-            self.cost_known.emit(MemoryCost(self.embedder, sentence, partial(self.refresh, agreed=True), more))
+            self._ask(place.embedder, sentence, more, partial(self.refresh, agreed=True))
             return
         owner = "" if picture.everything else picture.owner
-        self._begin(Under(VECTORS, of=picture.stale), partial(refresh, store.place, owner), self._refreshed)
+        self._begin(Under(VECTORS, of=picture.stale), partial(refresh, place, owner), self._refreshed)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -165,19 +121,18 @@ class MemoryWork(QObject):
             self._store.session.question.emit(news)
         elif isinstance(news, Withdrawn):
             self._store.session.withdrawn.emit(news.question)
-        elif isinstance(news, ExtractionProgress) and self.busy:
-            under = replace(self.under, done=news.done, of=news.of, passage=news.passage, failed=news.failed)
-            further = news.done > self.under.done and under.kind == FACTS
-            self._show(under)
+        elif isinstance(news, Under) and self.busy:
+            further = news.done > self.under.done and news.kind == FACTS
+            self._show(replace(news, stopping=self.under.stopping))
             if further:
                 self._store.renew()
 
     def _extracted(self, wish: ExtractionWish, ended: Ended) -> None:
         if ended.cost:
-            name = self.source.profile if self.source.kind is AnswerKind.PROVIDER else self.embedder
+            name = self.source.profile if self.source.kind is AnswerKind.PROVIDER else self._store.place.embedder
             go = partial(self.extract, replace(wish, agreed=True))
             more = tr("The requests hold texts of the chat. It can be stopped at any time; what was kept stays.")
-            self.cost_known.emit(MemoryCost(name, ended.cost, go, more))
+            self._ask(name, ended.cost, more, go)
             return
         self._store.renew()
         if ended.drawn:
@@ -186,6 +141,9 @@ class MemoryWork(QObject):
             self.cleared.emit()
         for notice in news_of(ended):
             self.told.emit(notice)
+
+    def _ask(self, name: str, cost: str, more: str, go: Callable[[], object]) -> None:
+        self.cost_known.emit(ModelCost(name, cost, more, lambda yes: go() if yes else None))
 
     def _refreshed(self, ended: Ended) -> None:
         self._store.renew()
@@ -197,7 +155,7 @@ class MemoryWork(QObject):
         self.told.emit(Notice(text, tone, key="memories"))
 
     def _failed(self, kind: str, error: Exception) -> None:
-        why = sentence(sentence_of(error))
+        why = with_full_stop(sentence_of(error))
         if kind == VECTORS:
             text = tr("Making vectors stopped: {why} What was made before stays.", why=why)
             actions: tuple[str, ...] = ("memories.refresh", "profiles.edit")

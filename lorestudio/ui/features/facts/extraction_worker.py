@@ -15,7 +15,7 @@ from lorestudio.systems.facts.session import Drawn, FactsSession, facts_cost
 from lorestudio.systems.facts.threads import Passage
 from lorestudio.ui.features.facts.store import Place
 from lorestudio.ui.shell.jobs import Job
-from lorestudio.ui.shell.words import Notice, count, shorten, tr
+from lorestudio.ui.shell.words import Notice, count, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
 
 FAILED: Final = "memories-failed"
@@ -44,14 +44,34 @@ class Ended:
     cost: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionProgress:
-    """How far it is; `passage` is the key of the one that is read, "" for vectors."""
+FACTS: Final = "facts"
+VECTORS: Final = "vectors"
 
-    done: int
-    of: int
-    passage: str = ""
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """What is under way: facts or vectors, "" for neither. `passage` is the key of the one that is read."""
+
+    kind: str = ""
+    done: int = 0
+    of: int = 0
     failed: int = 0
+    passage: str = ""
+    stopping: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """How far it is."""
+        if self.stopping:
+            return tr("Stopping…")
+        if self.kind == VECTORS:
+            return tr("Making vectors: {done} of {of}…", done=self.done, of=self.of)
+        if not self.kind:
+            return ""
+        if not self.of:
+            return tr("Looking what waits…")
+        text = tr("Reading passage {now} of {of}…", now=min(self.done + 1, self.of), of=self.of)
+        return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
 
 
 def extract(
@@ -85,7 +105,7 @@ def extract(
                 drawn.append(last)
             now = passages[done] if done < of else None
             key = f"{now.first}-{now.last}" if now is not None else ""
-            job(ExtractionProgress(done, of, key, sum(bool(each.problem) for each in drawn)))
+            job(Under(FACTS, done, of, sum(bool(each.problem) for each in drawn), key))
 
         try:
             job.run(lambda: opened.extract(chat, place.path, passages, heard))
@@ -128,7 +148,7 @@ def refresh(place: Place, owner: str, job: Job) -> Ended:
         now = time.monotonic()
         if now - last >= NEWS_SECONDS or done == of:
             last = now
-            job(ExtractionProgress(done, of))
+            job(Under(VECTORS, done, of))
 
     with place.open() as opened:
         stale = opened.stale(owner)
@@ -162,7 +182,7 @@ def news_of(ended: Ended) -> list[Notice]:
         where = tr("#{first} to #{last}", first=failed[0].passage.first, last=failed[0].passage.last)
         text = tr(
             "{which} could not be read, {where}: {why} Nothing of them was kept; “Draw out facts” tries again.",
-            which=which, where=where, why=sentence(failed[0].problem),
+            which=which, where=where, why=with_full_stop(failed[0].problem),
         )  # fmt: skip
         details = "\n".join(f"#{each.passage.first} to #{each.passage.last}: {each.problem}" for each in failed)
         told.append(Notice(text, "error", details, ("memories.extract", "profiles.edit"), FAILED))
@@ -171,9 +191,3 @@ def news_of(ended: Ended) -> list[Notice]:
     elif ended.stopped:
         told.append(Notice(tr("Stopped. What is kept stays, and the rest waits."), key="memories-stopped"))
     return told
-
-
-def sentence(text: str) -> str:
-    """A text of somebody else's, short enough, with a stop at its end."""
-    short = shorten(text, 240)
-    return short if short.endswith((".", "!", "?", "…")) else f"{short}."

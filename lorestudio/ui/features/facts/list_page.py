@@ -9,18 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QGridLayout,
-    QLineEdit,
-    QMenu,
-    QSizePolicy,
-    QSplitter,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
 from lorestudio.ui.features.facts.origins import MemoryDetail
@@ -29,7 +18,6 @@ from lorestudio.ui.features.facts.table import (
     ORDERS,
     SIMILARITY,
     WHEN,
-    Filter,
     MemoryTable,
     MemoryView,
     usual_direction,
@@ -37,10 +25,8 @@ from lorestudio.ui.features.facts.table import (
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.bars import FilterStrip
-from lorestudio.ui.widgets.pane import EmptyState
-
-ONE_ROW: Final = 530
-"""A bar at least as wide (device-independent pixels) has everything in one row."""
+from lorestudio.ui.widgets.layouts import column, combo, holding, named, row, split, tight, tool
+from lorestudio.ui.widgets.pane import EmptyState, FoldingRow
 
 _TAGS_MOST: Final = 200
 """More tags than this make no list that anybody reads; the field finds the others."""
@@ -61,50 +47,41 @@ class _SearchField(QLineEdit):
             super().keyPressEvent(event)
 
 
-class FilterBar(QWidget):
-    """`changed` follows the fields but the words, which `typed` carries; `searched` carries them on Enter.
+class FilterBar(FoldingRow):
+    """`changed` follows what is beside the `field` with the words, `searched` carries those on Enter.
 
-    `scoped` says whether memories of all chats are wanted, `ordered` carries a column, `left` goes to the list.
+    `scoped` says whether memories of all chats are wanted, `ordered` carries a column.
     """
 
     changed = Signal()
-    typed = Signal(str)
     searched = Signal(str)
     scoped = Signal(bool)
     ordered = Signal(int)
-    left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
         self._theme = theme
+        upper, lower = QWidget(parent), QWidget(parent)
+        super().__init__(upper, lower, parent)
+        self.set_margins(8, 3, 8, 2)
         self.field = _SearchField(self)
         self.field.setPlaceholderText(tr("Filter by words; Enter searches by meaning"))
-        self.field.setAccessibleName(tr("Filter by words, or search by meaning"))
         self.field.setClearButtonEnabled(True)
-        self.find_button = QToolButton(self)
-        self.find_button.setAccessibleName(tr("Search by meaning"))
-        self.find_button.setToolTip(tr("List the memories most similar to this text (Enter)"))
+        named(self.field, tr("Filter by words, or search by meaning"))
+        find_tip = tr("List the memories most similar to this text (Enter)")
+        self.find_button = tool(self, tr("Search by meaning"), self._search, tip=find_tip)
         self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))
         self.tag = self._combo(tr("Only with this tag"), (tr("All tags"),))
-        self.order = QToolButton(self)
-        self.order.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.order = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.orders = QMenu(self.order)
-        for column, words in ORDERS.items():
+        for place, words in ORDERS.items():
             act = self.orders.addAction(tr(words))
             act.setCheckable(True)
-            act.setData(column)
+            act.setData(place)
         self.order.setMenu(self.orders)
-        self.only_pinned = QCheckBox(tr("Pinned"), self)
-        self.only_pinned.setToolTip(tr("List pinned memories only"))
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(8, 3, 8, 2)
-        self._grid.setSpacing(5)
-        self._one_row: bool | None = None
-        self._arrange(one_row=False)
-        self.field.textChanged.connect(self.typed)
+        self.only_pinned = named(QCheckBox(tr("Pinned"), self), "", tr("List pinned memories only"))
+        upper.setLayout(row((self.field, 1), self.find_button, self.order, spacing=5, margins=0))
+        lower.setLayout(row((self.scope, 1), (self.tag, 1), self.only_pinned, spacing=5, margins=0))
         self.field.returnPressed.connect(self._search)
-        self.field.left.connect(self.left)
-        self.find_button.clicked.connect(self._search)
         self.scope.activated.connect(lambda place: self.scoped.emit(place == 1))
         self.tag.activated.connect(lambda _place: self.changed.emit())
         self.only_pinned.clicked.connect(lambda _on: self.changed.emit())
@@ -113,9 +90,7 @@ class FilterBar(QWidget):
         self._paint()
 
     def _combo(self, name: str, items: tuple[str, ...]) -> QComboBox:
-        box = QComboBox(self)
-        box.setAccessibleName(name)
-        box.view().setAccessibleName(name)
+        box = combo(self, name)
         box.setToolTip(name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(4)
@@ -123,33 +98,27 @@ class FilterBar(QWidget):
         box.addItems(list(items))
         return box
 
-    def filter(self, *, words: bool) -> Filter:
-        """What is let through, by its words or without them."""
-        tag = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
-        return Filter(self.field.text() if words else "", tag, self.only_pinned.isChecked())
-
-    def show_scope(self, *, everything: bool, chat: bool) -> None:
-        """Show whose memories are listed; without a chat it can be those of all only."""
-        self.scope.setEnabled(chat)
-        self.scope.setCurrentIndex(int(everything))
+    @property
+    def chosen_tag(self) -> str:
+        """The tag that memories must have, "" for any."""
+        return self.tag.currentText() if self.tag.currentIndex() > 0 else ""
 
     def show_tags(self, tags: tuple[str, ...]) -> None:
         """Offer these tags; the chosen one stays where it is among them."""
         tags = tags[:_TAGS_MOST]
         if [self.tag.itemText(place) for place in range(1, self.tag.count())] == list(tags):
             return
-        chosen = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
+        chosen = self.chosen_tag
         self.tag.clear()
         self.tag.addItems([tr("All tags"), *tags])
         self.tag.setCurrentIndex(tags.index(chosen) + 1 if chosen in tags else 0)
 
-    def show_order(self, column: int, *, scored: bool) -> None:
+    def show_order(self, place: int, *, scored: bool) -> None:
         """Show what the list is ordered by."""
-        name = tr("Order of the list: {order}", order=tr(ORDERS[column]))
-        self.order.setAccessibleName(name)
-        self.order.setToolTip(name)
+        name = tr("Order of the list: {order}", order=tr(ORDERS[place]))
+        named(self.order, name, name)
         for act in self.orders.actions():
-            act.setChecked(act.data() == column)
+            act.setChecked(act.data() == place)
             act.setVisible(act.data() != SIMILARITY or scored)
 
     def write(self, text: str) -> None:
@@ -164,11 +133,6 @@ class FilterBar(QWidget):
         self.tag.setCurrentIndex(0)
         self.write("")
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: one row or two."""
-        super().resizeEvent(event)
-        self._arrange(one_row=self.width() >= ONE_ROW)
-
     def _search(self) -> None:
         self.searched.emit(self.field.text())
 
@@ -176,37 +140,19 @@ class FilterBar(QWidget):
         self.find_button.setIcon(self._theme.icon("search"))
         self.order.setIcon(self._theme.icon("list"))
 
-    def _arrange(self, *, one_row: bool) -> None:
-        if one_row == self._one_row:
-            return
-        self._one_row = one_row
-        grid = self._grid
-        grid.addWidget(self.field, 0, 0, 1, 1 if one_row else 2)
-        grid.addWidget(self.find_button, 0, 1 if one_row else 2)
-        grid.addWidget(self.order, 0, 2 if one_row else 3)
-        for place, box in enumerate((self.scope, self.tag, self.only_pinned)):
-            if one_row:
-                grid.addWidget(box, 0, place + 3)
-            else:
-                grid.addWidget(box, 1, place, 1, 2 if box is self.only_pinned else 1)
-        for place in range(6):
-            grid.setColumnStretch(place, (5, 0, 0, 3, 3, 0)[place] if one_row else (1, 1, 0, 0, 0, 0)[place])
-
 
 BESIDE: Final = ((520, 330), (640, 560))
 """A page at least as wide, and not as high (device-independent pixels), has the chosen memory beside the list."""
 
 
 class MemoryPage(QWidget):
-    """`searched` carries a text to search by meaning, `cleared` follows its end, `scoped` whether all are wanted.
+    """`cleared` follows the end of a search by meaning, which the `bar` asks for.
 
     `menu_wanted` carries where on the screen a menu is asked for, `chosen` the row that is looked at or None, `wanted`
     an action's id.
     """
 
-    searched = Signal(str)
     cleared = Signal()
-    scoped = Signal(bool)
     menu_wanted = Signal(QPoint)
     chosen = Signal(object)
     wanted = Signal(str)
@@ -226,37 +172,18 @@ class MemoryPage(QWidget):
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.empty = EmptyState(theme, "star", self)
         self.detail = MemoryDetail(theme, self)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self._build()
+        listed = holding(column(self.view, self.empty, margins=(0, 2, 0, 0)), self)
+        self.splitter = split(listed, self.detail, stretch=0)
+        tight(self.bar, self.strip, (self.splitter, 1), of=self)
         self._connect()
         self.detail.hide()
         self.order_by(WHEN)
 
-    def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.bar)
-        column.addWidget(self.strip)
-        upper = QWidget(self)
-        stack = QVBoxLayout(upper)
-        stack.setContentsMargins(0, 2, 0, 0)
-        stack.addWidget(self.view)
-        stack.addWidget(self.empty)
-        self.splitter.addWidget(upper)
-        self.splitter.addWidget(self.detail)
-        self.splitter.setStretchFactor(0, 1)
-        self.splitter.setStretchFactor(1, 0)
-        self.splitter.setChildrenCollapsible(False)
-        column.addWidget(self.splitter, 1)
-
     def _connect(self) -> None:
-        self.bar.typed.connect(self._typed)
+        self.bar.field.textChanged.connect(self._typed)
         self.bar.changed.connect(self._fill)
-        self.bar.searched.connect(self.searched)
-        self.bar.scoped.connect(self.scoped)
         self.bar.ordered.connect(self.order_by)
-        self.bar.left.connect(self.view.setFocus)
+        self.bar.field.left.connect(self.view.setFocus)
         self.view.horizontalHeader().sectionClicked.connect(self._head_clicked)
         self.view.customContextMenuRequested.connect(
             lambda place: self.menu_wanted.emit(self.view.viewport().mapToGlobal(place))
@@ -272,20 +199,17 @@ class MemoryPage(QWidget):
     @property
     def current(self) -> MemoryRow | None:
         """The memory that is looked at."""
-        row = self.view.current
-        return row if isinstance(row, MemoryRow) else None
-
-    @property
-    def filter(self) -> Filter:
-        """What is let through. The words of a search by meaning are no filter."""
-        return self.bar.filter(words=self._hits is None and not self._searching)
+        row: MemoryRow | None = self.view.current
+        return row
 
     def show_picture(self, picture: FactsPicture | None, *, chat: bool) -> None:
         """Show the memories as they are now; without a chat they are those of all."""
         self._picture = picture
         if picture is not None:
-            self.bar.show_scope(everything=picture.everything, chat=chat)
+            self.bar.scope.setEnabled(chat)
+            self.bar.scope.setCurrentIndex(int(picture.everything))
             self.bar.show_tags(picture.tags)
+        self.model.set_rows(picture.rows if picture is not None else ())
         self._fill()
 
     def show_hits(self, hits: Hits | None, searching: str) -> None:
@@ -307,16 +231,16 @@ class MemoryPage(QWidget):
             self.bar.write("")
             self.order_by(*self._before)
         else:
-            self._fill()
+            self.order_by(self._order, self._descending)
 
-    def order_by(self, column: int, descending: bool | None = None) -> None:
+    def order_by(self, place: int, descending: bool | None = None) -> None:
         """Put the list in the order of a column; that of the same one again turns round."""
-        self._order = column
-        self._descending = usual_direction(column) if descending is None else descending
-        self.bar.show_order(column, scored=self._hits is not None)
+        self._order = place
+        self._descending = usual_direction(place) if descending is None else descending
+        self.bar.show_order(place, scored=self._hits is not None)
         direction = Qt.SortOrder.DescendingOrder if self._descending else Qt.SortOrder.AscendingOrder
-        self.view.horizontalHeader().setSortIndicator(column, direction)
-        self.model.sort(column, direction)
+        self.view.horizontalHeader().setSortIndicator(place, direction)
+        self.model.sort(place, direction)
         self._fill()
 
     def choose(self, memory: str) -> bool:
@@ -336,24 +260,29 @@ class MemoryPage(QWidget):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        rows = self._picture.rows if self._picture is not None else ()
-        if self._hits is not None:
-            scores = self._hits.scores
-            rows = tuple(row for row in rows if row.id in scores)
-        chosen = self.filter
-        shown = rows if chosen.empty else tuple(row for row in rows if chosen.passes(row))
-        self.model.set_rows(shown)
-        self.view.setVisible(bool(shown))
+        """List what the bar lets through; the words of a search by meaning are no filter."""
+        words = self.bar.field.text() if self._hits is None and not self._searching else ""
+        scores = self._hits.scores if self._hits is not None else None
+        tag, pinned = self.bar.chosen_tag, self.bar.only_pinned.isChecked()
+
+        def passes(row: MemoryRow) -> bool:
+            found = scores is None or row.id in scores
+            return found and (not pinned or bool(row.memory.pinned)) and (not tag or tag in row.memory.tag_names)
+
+        self.model.set_filter(words)
+        self.model.show_only(passes)
+        shown = bool(self.model.rows)
+        self.view.setVisible(shown)
         self.empty.setVisible(not shown)
         if not shown:
-            self._say_empty(chosen)
+            self._say_empty(filtered=bool(words.strip() or tag or pinned))
 
-    def _say_empty(self, chosen: Filter) -> None:
+    def _say_empty(self, *, filtered: bool) -> None:
         picture = self._picture
         everything = (("all", tr("List all memories")),)
         if picture is None:
             self.empty.say(tr("Reading the memories…"), "")
-        elif self._hits is not None and chosen.empty:
+        elif self._hits is not None and not filtered:
             self.empty.say(tr("Nothing found"), tr("No memory has a vector to compare."), everything)
         elif picture.rows:
             self.empty.say(tr("Nothing fits"), tr("No memory has these words, this tag and this pin."), everything)
@@ -373,7 +302,7 @@ class MemoryPage(QWidget):
             text = tr("Its passages held no facts. There are {amount} in all.", amount=elsewhere)
             self.empty.say(tr("No memories of this chat"), text, (("scope", tr("Show those of all chats")),))
 
-    def _choose(self, row: object) -> None:
+    def _choose(self, row: MemoryRow | None) -> None:
         there = row is not None
         if there != self.detail.isVisibleTo(self):
             self.detail.setVisible(there)
@@ -391,7 +320,7 @@ class MemoryPage(QWidget):
         if name == "all":
             self.show_all()
         elif name == "scope":
-            self.scoped.emit(True)
+            self.bar.scoped.emit(True)
         else:
             self.wanted.emit(name)
 
@@ -401,8 +330,8 @@ class MemoryPage(QWidget):
         elif not text:
             self.cleared.emit()
 
-    def _head_clicked(self, column: int) -> None:
-        self.order_by(column, not self._descending if column == self._order else None)
+    def _head_clicked(self, place: int) -> None:
+        self.order_by(place, not self._descending if place == self._order else None)
 
     def note(self) -> str:
         """What is listed, in a few words for the title."""

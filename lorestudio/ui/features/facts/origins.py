@@ -12,27 +12,18 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QTabWidget, QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow, PassageRow, Provenance
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory
 from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
-from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.pane import EmptyState
+from lorestudio.ui.widgets.cells import Column, state_column
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, small_button
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.work_pane import RecapText
+from lorestudio.ui.widgets.work_pane import RecapText, RowsPage
 
 STATES: Final = {
     "active": "active: it is being read, or reading it was broken off",
@@ -51,7 +42,6 @@ _ACTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    place: int
     decision: FactDecision
     own: bool
     run: ExtractionRun | None = None
@@ -66,39 +56,22 @@ class HistoryPage(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = QLabel(self)
-        self.words.setProperty("kind", "small")
-        self.words.setWordWrap(True)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.messages = QPushButton(tr("Its messages"), self)
-        self.messages.setProperty("kind", "small")
-        self.messages.setToolTip(tr("Go to the messages in the chat (M)"))
-        self.in_run = QPushButton(tr("In the run"), self)
-        self.in_run.setProperty("kind", "small")
-        self.in_run.setToolTip(tr("What fact memory did with it before the reply that you look at (T)"))
+        self.words = label(self, kind="small", selectable=True)
+        self.messages = small_button(
+            self, tr("Its messages"), tr("Go to the messages in the chat (M)"), self.messages_wanted
+        )
+        run_tip = tr("What fact memory did with it before the reply that you look at (T)")
+        self.in_run = small_button(self, tr("In the run"), run_tip, self.run_wanted)
         columns = (
-            Column("Fact", _what, icon=_icon, tone=_tone, width=112),
+            state_column("Fact", _what, 112),
             Column("Similarity", _similarity, numeric=True, spoken=_spoken, width=68),
             Column("Text", lambda row: shorten(row.decision.fact, 200), tone=_tone),
         )
-        self.model = RecordTable(
-            columns, theme=theme, key=attrgetter("place"), tip=lambda row, _column: _tip(row), parent=self
-        )
+        self.model = RecordTable(columns, theme=theme, tip=lambda row, _column: _tip(row), parent=self)
         self.view = RecordView(theme, self.model, tr("Facts that were compared"), self)
         self.view.setMinimumHeight(50)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 6, 8, 6)
-        column.setSpacing(4)
-        column.addWidget(self.words)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(self.messages)
-        row.addWidget(self.in_run)
-        row.addStretch(1)
-        column.addLayout(row)
-        column.addWidget(self.view, 1)
-        self.messages.clicked.connect(self.messages_wanted)
-        self.in_run.clicked.connect(self.run_wanted)
+        buttons = row(self.messages, self.in_run, 1, spacing=6)
+        column(self.words, buttons, (self.view, 1), of=self, spacing=4, margins=(8, 6, 8, 6))
         self.view.pressed.connect(self._press)
         self.show_past(None)
 
@@ -118,15 +91,14 @@ class HistoryPage(QWidget):
         else:
             self.words.setText(" ".join(_sentences(past)))
 
-    def _press(self, row: object) -> None:
-        if isinstance(row, _Row) and row.decision.memory:
-            self.picked.emit(row.decision.memory)
+    def _press(self, pressed: _Row) -> None:
+        if pressed.decision.memory:
+            self.picked.emit(pressed.decision.memory)
 
 
 def _rows(past: Provenance) -> list[_Row]:
-    own = [(each.decision, True, each.run) for each in past.happenings]
-    others = [(decision, False, past.run) for decision in past.others]
-    return [_Row(place, *each) for place, each in enumerate((*own, *others))]
+    own = [_Row(each.decision, True, each.run) for each in past.happenings]
+    return own + [_Row(decision, False, past.run) for decision in past.others]
 
 
 def _sentences(past: Provenance) -> list[str]:
@@ -173,13 +145,9 @@ def counts_words(data: Mapping[str, object]) -> str:
     return ", ".join(told) or tr("nothing to keep")
 
 
-def _what(row: _Row) -> str:
-    words = tr(_ACTIONS[row.decision.action][0])
-    return words if row.own else tr("{what} (same run)", what=words)
-
-
-def _icon(row: _Row) -> tuple[str, str]:
-    return _ACTIONS[row.decision.action][1:]
+def _what(row: _Row) -> tuple[str, str, str, str]:
+    words, icon, ink = _ACTIONS[row.decision.action]
+    return words if row.own else tr("{what} (same run)", what=tr(words)), icon, ink, _tone(row)
 
 
 def _tone(row: _Row) -> str:
@@ -213,67 +181,35 @@ def _tip(row: _Row) -> str:
 _KEPT: Final = {"dormant": "Kept", "closed": "Kept, closed"}
 
 
-class PassagePage(QWidget):
+class PassagePage(RowsPage):
     """`wanted` carries the key of a passage to be read, `jump` the message that it begins with."""
 
     wanted = Signal(str)
     jump = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self.setAccessibleName(tr("Passages"))
         self._reading = ""
         self._busy = False
         columns = (
             Column("Messages", lambda row: tr("#{first} to #{last}", first=row.first, last=row.last), width=104),
-            Column("State", self._state, icon=self._icon, tone=self._tone, width=124),
+            state_column("State", self._state, 124),
             Column("Memories", lambda row: str(row.memories) if row.state else "", numeric=True, width=74),
             Column("Ended", lambda row: day_words(row.ended)),
         )
-        self.model = RecordTable(
-            columns, theme=theme, key=attrgetter("key"), tip=lambda row, _column: self._tip(row), parent=self
+        super().__init__(theme, columns, attrgetter("key"), _passage_tip, tr("Passages of the chat"), halved=False)
+        self.setAccessibleName(tr("Passages"))
+        self.read = self.row_button(
+            tr("Draw out its facts"), tr("Read this passage only"), lambda row: self.wanted.emit(row.key)
         )
-        self.view = RecordView(theme, self.model, tr("Passages of the chat"), self)
-        self.empty = EmptyState(theme, "list", self)
-        self.words = QLabel(self)
-        self.words.setProperty("kind", "small")
-        self.words.setWordWrap(True)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.read = QPushButton(tr("Draw out its facts"), self)
-        self.read.setToolTip(tr("Read this passage only"))
-        self.show_messages = QPushButton(tr("Show in the chat"), self)
-        self.show_messages.setToolTip(tr("Go to its first message (Enter)"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.view, 1)
-        column.addWidget(self.empty, 1)
-        self.below = QWidget(self)
-        lines = QVBoxLayout(self.below)
-        lines.setContentsMargins(8, 5, 8, 6)
-        lines.setSpacing(5)
-        lines.addWidget(self.words)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        for button in (self.read, self.show_messages):
-            button.setProperty("kind", "small")
-            row.addWidget(button)
-        row.addStretch(1)
-        lines.addLayout(row)
-        column.addWidget(self.below)
+        self.show_messages = self.row_button(tr("Show in the chat"), tr("Go to its first message (Enter)"), self._go)
+        self.add_row(self.read, self.show_messages)
         self.view.chosen.connect(self._show)
-        self.view.pressed.connect(lambda row: self.jump.emit(row.first))
-        self.show_messages.clicked.connect(lambda: self._with_row(lambda row: self.jump.emit(row.first)))
-        self.read.clicked.connect(lambda: self._with_row(lambda row: self.wanted.emit(row.key)))
+        self.view.pressed.connect(self._go)
         self._show(None)
 
     def show_picture(self, picture: FactsPicture | None, *, chat_known: bool, chat: bool) -> None:
         """Show the passages of the chat."""
-        rows = picture.passages if picture is not None else ()
-        self.model.set_rows(rows)
-        for widget in (self.view, self.below):
-            widget.setVisible(bool(rows))
-        self.empty.setVisible(not rows)
+        self.model.set_rows(picture.passages if picture is not None else ())
         if picture is None:
             self.empty.say(tr("Reading the memories…"), "")
         elif not chat:
@@ -291,88 +227,61 @@ class PassagePage(QWidget):
             self.model.touch_all()
             self._show(self.view.current)
 
-    def _with_row(self, do: object) -> None:
-        row = self.view.current
-        if isinstance(row, PassageRow) and callable(do):
-            do(row)
+    def _go(self, row: PassageRow) -> None:
+        self.jump.emit(row.first)
 
-    def _show(self, row: object) -> None:
-        there = row if isinstance(row, PassageRow) else None
-        self.read.setEnabled(there is not None and there.waiting and not self._busy)
-        self.show_messages.setEnabled(there is not None)
-        self.words.setText(self._tip(there) if there is not None else tr("Choose a passage to read what became of it."))
+    def _show(self, row: PassageRow | None) -> None:
+        self.read.setEnabled(row is not None and row.waiting and not self._busy)
+        self.show_messages.setEnabled(row is not None)
+        self.say(_passage_tip(row) if row is not None else tr("Choose a passage to read what became of it."))
 
-    def _state(self, row: PassageRow) -> str:
+    def _state(self, row: PassageRow) -> tuple[str, str, str, str]:
         if row.key == self._reading:
-            return tr("Reading…")
+            return "Reading…", "play", "accent", ""
         if row.failures:
-            return tr("Failed")
+            return "Failed", "error", "error", "error"
         if row.changed:
-            return tr("Edited since")
+            return "Edited since", "pencil", "warning", ""
         if row.waiting:
-            return tr("Waiting")
-        return tr(_KEPT.get(row.state, row.state))
-
-    def _icon(self, row: PassageRow) -> tuple[str, str]:
-        if row.key == self._reading:
-            return "play", "accent"
-        if row.failures:
-            return "error", "error"
-        if row.changed:
-            return "pencil", "warning"
-        return ("dash", "text_faint") if row.waiting else ("check", "good")
-
-    def _tone(self, row: PassageRow) -> str:
-        return "error" if row.failures and row.key != self._reading else ""
-
-    def _tip(self, row: PassageRow) -> str:
-        told = [tr("Messages #{first} to #{last}.", first=row.first, last=row.last)]
-        if row.failures:
-            times = count(row.failures, "attempt", "attempts")
-            why = shorten(row.problem, 300) or tr("it is not known why")
-            told.append(tr("{times} failed: {why}", times=times, why=why if why.endswith(".") else f"{why}."))
-            told.append(
-                tr("Nothing of it is kept. Look at the provider, or choose another one; then draw it out again.")
-            )
-        elif row.changed:
-            told.append(tr("Its messages were edited since its facts were kept; it will be read again."))
-        elif row.waiting and row.state:
-            told.append(tr("Reading it was broken off; it will be read again."))
-        elif row.waiting:
-            told.append(tr("Its facts are not drawn out yet."))
-        else:
-            told.append(tr("It is {state}.", state=tr(STATES.get(row.state, row.state))))
-            told.append(tr("{memories} came from it.", memories=count(row.memories, "memory", "memories")))
-        return " ".join(told)
+            return "Waiting", "dash", "text_faint", ""
+        return _KEPT.get(row.state, row.state), "check", "good", ""
 
 
-class ProfilePage(QWidget):
-    """The fields that rules have filled."""
+def _passage_tip(row: PassageRow) -> str:
+    told = [tr("Messages #{first} to #{last}.", first=row.first, last=row.last)]
+    if row.failures:
+        times = count(row.failures, "attempt", "attempts")
+        why = shorten(row.problem, 300) or tr("it is not known why")
+        told.append(tr("{times} failed: {why}", times=times, why=why if why.endswith(".") else f"{why}."))
+        told.append(tr("Nothing of it is kept. Look at the provider, or choose another one; then draw it out again."))
+    elif row.changed:
+        told.append(tr("Its messages were edited since its facts were kept; it will be read again."))
+    elif row.waiting and row.state:
+        told.append(tr("Reading it was broken off; it will be read again."))
+    elif row.waiting:
+        told.append(tr("Its facts are not drawn out yet."))
+    else:
+        told.append(tr("It is {state}.", state=tr(STATES.get(row.state, row.state))))
+        told.append(tr("{memories} came from it.", memories=count(row.memories, "memory", "memories")))
+    return " ".join(told)
+
+
+class ProfilePage(RowsPage):
+    """The fields that rules have filled; the chosen one is told in full."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
+        columns = (Column("Field", itemgetter(0), width=130), Column("Holds", itemgetter(1)))
+        super().__init__(theme, columns, itemgetter(0), ": ".join, tr("Fields of the profile"), halved=False)
         self.setAccessibleName(tr("Profile"))
-        columns = (Column("Field", lambda row: row[0], width=130), Column("Holds", lambda row: row[1]))
-        self.model = RecordTable(
-            columns, key=itemgetter(0), tip=lambda row, _column: f"{row[0]}: {row[1]}", parent=self
-        )
-        self.view = RecordView(theme, self.model, tr("Fields of the profile"), self)
-        self.empty = EmptyState(theme, "list", self)
         text = tr(
             "Rules put readings and lists into a profile: “Rules for the profile” in the settings of fact memory."
         )
         self.empty.say(tr("No profile"), text, (("memories.settings", tr("Settings of fact memory")),))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.view)
-        column.addWidget(self.empty)
-        self.show_picture(None)
+        self.view.chosen.connect(lambda field: self.say(": ".join(field or ())))
 
     def show_picture(self, picture: FactsPicture | None) -> None:
         """Show an owner's profile."""
         self.model.set_rows(picture.profile if picture is not None else ())
-        self.view.setVisible(bool(self.model.rows))
-        self.empty.setVisible(not self.model.rows)
 
 
 class MemoryDetail(QTabWidget):
@@ -395,51 +304,26 @@ class MemoryDetail(QTabWidget):
         self.setDocumentMode(True)
         self.setAccessibleName(tr("The chosen memory"))
         self.text = RecapText(tr("Text of the memory"), self, tip=tr("Keep the text and make its vector (Ctrl+Enter)"))
-        self.tags = QLineEdit(self)
-        self.tags.setPlaceholderText(tr("no tags"))
-        self.tags.setAccessibleName(tr("Tags of the memory, with commas between"))
-        self.tags.setToolTip(tr("Tags, with commas between; Enter keeps them"))
-        self.pin = QCheckBox(tr("Pinned"), self)
-        self.pin.setToolTip(tr("Pinned memories go into every prompt (P)"))
-        self.delete = QPushButton(tr("Delete"), self)
-        self.delete.setProperty("kind", "small")
-        self.delete.setToolTip(tr("Delete the memory; it can be taken back (Del)"))
-        self.words = QLabel(self)
-        self.words.setProperty("kind", "small")
-        self.words.setWordWrap(True)
+        self.tags = QLineEdit(self, placeholderText=tr("no tags"))
+        tags_tip = tr("Tags, with commas between; Enter keeps them")
+        named(self.tags, tr("Tags of the memory, with commas between"), tags_tip)
+        self.pin = named(QCheckBox(tr("Pinned"), self), "", tr("Pinned memories go into every prompt (P)"))
+        delete_tip = tr("Delete the memory; it can be taken back (Del)")
+        self.delete = small_button(self, tr("Delete"), delete_tip, self.deleted)
+        self.words = label(self, kind="small")
         self.history = HistoryPage(theme, self)
-        self.addTab(self._make_text_page(), tr("Text"))
+        tags = label(self, tr("Tags"), wrap=False)
+        tags.setBuddy(self.tags)
+        line = row(tags, (self.tags, 1), self.pin, self.delete, spacing=6)
+        page = column((self.text, 1), line, self.words, spacing=4, margins=(8, 6, 8, 6))
+        self.addTab(holding(page, self), tr("Text"))
         self.addTab(self.history, tr("Where it came from"))
         self.text.written.connect(self._write)
         self.text.left.connect(self.left)
         self.tags.editingFinished.connect(self._tag)
         self.pin.clicked.connect(self._pin)
-        self.delete.clicked.connect(self.deleted)
         self.currentChanged.connect(lambda _tab: self._ask())
         self.show_row(None, in_run=False)
-
-    def _make_text_page(self) -> QWidget:
-        page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(8, 6, 8, 6)
-        column.setSpacing(4)
-        column.addWidget(self.text, 1)
-        line = QHBoxLayout()
-        line.setSpacing(6)
-        label = QLabel(tr("Tags"), page)
-        label.setBuddy(self.tags)
-        line.addWidget(label)
-        line.addWidget(self.tags, 1)
-        line.addWidget(self.pin)
-        line.addWidget(self.delete)
-        column.addLayout(line)
-        column.addWidget(self.words)
-        return page
-
-    @property
-    def row(self) -> MemoryRow | None:
-        """The memory that is shown."""
-        return self._row
 
     def show_row(self, row: MemoryRow | None, *, in_run: bool) -> None:
         """Show another memory, or the same one as it is now."""

@@ -7,13 +7,10 @@ from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture
-from lorestudio.ui.features.facts.extraction import Under
+from lorestudio.ui.features.facts.extraction_worker import Under
 from lorestudio.ui.features.facts.list_page import MemoryPage
 from lorestudio.ui.features.facts.origins import PassagePage, ProfilePage
 from lorestudio.ui.shell.theme import Theme
@@ -29,12 +26,6 @@ ROW_MENU: Final = (
 )  # fmt: skip
 """The menu on a memory; "" is a line."""
 
-MORE: Final = (
-    "memories.again", "memories.refresh", "memories.reload", "", "memories.undo", "memories.copy_all", "",
-    "memories.settings",
-)  # fmt: skip
-"""The menu of the pane's last button."""
-
 
 class MemoriesPane(WorkPane):
     """Shows what it is given. `wanted` carries an action's id, `seen` whether somebody looks.
@@ -43,9 +34,20 @@ class MemoriesPane(WorkPane):
     """
 
     seen = Signal(bool)
+    menu = (
+        "memories.again", "memories.refresh", "memories.reload", "", "memories.undo", "memories.copy_all", "",
+        "memories.settings",
+    )  # fmt: skip
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("memories", tr("Memories"), theme, "star")
+        self._set_head(
+            ("memories.extract", "memories.stop", "memories.settings"),
+            ("memories.extract", "memories.stop"),
+            tr("More about memories"),
+            tr("Read the chat again, refresh vectors, take a deletion back"),
+            beside=True,
+        )
         self.memories, self.passages, self.profile = MemoryPage(theme), PassagePage(theme), ProfilePage(theme)
         self.tabs.setAccessibleName(tr("Parts of fact memory"))
         self.tabs.addTab(self.memories, tr("Memories"))
@@ -62,28 +64,10 @@ class MemoriesPane(WorkPane):
         self.refresh.clicked.connect(lambda: self.wanted.emit("memories.refresh"))
         self.empty.say(tr("Reading the memories…"), "")
 
-    def _make_head(self) -> QWidget:
-        head = QWidget(self)
-        column = QVBoxLayout(head)
-        column.setContentsMargins(8, 5, 8, 4)
-        column.setSpacing(3)
-        row = self._button_row(
-            ("memories.extract", "memories.stop", "memories.settings"),
-            ("memories.extract", "memories.stop"),
-            tr("More about memories"),
-            tr("Read the chat again, refresh vectors, take a deletion back"),
-        )
-        row.addSpacing(4)
-        row.addWidget(self.state, 1)
-        row.addWidget(self.asked)
-        column.addLayout(row)
-        column.addWidget(self.progress)
-        return head
-
     def use_actions(self, actions: Mapping[str, QAction]) -> None:
         """Take the window's actions for the buttons."""
         actions["memories.stop"].setIconText(tr("Stop"))
-        self._take_actions(actions, MORE)
+        super().use_actions(actions)
 
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the field above them."""
@@ -143,9 +127,7 @@ class MemoriesPane(WorkPane):
         self.progress.setAccessibleDescription(under.sentence)
         self.refresh.setEnabled(not under.kind)
         self.passages.show_work(under.passage, busy=bool(under.kind))
-        self.asked.setText(asked)
-        self.asked.setAccessibleName(tr("Facts are drawn out by: {who}", who=spoken))
-        self.asked.setToolTip(tr("{who}. Chosen for the runs of this chat as well.", who=spoken))
+        self._say_asked(asked, tr("Facts are drawn out by: {who}", who=spoken), spoken)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody looks."""

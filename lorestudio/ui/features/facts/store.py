@@ -23,7 +23,7 @@ from lorestudio.systems.facts.records import Memory
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.vectors import embedder_named
 from lorestudio.ui.shell.jobs import Job, Newest
-from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.session import Session
 
 SYSTEM: Final = "facts"
@@ -97,7 +97,7 @@ class MemoryStore(QObject):
         self.everything = False
         self.deleted: list[tuple[Memory, ...]] = []
         self._wanted = False
-        self._reading = self._again = False
+        self._reading = Newest(session.jobs)
         self._seen: tuple[object, ...] = ()
         self._search = Newest(session.jobs)
         self._changing = 0
@@ -132,7 +132,7 @@ class MemoryStore(QObject):
     @property
     def idle(self) -> bool:
         """Whether nothing is read, searched or changed."""
-        return not (self._reading or self.searching or self._changing)
+        return not (self._reading.busy or self.searching or self._changing)
 
     # ---- reading ----------------------------------------------------------------------------------------------------
 
@@ -159,13 +159,9 @@ class MemoryStore(QObject):
 
     def renew(self) -> None:
         """Read everything again."""
-        if self._reading:
-            self._again = True
-            return
         if not self._wanted:
             self._seen = ()
             return
-        self._reading = True
         place, everything = self.place, self.everything
         chat = place.chat if self.chat_known else None
 
@@ -173,22 +169,16 @@ class MemoryStore(QObject):
             with place.open() as opened:
                 return facts_picture(opened, chat, place.path, everything=everything)
 
-        self.session.jobs.start(tr("Reading memories"), work, done=self._read, failed=self._not_read)
+        self._reading.start(tr("Reading memories"), work, done=self._read, failed=self._not_read)
         if self.problem:
             self.problem = ""
             self.changed.emit()
 
     def _read(self, picture: FactsPicture) -> None:
-        self._reading = False
-        if self._again:
-            self._again = False
-            self.renew()
-            return
         self.picture, self.problem = picture, ""
         self.changed.emit()
 
     def _not_read(self, error: Exception) -> None:
-        self._reading = self._again = False
         self.picture, self.problem = None, sentence_of(error)
         self.changed.emit()
 
@@ -239,37 +229,31 @@ class MemoryStore(QObject):
     def _not_found(self, error: Exception) -> None:
         self.searching = ""
         self.hits_changed.emit()
-        text = tr("The search failed: {why} Look at who makes the vectors.", why=_ended(sentence_of(error)))
+        text = tr("The search failed: {why} Look at who makes the vectors.", why=with_full_stop(sentence_of(error)))
         self.told.emit(Notice(text, "error", actions=("memories.settings", "profiles.edit"), key="memories"))
 
     # ---- changing ---------------------------------------------------------------------------------------------------
 
     def write(self, memory: Memory, text: str) -> None:
         """Give a memory another text, with the vector of it."""
-
-        def work(opened: FactsSession, job: Job) -> _Changed:
-            job.run(lambda: opened.edit(memory, text))
-            return _Changed(opened.fetch([memory.id]))
-
-        self._writing.add(self._change(tr("Writing a memory"), work))
+        self._writing.add(
+            self._alter(tr("Writing a memory"), memory, lambda opened, job: job.run(lambda: opened.edit(memory, text)))
+        )
 
     def tag(self, memory: Memory, tags: Sequence[str]) -> None:
         """Give a memory other tags."""
-
-        def work(opened: FactsSession, _job: Job) -> _Changed:
-            opened.tag(memory, tags)
-            return _Changed(opened.fetch([memory.id]))
-
-        self._change(tr("Tagging a memory"), work)
+        self._alter(tr("Tagging a memory"), memory, lambda opened, _job: opened.tag(memory, tags))
 
     def pin(self, memory: Memory, *, pinned: bool) -> None:
         """Pin a memory, or take its pin away."""
+        self._alter(tr("Pinning a memory"), memory, lambda opened, _job: opened.pin(memory, pinned=pinned))
 
-        def work(opened: FactsSession, _job: Job) -> _Changed:
-            opened.pin(memory, pinned=pinned)
+    def _alter(self, title: str, memory: Memory, how: Callable[[FactsSession, Job], object]) -> Job:
+        def work(opened: FactsSession, job: Job) -> _Changed:
+            how(opened, job)
             return _Changed(opened.fetch([memory.id]))
 
-        self._change(tr("Pinning a memory"), work)
+        return self._change(title, work)
 
     def delete(self, memories: Sequence[Memory]) -> None:
         """Delete memories; `undo` takes it back."""
@@ -330,7 +314,7 @@ class MemoryStore(QObject):
             self._changing -= 1
             made, after = result
             then(made)
-            if after is not None and self.picture is before and not self._reading:
+            if after is not None and self.picture is before and not self._reading.busy:
                 self.picture = after  # reading thousands again would take a second
                 self.changed.emit()
             else:
@@ -349,7 +333,3 @@ class MemoryStore(QObject):
     def _failed(self, error: Exception) -> None:
         known = isinstance(error, InputError)
         self.told.emit(Notice(sentence_of(error), "warning" if known else "error", key="memories"))
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -6,7 +6,6 @@ Memories and who draws them out, in words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 from typing import Final
@@ -34,28 +33,6 @@ ORDERS: Final = {
 
 _ROOM: Final = ((TAGS, 560), (USES, 420), (STATE, 340), (WHEN, 250))
 """A view narrower than this (device-independent pixels) goes without the column, so that texts can be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which memories are listed: those with all these words, with the tag ("" for any), only pinned ones."""
-
-    text: str = ""
-    tag: str = ""
-    pinned: bool = False
-
-    @property
-    def empty(self) -> bool:
-        """Whether it lets everything through."""
-        return not (self.text.strip() or self.tag or self.pinned)
-
-    def passes(self, row: MemoryRow) -> bool:
-        """Whether a memory is listed."""
-        if self.pinned and not row.memory.pinned:
-            return False
-        if self.tag and self.tag not in row.memory.tag_names:
-            return False
-        return all(word in row.folded for word in self.text.casefold().split())
 
 
 def usual_direction(column: int) -> bool:
@@ -102,7 +79,9 @@ class MemoryTable(RecordTable):
             Column("Used", lambda row: str(row.uses), width=52, numeric=True, spoken=_uses, sort=attrgetter("uses")),
             Column("Tags", lambda row: row.tags, width=130, sort=attrgetter("tags")),
         )  # fmt: skip
-        super().__init__(columns, theme=theme, key=attrgetter("id"), tip=self._say, parent=parent)
+        super().__init__(
+            columns, theme=theme, key=attrgetter("id"), tip=self._say, text=attrgetter("folded"), parent=parent
+        )
 
     def _score(self, row: MemoryRow) -> str:
         score = self.scores.get(row.id)
@@ -158,13 +137,6 @@ class MemoryView(RecordView):
         room = self.width() - (self.columnWidth(SIMILARITY) if self._scored else 0)
         for column, least in _ROOM:
             self.setColumnHidden(column, room < least)
-
-
-def short_source(source: Source) -> str:
-    """Who draws facts out, as short as a button needs it."""
-    if source.kind is AnswerKind.PROVIDER:
-        return shorten(source.profile, 18)
-    return {AnswerKind.STAND_IN: tr("Plain rules"), AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))
 
 
 def spoken_source(source: Source) -> str:

@@ -6,6 +6,7 @@ What edges and colours of the graph mean; the part about edges is what switches 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from PySide6.QtCore import QLineF, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -20,19 +21,7 @@ from PySide6.QtGui import (
     QPixmap,
     QResizeEvent,
 )
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QSizePolicy,
-    QSlider,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QSizePolicy, QSlider, QToolButton, QWidget
 
 from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph.looks import (
@@ -45,22 +34,20 @@ from lorestudio.ui.features.graph.looks import (
     draw_heads,
     pen_of,
 )
+from lorestudio.ui.shell.qt import HORIZONTAL
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.paint import draw_glyph, hairline
+from lorestudio.ui.widgets.layouts import Slot, combo, iconed, label, named, row, tool
+from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline
 
 DEEPEST = 3
 
 
 class _Search(QLineEdit):
-    next_wanted = Signal()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Escape empties the field, Enter goes from hit to hit."""
+        """Qt: Escape empties the field."""
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
-        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            self.next_wanted.emit()
         else:
             super().keyPressEvent(event)
 
@@ -80,17 +67,12 @@ class GraphBar(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 7, 8, 4)
-        row.setSpacing(6)
-        self._fill(row)
+        self._fill()
         self.scope = ScopeBar(self)
         self.scope.changed.connect(self.scope_changed)
         self.zoom = ZoomBar(theme, self)
         self.zoom.zoomed.connect(self.zoomed)
         self.zoom.fitted.connect(self.fitted)
-        theme.changed.connect(self._paint)
-        self._paint()
 
     def colour_by(self) -> ColourBy:
         """What colours stand for."""
@@ -112,68 +94,45 @@ class GraphBar(QWidget):
         """Whether an option of the menu is on."""
         return self.options[name].isChecked()
 
-    def _fill(self, row: QHBoxLayout) -> None:
-        self.search = _Search(self)
+    def _fill(self) -> None:
+        tip = tr("Hits are marked in the graph; Enter goes to the next one")
+        self.search = named(_Search(self), tr("Find entries in the graph"), tip)
         self.search.setPlaceholderText(tr("Find entries by title, key or tag"))
-        self.search.setAccessibleName(tr("Find entries in the graph"))
-        self.search.setToolTip(tr("Hits are marked in the graph; Enter goes to the next one"))
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(90)
         self.search.textChanged.connect(self.searched)
-        self.search.next_wanted.connect(self.next_hit)
-        self.hits = QLabel(self)
-        self.hits.setProperty("kind", "small")
-        self.colours = QComboBox(self)
-        self.colours.setAccessibleName(tr("What colours stand for"))
-        self.colours.view().setAccessibleName(tr("What colours stand for"))
-        self.colours.setToolTip(tr("What colours stand for"))
-        for value in ColourBy:
-            self.colours.addItem(tr(COLOUR_WORDS[value]), value.value)
+        self.search.returnPressed.connect(self.next_hit)
+        self.hits = label(self, kind="small", wrap=False)
+        name, words = tr("What colours stand for"), {value.value: tr(COLOUR_WORDS[value]) for value in ColourBy}
+        self.colours = named(combo(self, name, words), "", name)
         self.colours.currentIndexChanged.connect(lambda _place: self.coloured.emit(self.colour_by()))
-        row.addWidget(self.search, 1)
-        row.addWidget(self.hits)
-        row.addWidget(self.colours)
-        self.menu_button = _button(tr("More about the graph"), self)
+        self.menu_button = _button(self._theme, "switches", tr("More about the graph"), self)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu_button.setMenu(self._make_menu())
-        row.addWidget(self.menu_button)
+        parts = ((self.search, 1), self.hits, self.colours, self.menu_button)
+        self.setLayout(row(*parts, spacing=6, margins=(8, 7, 8, 4)))
 
     def _make_menu(self) -> QMenu:
-        menu = QMenu(self)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self, toolTipsVisible=True)
         self.options: dict[str, QAction] = {}
-        for name, text, tip, on in (
-            ("titles", tr("Titles"), tr("Write titles beside the nodes, as many as fit"), True),
-            (
-                "gaps",
-                tr("Gaps in the picture"),
-                tr("Mark entries on their own, bridges and missing connections"),
-                False,
-            ),
-            ("remarkable", tr("Only remarkable links"), tr("Leave out links that are ordinary for both ends"), False),
-            ("everything", tr("Also entries kept out of the graph"), tr("Those whose note says graph: false"), False),
+        for name, text, tip in (
+            ("titles", "Titles", "Write titles beside the nodes, as many as fit"),
+            ("gaps", "Gaps in the picture", "Mark entries on their own, bridges and missing connections"),
+            ("remarkable", "Only remarkable links", "Leave out links that are ordinary for both ends"),
+            ("everything", "Also entries kept out of the graph", "Those whose note says graph: false"),
         ):
-            action = menu.addAction(text)
-            action.setCheckable(True)
-            action.setChecked(on)
-            action.setToolTip(tip)
+            self.options[name] = action = QAction(tr(text), menu, checkable=True, toolTip=tr(tip))
+            action.setChecked(name == "titles")
             action.toggled.connect(lambda _on, name=name: self.option_changed.emit(name))
-            self.options[name] = action
-        menu.addSeparator()
-        for name, text in (
-            ("layout", tr("Lay out anew")),
-            ("unpin", tr("Unpin all")),
-            ("png", tr("Save as PNG…")),
-            ("svg", tr("Save as SVG…")),
-            ("json", tr("Save as JSON…")),
+            menu.addAction(action)
+        for commands in (
+            (("layout", "Lay out anew"), ("unpin", "Unpin all")),
+            (("png", "Save as PNG…"), ("svg", "Save as SVG…"), ("json", "Save as JSON…")),
         ):
-            menu.addAction(text).triggered.connect(lambda _checked=False, name=name: self.command.emit(name))
-            if name == "unpin":
-                menu.addSeparator()
+            menu.addSeparator()
+            for name, text in commands:
+                menu.addAction(tr(text), partial(self.command.emit, name))
         return menu
-
-    def _paint(self) -> None:
-        self.menu_button.setIcon(self._theme.icon("switches"))
 
 
 class ScopeBar(QWidget):
@@ -183,26 +142,18 @@ class ScopeBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
         self._narrow = False
-        row.setContentsMargins(4, 1, 8, 2)
-        row.setSpacing(4)
-        self.local = QToolButton(self)
-        self.local.setCheckable(True)
-        self.local.setText(tr("Around the entry"))
-        self.local.setToolTip(tr("Show only the chosen entry and what is connected with it"))
+        tip = tr("Show only the chosen entry and what is connected with it")
+        self.local = tool(self, "", text=tr("Around the entry"), tip=tip, checkable=True)
         self.local.toggled.connect(self._chosen)
-        self.steps = QSlider(Qt.Orientation.Horizontal, self)
+        self.steps = named(QSlider(HORIZONTAL, self), tr("Depth: how many steps from the chosen entry"))
         self.steps.setRange(1, DEEPEST)
         self.steps.setValue(2)
         self.steps.setPageStep(1)
         self.steps.setFixedWidth(56)
-        self.steps.setAccessibleName(tr("Depth: how many steps from the chosen entry"))
         self.steps.valueChanged.connect(self._chosen)
-        self.text = QLabel(self)
-        self.text.setProperty("kind", "small")
-        for widget in (self.local, self.steps, self.text):
-            row.addWidget(widget)
+        self.text = label(self, kind="small", wrap=False)
+        self.setLayout(row(self.local, self.steps, self.text, spacing=4, margins=(4, 1, 8, 2)))
         self._chosen()
 
     def set_narrow(self, narrow: bool) -> None:
@@ -227,31 +178,15 @@ class ZoomBar(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.setObjectName("Card")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2, 2, 2, 2)
-        row.setSpacing(0)
-        self.farther = _button(tr("Farther (-)"), self)
-        self.nearer = _button(tr("Nearer (+)"), self)
-        self.fit = _button(tr("Show all of it (0)"), self)
-        self.farther.clicked.connect(lambda: self.zoomed.emit(-1))
-        self.nearer.clicked.connect(lambda: self.zoomed.emit(1))
-        self.fit.clicked.connect(self.fitted)
-        for button in (self.farther, self.nearer, self.fit):
-            row.addWidget(button)
-        theme.changed.connect(self._paint)
-        self._paint()
-
-    def _paint(self) -> None:
-        for button, icon in ((self.farther, "minus"), (self.nearer, "plus"), (self.fit, "fit")):
-            button.setIcon(self._theme.icon(icon))
+        self.farther = _button(theme, "minus", tr("Farther (-)"), self, lambda: self.zoomed.emit(-1))
+        self.nearer = _button(theme, "plus", tr("Nearer (+)"), self, lambda: self.zoomed.emit(1))
+        self.fit = _button(theme, "fit", tr("Show all of it (0)"), self, self.fitted)
+        self.setLayout(row(self.farther, self.nearer, self.fit, spacing=0, margins=2))
 
 
-def _button(tip: str, parent: QWidget) -> QToolButton:
-    button = QToolButton(parent)
-    button.setToolTip(tip)
-    button.setAccessibleName(tip)
+def _button(theme: Theme, icon: str, name: str, parent: QWidget, clicked: Slot | None = None) -> QToolButton:
+    button = iconed(theme, tool(parent, name, clicked), icon)
     button.setIconSize(QSize(15, 15))
     return button
 
@@ -273,13 +208,11 @@ class EdgeLegend(QWidget):
         self._columns = 0
         self.buttons: dict[EdgeKind, QToolButton] = {}
         for kind in EdgeKind:
-            button = QToolButton(self)
-            button.setCheckable(True)
+            self.buttons[kind] = button = tool(self, "", checkable=True)
             button.setChecked(True)
             button.setIconSize(SAMPLE)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.toggled.connect(lambda _on: self.changed.emit())
-            self.buttons[kind] = button
         theme.changed.connect(self._paint)
         self.set_counts({})
         self._paint()
@@ -292,11 +225,10 @@ class EdgeLegend(QWidget):
     def set_counts(self, counts: Mapping[EdgeKind, int]) -> None:
         """How many edges of each kind there are."""
         for kind, button in self.buttons.items():
-            amount = number(counts.get(kind, 0))
-            name = tr(EDGE_NAMES[kind])
-            button.setText(f"{name} {amount}")
-            button.setAccessibleName(tr("Show edges: {name}, {amount}", name=name, amount=amount))
-            button.setToolTip(tr("“{first} …”; press to show or hide them", first=tr(EDGE_WORDS[kind][0])))
+            amount, name = number(counts.get(kind, 0)), tr(EDGE_NAMES[kind])
+            tip = tr("“{first} …”; press to show or hide them", first=tr(EDGE_WORDS[kind][0]))
+            spoken = tr("Show edges: {name}, {amount}", name=name, amount=amount)
+            named(button, spoken, tip).setText(f"{name} {amount}")
 
     def minimumSizeHint(self) -> QSize:
         """Qt: two beside each other."""
@@ -345,8 +277,7 @@ class ColourLegend(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._items: tuple[tuple[Look, str], ...] = ()
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
     def set_legend(self, legend: tuple[tuple[Look, int], ...]) -> None:
@@ -388,9 +319,7 @@ class ColourLegend(QWidget):
                 painter.drawText(swatch, Qt.AlignmentFlag.AlignCenter, look.text)
             painter.setFont(font)
             painter.setPen(self._theme.color("text_muted"))
-            where = QRectF(box).adjusted(self.SWATCH + 5, 0, 0, 0)
-            elided = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, where.width() + 1)
-            painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), elided)
+            draw_words(painter, QRectF(box).adjusted(self.SWATCH + 5, 0, 1, 0), text)
 
     def _settle(self) -> None:
         boxes = self._boxes(self.width())

@@ -5,21 +5,22 @@ The graph as tables: its entries, and the edges of the chosen one. They say all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QLabel, QSplitter, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
 
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, NoteGraph
 from lorestudio.ui.features.graph.looks import EDGE_WORDS, KIND_WORDS, node_sentence
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, VERTICAL
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.layouts import column, holding, label, split, tight
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 CONNECTED: Final = 2
@@ -119,24 +120,12 @@ class GraphLists(QWidget):
         other = attrgetter("other")
         self.edge_model = RecordTable(_EDGE_COLUMNS, entry=other, spoken=_relation, tip=_relation, parent=self)
         self.edges = RecordView(theme, self.edge_model, tr("Edges of the chosen entry"), self)
-        self.edges_title = QLabel(self)
-        self.edges_title.setProperty("kind", "section")
+        self.edges_title = label(self, kind="section", wrap=False)
         self.edges_title.setContentsMargins(10, 6, 10, 3)
-        below = QWidget(self)
-        column = QVBoxLayout(below)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.edges_title)
-        column.addWidget(self.edges, 1)
-        split = QSplitter(VERTICAL, self)
-        split.addWidget(self.entries)
-        split.addWidget(below)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
-        split.setChildrenCollapsible(False)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(split)
+        parts = split(self.entries, holding(tight(self.edges_title, (self.edges, 1))))
+        parts.setStretchFactor(0, 3)
+        parts.setStretchFactor(1, 2)
+        column(parts, of=self, margins=0)
         self.entries.picked.connect(self.chosen.emit)
         self.entries.activated.connect(lambda index: self.opened.emit(int(index.data(ENTRY_ID))))
         self.edges.activated.connect(lambda index: self.chosen.emit(int(index.data(ENTRY_ID))))
@@ -167,11 +156,8 @@ class GraphLists(QWidget):
             self.edge_model.set_rows(())
             self.edges_title.setText(tr("Choose an entry to see its edges"))
             return
-        rows = []
-        for edge in graph.edges_of(entry):
-            out = edge.source == entry
-            other = edge.target if out else edge.source
-            rows.append(EdgeRow(edge, out, other, graph.nodes[other].title))
+        ends = [(edge, edge.target if edge.source == entry else edge.source) for edge in graph.edges_of(entry)]
+        rows = [EdgeRow(edge, edge.source == entry, other, graph.nodes[other].title) for edge, other in ends]
         self.edge_model.set_rows(rows)
         edges = count(len(rows), "edge", "edges")
         self.edges_title.setText(tr("{edges} of {title}", edges=edges, title=graph.nodes[entry].title))
@@ -189,25 +175,26 @@ class GapList(QTreeWidget):
         super().__init__(parent)
         self._theme = theme
         self.setHeaderHidden(True)
-        self.setColumnCount(1)
         self.setIndentation(14)
         self.setWordWrap(True)
-        self.setUniformRowHeights(False)
         self.setAccessibleName(tr("Gaps of the graph"))
         self.currentItemChanged.connect(self._chosen)
 
     def show_gaps(self, found: GraphStudy) -> None:
         """Show the gaps of another graph."""
         gaps, nodes = found.gaps, found.graph.nodes
+
+        def titled(entries: Iterable[int], between: str = " – ") -> str:
+            return between.join(nodes[entry].title for entry in entries)
+
+        more = tr(" {more} more pairs share something.", more=number(gaps.more_missing)) if gaps.more_missing else ""
+        common = tr(" Too common to count: {values}.", values=", ".join(gaps.too_common)) if gaps.too_common else ""
         with QSignalBlocker(self):
             self.clear()
             self._group(
                 tr("Circles of requires"),
                 tr("Each entry needs the next, so none goes in without all others."),
-                [
-                    ((*circle,), " → ".join(nodes[entry].title for entry in (*circle, circle[0])))
-                    for circle in gaps.circles
-                ],
+                [(circle, titled((*circle, circle[0]), " → ")) for circle in gaps.circles],
                 tr("No entry requires itself by way of others."),
             )
             self._group(
@@ -219,29 +206,19 @@ class GapList(QTreeWidget):
             self._group(
                 tr("Bridges"),
                 tr("The only connection of two communities; without it they would fall apart."),
-                [(ends, f"{nodes[ends[0]].title} – {nodes[ends[1]].title}") for ends in gaps.bridges],
+                [(ends, titled(ends)) for ends in gaps.bridges],
                 tr("No two communities hang together by a single connection."),
             )
-            more = (
-                tr(" {more} more pairs share something.", more=number(gaps.more_missing)) if gaps.more_missing else ""
-            )
-            common = tr(" Too common to count: {values}.", values=", ".join(gaps.too_common)) if gaps.too_common else ""
+            pairs = [((one.first, one.second), ", ".join(one.shared)) for one in gaps.missing]
             self._group(
                 tr("Connections that may be missing"),
                 tr("They share values of gating fields but no edge; the rarest values first.") + more + common,
-                [
-                    (
-                        (one.first, one.second),
-                        f"{nodes[one.first].title} – {nodes[one.second].title}   ({', '.join(one.shared)})",
-                    )
-                    for one in gaps.missing
-                ],
+                [(pair, f"{titled(pair)}   ({shared})") for pair, shared in pairs],
                 tr("No two unconnected entries share the value of a gating field.") + common,
             )
             self.expandAll()
 
-    def _group(self, title: str, explanation: str, rows: Iterable[tuple[tuple[int, ...], str]], nothing: str) -> None:
-        rows = list(rows)
+    def _group(self, title: str, explanation: str, rows: Sequence[tuple[tuple[int, ...], str]], nothing: str) -> None:
         top = QTreeWidgetItem(self, [f"{title} · {number(len(rows))}"])
         font = top.font(0)
         font.setBold(True)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QTabWidget, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.studio.graph.analysis import local_graph, shortest_path
-from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point
+from lorestudio.studio.graph.graph import NoteGraph, Point
 from lorestudio.studio.graph.layout import rings
 from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare
 from lorestudio.studio.project.files import write_bytes
@@ -22,12 +24,14 @@ from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
 from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList, GraphLists
 from lorestudio.ui.features.graph.looks import graph_looks, node_sentence
-from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, ask_graph_file, graph_bytes
+from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, graph_bytes
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import holding, label, named, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 
@@ -80,32 +84,16 @@ class GraphPane(Pane):
         self.strip = ProgressStrip(self)
         self.strip.stop.setToolTip(tr("Stop laying out the graph"))
         self.view = GraphView(theme, self)
-        self.note = QLabel(self)
-        self.note.setProperty("kind", "small")
-        self.note.setWordWrap(True)
+        self.note = named(label(self, kind="small"), tr("About what is shown"))
         self.note.setContentsMargins(10, 3, 10, 3)
-        self.note.setAccessibleName(tr("About what is shown"))
-        self.edges = EdgeLegend(theme, self)
-        self.colours = ColourLegend(theme, self)
-        picture = QWidget(self)
-        column = QVBoxLayout(picture)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        self.edges, self.colours = EdgeLegend(theme, self), ColourLegend(theme, self)
         self.empty = EmptyState(theme, "graph", self)
-        self._picture_or_nothing = QStackedWidget(picture)
-        self._picture_or_nothing.addWidget(self.view)
-        self._picture_or_nothing.addWidget(self.empty)
-        column.addWidget(self._picture_or_nothing, 1)
-        column.addWidget(self.note)
-        column.addWidget(self.edges)
-        column.addWidget(self.colours)
-        self.lists = GraphLists(theme, self)
-        self.gaps = GapList(theme, self)
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(picture, tr("Picture"))
-        self.tabs.addTab(self.lists, tr("List"))
-        self.tabs.addTab(self.gaps, tr("Gaps"))
+        self._picture_or_nothing = stack(self.view, self.empty)
+        picture = holding(tight((self._picture_or_nothing, 1), self.note, self.edges, self.colours))
+        self.lists, self.gaps = GraphLists(theme, self), GapList(theme, self)
+        self.tabs = QTabWidget(self, documentMode=True)
+        for page, name in ((picture, tr("Picture")), (self.lists, tr("List")), (self.gaps, tr("Gaps"))):
+            self.tabs.addTab(page, name)
         self.tabs.setCornerWidget(self.bar.scope)
         self.view.lay_upon(self.bar.zoom)
         self.column.addWidget(self.bar)
@@ -130,7 +118,7 @@ class GraphPane(Pane):
         bar.command.connect(self._do)
         self.edges.changed.connect(self._show_edges)
         for emitter in (view, self.lists):
-            emitter.chosen.connect(self._choose)
+            emitter.chosen.connect(self._selection.choose_entry)
             emitter.opened.connect(self._open)
         self.gaps.chosen.connect(self._show_gap)
         view.moved.connect(self._moved)
@@ -269,10 +257,7 @@ class GraphPane(Pane):
             for entry, node in found.graph.nodes.items()
             if entry < len(entries)
         }
-        counts: dict[EdgeKind, int] = {}
-        for edge in found.graph.edges:
-            counts[edge.kind] = counts.get(edge.kind, 0) + 1
-        self.edges.set_counts(counts)
+        self.edges.set_counts(Counter(edge.kind for edge in found.graph.edges))
         self.gaps.show_gaps(found)
         self.tabs.setTabText(GAPS, tr("Gaps {amount}", amount=number(found.gaps.count)) if prepared else tr("Gaps"))
         self.view.show_pinned(prepared.pinned if prepared is not None else ())
@@ -296,61 +281,48 @@ class GraphPane(Pane):
     def _show_picture(self, *, fit: bool = False) -> None:
         """Show the whole or the surroundings of the chosen entry, or say why there is nothing to show."""
         prepared = self._prepared
-        local = self.bar.is_local()
         if self._session.project is None:
             self._say_nothing(tr("No vault"), tr("Open the folder with your notes to see how they are connected."))
         elif prepared is None:
             self._say_loading()
         elif not prepared.found.graph.nodes:
             self._say_no_nodes(prepared)
-        elif local:
+        elif self.bar.is_local():
             self._show_local(prepared)
-            return
         elif prepared.positions is None:
             self._say_no_positions(prepared)
         else:
             fit = fit or self._centre is not None
             self._centre = None
-            self._draw(prepared, prepared.positions, fit=fit)
-            self.view.choose(self._selection.entry)
-            self._picture_or_nothing.setCurrentWidget(self.view)
-            self._say_below("")
+            self._draw(prepared, prepared.positions, "", fit=fit)
 
     def _show_local(self, prepared: PreparedGraph) -> None:
         centre = self._selection.entry
         if centre is None:
-            self._say_nothing(
-                tr("No entry is chosen"),
-                tr("Choose an entry in the vault or in the list; its surroundings appear here."),
-            )
+            text = tr("Choose an entry in the vault or in the list; its surroundings appear here.")
+            self._say_nothing(tr("No entry is chosen"), text)
             return
         if centre not in prepared.found.graph.nodes:
-            self._say_nothing(
-                tr("This entry is kept out of the graph"),
-                tr("Its note says “graph: false”."),
-                (("everything", tr("Show such entries too")),),
-            )
+            button = (("everything", tr("Show such entries too")),)
+            self._say_nothing(tr("This entry is kept out of the graph"), tr("Its note says “graph: false”."), button)
             return
         hops = local_graph(self._shown.neighbours, centre, self.bar.scope.steps.value())
         shown = dict(list(hops.items())[:MOST_LOCAL])
         positions = rings(self._shown.neighbours, shown, prepared.found.community_of)
-        self._centre = centre
-        self._draw(prepared, positions, fit=True)
-        self.view.choose(centre)
-        self._picture_or_nothing.setCurrentWidget(self.view)
+        self._centre, text = centre, ""
         if len(shown) < len(hops):
-            text = tr(
-                "The nearest {shown} of {all} entries are shown.", shown=number(len(shown)), all=number(len(hops))
-            )
-            self._say_below(text)
+            some, every = number(len(shown)), number(len(hops))
+            text = tr("The nearest {shown} of {all} entries are shown.", shown=some, all=every)
         elif len(shown) == 1:
-            self._say_below(tr("Nothing is connected with this entry by the kinds of edges that are shown."))
-        else:
-            self._say_below("")
+            text = tr("Nothing is connected with this entry by the kinds of edges that are shown.")
+        self._draw(prepared, positions, text, fit=True)
 
-    def _draw(self, prepared: PreparedGraph, positions: Mapping[int, Point], *, fit: bool) -> None:
+    def _draw(self, prepared: PreparedGraph, positions: Mapping[int, Point], below: str, *, fit: bool) -> None:
         self.view.show_graph(prepared.found, positions, fit=fit)
         self.view.show_edges(self._shown, self.edges.shown(), remarkable=self.bar.option("remarkable"))
+        self.view.choose(self._selection.entry)
+        self._picture_or_nothing.setCurrentWidget(self.view)
+        self._say_below(below)
 
     def _show_entry(self) -> None:
         entry = self._selection.entry
@@ -413,20 +385,15 @@ class GraphPane(Pane):
                 "there at once, and the list has all entries.",
                 amount=amount,
             )
-            self._say_nothing(
-                tr("A large vault"),
-                text,
-                (("local", tr("Around the chosen entry")), ("large", tr("Lay out all {amount}", amount=amount))),
-            )
+            ways = ("local", tr("Around the chosen entry")), ("large", tr("Lay out all {amount}", amount=amount))
+            self._say_nothing(tr("A large vault"), text, ways)
         elif self.working:
             text = tr("{amount} entries are finding their places. The list is ready.", amount=amount)
             self._say_nothing(tr("Laying out the graph"), text)
         else:
-            self._say_nothing(
-                tr("Not laid out"),
-                tr("The layout was stopped. The list and the surroundings of single entries work without it."),
-                (("again", tr("Lay out the graph")), ("local", tr("Around the chosen entry"))),
-            )
+            text = tr("The layout was stopped. The list and the surroundings of single entries work without it.")
+            ways = ("again", tr("Lay out the graph")), ("local", tr("Around the chosen entry"))
+            self._say_nothing(tr("Not laid out"), text, ways)
 
     def _empty_pressed(self, name: str) -> None:
         if name == "local":
@@ -457,9 +424,7 @@ class GraphPane(Pane):
     def _find(self, text: str) -> None:
         wanted = text.casefold().strip()
         self.lists.search(text.strip())
-        self._hits = (
-            tuple(entry for entry, known in self._search.items() if wanted in known.casefold()) if wanted else ()
-        )
+        self._hits = tuple(entry for entry, known in self._search.items() if wanted and wanted in known.casefold())
         self.bar.hits.setText(count(len(self._hits), "hit", "hits") if wanted else "")
         self.view.show_hits(self._hits)
 
@@ -467,12 +432,9 @@ class GraphPane(Pane):
         if self._hits:
             chosen = self._selection.entry
             place = self._hits.index(chosen) + 1 if chosen in self._hits else 0
-            self._choose(self._hits[place % len(self._hits)])
+            self._selection.choose_entry(self._hits[place % len(self._hits)])
 
     # ---- following the person ---------------------------------------------------------------------------------------
-
-    def _choose(self, entry: int) -> None:
-        self._selection.choose_entry(entry)
 
     def _open(self, entry: int) -> None:
         self._selection.choose_entry(entry)
@@ -480,7 +442,7 @@ class GraphPane(Pane):
 
     def _show_gap(self, entries: object) -> None:
         if isinstance(entries, tuple) and entries:
-            self._choose(entries[0])
+            self._selection.choose_entry(entries[0])
             self.view.show_path(tuple(entry for entry in entries if entry in self.view.drawing.rows))
 
     def _moved(self, entry: int) -> None:
@@ -498,7 +460,7 @@ class GraphPane(Pane):
             pinned = prepared.pinned | {entry} if on else prepared.pinned - {entry}
             self._prepared = replace(prepared, pinned=pinned)
             self.view.show_pinned(pinned)
-            self._keeper.later()
+            self._keeper.later.start()
 
     def _open_menu(self, entry: object, where: QPoint) -> None:
         menu = self.make_menu(entry) if isinstance(entry, int) else self.bar.menu_button.menu()
@@ -511,21 +473,20 @@ class GraphPane(Pane):
         chosen = self._selection.entry
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
-        menu.addAction(tr("Open the note")).triggered.connect(lambda: self._open(entry))
-        menu.addAction(tr("Show its surroundings")).triggered.connect(lambda: self._go_local(entry))
+        menu.addAction(tr("Open the note"), partial(self._open, entry))
+        menu.addAction(tr("Show its surroundings"), partial(self._go_local, entry))
         if chosen is not None and chosen != entry and chosen in prepared.found.graph.nodes:
             text = tr("Show the way from {title}", title=prepared.found.graph.nodes[chosen].title)
-            menu.addAction(text).triggered.connect(lambda: self.show_way(chosen, entry))
+            menu.addAction(text, partial(self.show_way, chosen, entry))
         if self._centre is None:
             pinned = entry in prepared.pinned
-            pin = menu.addAction(tr("Unpin its place") if pinned else tr("Pin its place"))
-            pin.triggered.connect(lambda: self._pin(entry, on=not pinned))
+            menu.addAction(tr("Unpin its place") if pinned else tr("Pin its place"),
+                           partial(self._pin, entry, on=not pinned))  # fmt: skip
         menu.addSeparator()
-        menu.addAction(tr("Copy the title")).triggered.connect(lambda: QGuiApplication.clipboard().setText(title))
+        copy = QGuiApplication.clipboard().setText
+        menu.addAction(tr("Copy the title"), partial(copy, title))
         sentence = node_sentence(prepared.found, entry, self._fired)
-        menu.addAction(tr("Copy what is known")).triggered.connect(
-            lambda: QGuiApplication.clipboard().setText(sentence)
-        )
+        menu.addAction(tr("Copy what is known"), partial(copy, sentence))
         return menu
 
     def show_way(self, start: int, end: int) -> None:
@@ -541,12 +502,13 @@ class GraphPane(Pane):
         self.view.show_path(path if all(entry in self.view.drawing.rows for entry in path) else ())
 
     def _go_local(self, entry: int) -> None:
-        self._choose(entry)
+        self._selection.choose_entry(entry)
         self.bar.choose_local(True)
 
     def _option_changed(self, name: str) -> None:
         if name == "titles":
-            self.view.show_titles(self.bar.option(name))
+            self.view.drawing.titles = self.bar.option(name)
+            self.view.redraw()
         elif name == "gaps":
             self._show_gaps_in_picture()
         elif name == "remarkable":
@@ -561,10 +523,12 @@ class GraphPane(Pane):
         elif name == "unpin" and self._prepared is not None:
             self._prepared = replace(self._prepared, pinned=frozenset())
             self.view.show_pinned(())
-            self._keeper.later()
+            self._keeper.later.start()
         elif name in {"png", "svg", "json"}:
             project = self._session.project
-            ask_graph_file(self, project.name if project is not None else "vault", name, self._write)
+            start = f"{project.name if project is not None else 'vault'} graph.{name}"
+            write, filters = partial(self._write, kind=name), f"{name.upper()} (*.{name})"
+            dialogs.choose_new_file(self, tr("Save the graph"), start, filters, name, write)
 
     def _to_keep(self) -> tuple[tuple[str, ...], SavedLayout] | None:
         prepared = self._prepared
@@ -593,6 +557,5 @@ class GraphPane(Pane):
 
 def _same_nodes(before: PreparedGraph, now: PreparedGraph) -> bool:
     """Whether the entries of two graphs are the same, so that places by id still hold."""
-    return {entry: node.key for entry, node in before.found.graph.nodes.items()} == {
-        entry: node.key for entry, node in now.found.graph.nodes.items()
-    }
+    first, second = ({entry: node.key for entry, node in one.found.graph.nodes.items()} for one in (before, now))
+    return first == second

@@ -8,31 +8,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from pathlib import Path
 from typing import Final, cast
 
-from PySide6.QtCore import (
-    QBuffer,
-    QByteArray,
-    QEvent,
-    QObject,
-    QPoint,
-    QPointF,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
     QContextMenuEvent,
     QFocusEvent,
-    QHelpEvent,
     QImage,
-    QImageWriter,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -42,17 +24,18 @@ from PySide6.QtGui import (
     QShowEvent,
     QWheelEvent,
 )
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication, QFileDialog, QGraphicsScene, QGraphicsView, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsView, QWidget
 
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy, graph_json, local_graph
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point
 from lorestudio.studio.graph.preparing import LayoutStore, PreparedGraph, SavedLayout
 from lorestudio.ui.features.graph.items import MARGIN, Drawing, EdgeLayer, NodeLayer, TitleLayer
 from lorestudio.ui.features.graph.looks import Look, node_sentence
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.paint import png_bytes, shows_tip, svg_bytes, tell
 
 CLOSEST, FARTHEST = 3.0, 0.02
 ZOOM_STEP: Final = 1.25
@@ -164,11 +147,6 @@ class GraphView(QGraphicsView):
         self.drawing.gaps = gaps
         self.redraw()
 
-    def show_titles(self, shown: bool) -> None:
-        """Whether titles are written beside nodes that nobody points at."""
-        self.drawing.titles = shown
-        self.redraw()
-
     def show_pinned(self, pinned: Collection[int]) -> None:
         """Mark the nodes that stay where they are."""
         self.drawing.pinned = set(pinned)
@@ -248,37 +226,24 @@ class GraphView(QGraphicsView):
         """All of the graph as a picture, at `scale` pixels per unit or as large as may be."""
         area = self._picture_area()
         scale = min(scale, LARGEST_PICTURE / max(area.width(), area.height()))
-        image = QImage(
-            QSize(max(1, round(area.width() * scale)), max(1, round(area.height() * scale))), QImage.Format.Format_RGB32
-        )
+        size = QSize(max(1, round(area.width() * scale)), max(1, round(area.height() * scale)))
+        image = QImage(size, QImage.Format.Format_RGB32)
         image.fill(self._theme.color("panel"))
         painter = QPainter(image)
         self.scene().render(painter, QRectF(image.rect()), area)
         painter.end()
         return image
 
-    def png(self) -> bytes:
-        """All of the graph as a PNG file."""
-        buffer = QBuffer()
-        buffer.open(QBuffer.OpenModeFlag.WriteOnly)
-        QImageWriter(buffer, QByteArray(b"png")).write(self.picture())
-        return bytes(buffer.data().data())
-
-    def svg(self) -> QByteArray:
+    def svg(self) -> bytes:
         """All of the graph as SVG."""
         area = self._picture_area()
-        buffer = QBuffer()
-        buffer.open(QBuffer.OpenModeFlag.WriteOnly)
-        made = QSvgGenerator()
-        made.setOutputDevice(buffer)
-        made.setSize(area.size().toSize())
-        made.setViewBox(QRectF(QPointF(), area.size()))
-        made.setTitle(self.accessibleName())
-        painter = QPainter(made)
-        painter.fillRect(QRectF(QPointF(), area.size()), self._theme.color("panel"))
-        self.scene().render(painter, QRectF(QPointF(), area.size()), area)
-        painter.end()
-        return buffer.data()
+        whole = QRectF(QPointF(), area.size())
+
+        def draw(painter: QPainter) -> None:
+            painter.fillRect(whole, self._theme.color("panel"))
+            self.scene().render(painter, whole, area)
+
+        return svg_bytes(area.size().toSize(), self.accessibleName(), draw)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -323,8 +288,7 @@ class GraphView(QGraphicsView):
         entry = self.drawing.chosen
         known = entry is not None and entry in self.drawing.graph.nodes
         text = node_sentence(self.drawing.found, entry, self._fired) if known and entry is not None else ""
-        self.setAccessibleDescription(text or tr("No entry is chosen"))
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        tell(self, text or tr("No entry is chosen"))
 
     def _hover(self, entry: int | None) -> None:
         drawing = self.drawing
@@ -337,9 +301,8 @@ class GraphView(QGraphicsView):
             hops, falloff, ambient = self._light
             near = local_graph(drawing.graph.neighbours, entry, hops)
             drawing.shine({other: max(ambient, falloff**away) for other, away in near.items()}, ambient)
-        self.viewport().setCursor(
-            Qt.CursorShape.PointingHandCursor if entry is not None else Qt.CursorShape.ArrowCursor
-        )
+        shapes = Qt.CursorShape
+        self.viewport().setCursor(shapes.PointingHandCursor if entry is not None else shapes.ArrowCursor)
         self.redraw()
 
     def _node_under(self, where: QPoint) -> int | None:
@@ -467,14 +430,13 @@ class GraphView(QGraphicsView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Qt: tooltips, and the end of hovering."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            entry = self._node_under(event.pos())
-            text = node_sentence(self.drawing.found, entry, self._fired) if entry is not None else ""
-            QToolTip.showText(event.globalPos(), text, self)
-            return True
         if event.type() == QEvent.Type.Leave:
             self._hover(None)
-        return super().viewportEvent(event)
+        return shows_tip(self, event, self._words_at) or super().viewportEvent(event)
+
+    def _words_at(self, point: QPoint) -> str:
+        entry = self._node_under(point)
+        return node_sentence(self.drawing.found, entry, self._fired) if entry is not None else ""
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Qt: say what is chosen."""
@@ -493,10 +455,9 @@ class GraphView(QGraphicsView):
         """Qt: what could not be brought into sight before has its room now."""
         super().resizeEvent(event)
         if self._upon is not None:
-            size = self._upon.sizeHint()
-            self._upon.setGeometry(
-                self.width() - size.width() - 8, self.height() - size.height() - 8, size.width(), size.height()
-            )
+            box = QRect(QPoint(), self._upon.sizeHint())
+            box.moveBottomRight(self.rect().bottomRight() - QPoint(8, 8))
+            self._upon.setGeometry(box)
         if self._fit_when_shown and self.isVisible():
             self.fit()
 
@@ -521,17 +482,7 @@ def graph_bytes(view: GraphView, prepared: PreparedGraph, fired: Mapping[int, in
     if kind == "json":
         data = graph_json(prepared.found, fired, prepared.positions)
         return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
-    return bytes(view.svg().data()) if kind == "svg" else view.png()
-
-
-def ask_graph_file(parent: QWidget, name: str, kind: str, write: Callable[[Path, str], None]) -> None:
-    """Ask where the graph of that vault is to be saved as `png`, `svg` or `json`, and have it written there."""
-    dialog = QFileDialog(parent, tr("Save the graph"), f"{name} graph.{kind}", f"{kind.upper()} (*.{kind})")
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(kind)
-    dialog.fileSelected.connect(lambda path: write(Path(path), kind))
-    dialog.finished.connect(dialog.deleteLater)
-    dialog.open()
+    return view.svg() if kind == "svg" else png_bytes(view.picture())
 
 
 class GraphKeeper(QObject):
@@ -549,20 +500,14 @@ class GraphKeeper(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._store, self._to_keep = session, store, to_keep
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(SAVE_AFTER_MS)
-        self._timer.timeout.connect(self._save)
-
-    def later(self) -> None:
-        """Something was moved, pinned or let go."""
-        self._timer.start()
+        self.later = later(self, self._save, SAVE_AFTER_MS)
+        """Started whenever something was moved, pinned or let go."""
 
     def finish(self) -> None:
         """Keep at once what waits, because the window or the vault goes."""
-        if not self._timer.isActive():
+        if not self.later.isActive():
             return
-        self._timer.stop()
+        self.later.stop()
         made = self._to_keep()
         if made is not None:
             try:
@@ -573,13 +518,8 @@ class GraphKeeper(QObject):
     def _save(self) -> None:
         made = self._to_keep()
         if made is not None:
-            store = self._store
-            self._session.jobs.start(
-                tr("Keeping the graph's layout"),
-                lambda _report: store.save(*made),
-                done=lambda _nothing: None,
-                failed=self._failed,
-            )
+            store, title = self._store, tr("Keeping the graph's layout")
+            self._session.jobs.start(title, lambda _report: store.save(*made), failed=self._failed)
 
     def _failed(self, error: Exception) -> None:
         text = tr("The layout of the graph could not be kept: {error}", error=sentence_of(error))

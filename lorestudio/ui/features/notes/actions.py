@@ -9,8 +9,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.studio.notes.recovery import Recovery
+from lorestudio.studio.notes.recovery import Recovery, Unsaved
 from lorestudio.studio.notes.snapshots import Snapshots
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.shell.actions import Action, Where
@@ -148,20 +147,12 @@ class NotesFeature(Feature):
         self.context.uncover("entry")
         do()
 
-    def _note_saved(self, path: object) -> None:
-        if isinstance(path, Path):
-            self.context.session.reading.notes_written([path])
-            self.context.flash(tr("{name} was saved.", name=path.name))
+    def _note_saved(self, path: Path) -> None:
+        self.context.session.reading.notes_written([path])
+        self.context.flash(tr("{name} was saved.", name=path.name))
 
-    def _go_to_restored(self, item: object) -> None:
-        context, session = self.context, self.context.session
-        path, project = getattr(item, "path", None), session.project
-        notes: tuple[Entry | LeftOutNote, ...] = ()
-        if project is not None:
-            notes = (*project.index.entries, *project.index.left_out)
-        note = next((note for note in notes if session.note_path(note) == path), None)
-        if isinstance(note, Entry):
-            context.selection.choose_entry(note.id)
-            context.show("entry")
-        elif note is not None:
-            context.selection.choose_left_out(note)
+    def _go_to_restored(self, item: Unsaved) -> None:
+        note = self.context.session.note_at(item.path)
+        if note is not None:
+            self.context.selection.choose_note(note)
+            self.context.show("entry")

@@ -8,17 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QComboBox,
-    QCompleter,
-    QFormLayout,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QTableWidget,
-    QTableWidgetItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.studio.notes.batch_edit import (
@@ -32,10 +22,15 @@ from lorestudio.studio.notes.batch_edit import (
     summarise,
 )
 from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.ui.features.notes.editor import schema
+from lorestudio.ui.features.notes.editor.schema import FieldKind
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import NoteWork, Plan
+from lorestudio.ui.widgets.cells import FIT, Column, same_words
+from lorestudio.ui.widgets.layouts import combo, label
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.vault.note.properties import PropertyKind
 
 
@@ -69,29 +64,12 @@ _KINDS: Final = {
     ValueKind.FLAG: "yes or no",
     ValueKind.LIST: "a list, items between commas",
 }
+_BY_FIELD: Final = {FieldKind.NUMBER: ValueKind.NUMBER, FieldKind.FLAG: ValueKind.FLAG}
 KNOWN: Final[dict[str, ValueKind]] = {
-    "tags": ValueKind.LIST,
-    "keys": ValueKind.LIST,
-    "refine_keys": ValueKind.LIST,
-    "requires": ValueKind.LIST,
-    "excludes": ValueKind.LIST,
-    "cascade_links": ValueKind.LIST,
-    "priority": ValueKind.NUMBER,
-    "scanDepth": ValueKind.NUMBER,
-    "depth": ValueKind.NUMBER,
-    "cooldown": ValueKind.NUMBER,
-    "warmup": ValueKind.NUMBER,
-    "probability": ValueKind.NUMBER,
-    "enabled": ValueKind.FLAG,
-    "constant": ValueKind.FLAG,
-    "excludeRecursion": ValueKind.FLAG,
-    "graph": ValueKind.FLAG,
-    "summary": ValueKind.TEXT,
-    "position": ValueKind.TEXT,
-    "role": ValueKind.TEXT,
-    "outlet": ValueKind.TEXT,
+    spec.name: ValueKind.LIST if schema.is_list(spec) else _BY_FIELD.get(spec.kind, ValueKind.TEXT)
+    for spec in schema.KNOWN
 }
-"""Properties that DeepLore reads, offered also where no note has them yet (rules: deeplore 1.5)."""
+"""Properties that the form knows, offered also where no note has them yet (rules: deeplore 1.5)."""
 _BY_PROPERTY: Final = {
     PropertyKind.NUMBER: ValueKind.NUMBER,
     PropertyKind.FLAG: ValueKind.FLAG,
@@ -109,32 +87,27 @@ class BatchDialog(PlanDialog):
         super().__init__(theme, work, tr("Change a property of {notes}", notes=notes), tr("Change"), parent)
         self._paths = tuple(paths)
         self._summary = NotesSummary(0, ())
-        self.table = self._made_table()
-        self.name = QComboBox(self)
-        self.name.setEditable(True)
-        self.name.setAccessibleName(tr("Property"))
+        columns = (
+            Column("Property", lambda one: one.name, width=FIT),
+            Column("Value", _value, tone=lambda one: "" if one.same else "text_muted"),
+            Column("In", lambda one: tr("{present} of {total}", present=one.present, total=one.total), width=FIT),
+        )
+        self.properties = RecordTable(columns, theme=theme, tip=same_words, parent=self)
+        self.table = RecordView(theme, self.properties, tr("Properties of the notes"), self)
+        self.table.setMaximumHeight(170)
+        self.state = label(self, tr("Reading the notes…"), "small", wrap=False)
+        self.name = QComboBox(self, editable=True)
         self.name.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.operation = QComboBox(self)
-        self.operation.setAccessibleName(tr("What to do"))
-        for operation, words in _OPERATIONS.items():
-            self.operation.addItem(tr(words), operation.value)
-        self.kind = QComboBox(self)
-        self.kind.setAccessibleName(tr("How the value is meant"))
-        for kind, words in _KINDS.items():
-            self.kind.addItem(tr(words), kind.value)
+        self.operation = combo(self, "", {each.value: tr(words) for each, words in _OPERATIONS.items()})
         self.value = QLineEdit(self)
-        self.value.setAccessibleName(tr("Value"))
-        self.state = QLabel(tr("Reading the notes…"), self)
-        self.state.setProperty("kind", "small")
-        self._form = QFormLayout()
-        self._form.addRow(tr("Property"), self.name)
-        self._form.addRow(tr("Do"), self.operation)
-        self._form.addRow(tr("Value"), self.value)
-        self._form.addRow(tr("It is"), self.kind)
-        self.fields.addWidget(self.state)
-        self.fields.addWidget(self.table)
-        self.fields.addLayout(self._form)
-        self.table.currentCellChanged.connect(lambda row, *_more: self._take_row(row))
+        self.kind = combo(self, "", {each.value: tr(words) for each, words in _KINDS.items()})
+        self.form.addRow(self.state)
+        self.form.addRow(self.table)
+        self.add_field(tr("Property"), self.name)
+        self.add_field(tr("Do"), self.operation, tr("What to do"))
+        self.add_field(tr("Value"), self.value)
+        self.add_field(tr("It is"), self.kind, tr("How the value is meant"))
+        self.table.picked.connect(self._take_property)
         self.name.currentTextChanged.connect(self._other_name)
         for signal in (self.operation.currentIndexChanged, self.kind.currentIndexChanged, self.value.textChanged):
             signal.connect(self._other)
@@ -143,27 +116,6 @@ class BatchDialog(PlanDialog):
         self._read()
         self._settle()
         self.view.say(self.nothing_yet())
-
-    def _made_table(self) -> QTableWidget:
-        """The table of what the notes have now."""
-        table = QTableWidget(0, 3, self)
-        table.setHorizontalHeaderLabels([tr("Property"), tr("Value"), tr("In")])
-        table.setAccessibleName(tr("Properties of the notes"))
-        table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
-        table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setWordWrap(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(23)
-        head = table.horizontalHeader()
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        head.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
-        table.setMaximumHeight(170)
-        return table
 
     # ---- what is to be done -----------------------------------------------------------------------------------------
 
@@ -242,16 +194,7 @@ class BatchDialog(PlanDialog):
             tr("Choose a property of the {notes}:", notes=count(found.notes, "note", "notes"))
             + (" " + tr("{notes} be read.", notes=count(unread, "cannot", "cannot")) if unread else "")
         )
-        self.table.setRowCount(len(found.properties))
-        for row, one in enumerate(found.properties):
-            for column, text in enumerate(_cells(one)):
-                item = QTableWidgetItem(text)
-                item.setToolTip(text)
-                if column == 1 and not one.same:
-                    font = item.font()
-                    font.setItalic(True)
-                    item.setFont(font)
-                self.table.setItem(row, column, item)
+        self.properties.set_rows(found.properties)
         names = [one.name for one in found.properties]
         names += [name for name in KNOWN if found.find(name) is None]
         before = self.name.currentText()
@@ -262,14 +205,12 @@ class BatchDialog(PlanDialog):
         self.name.blockSignals(False)
         self._settle()
 
-    def _take_row(self, row: int) -> None:
-        if 0 <= row < len(self._summary.properties):
-            one = self._summary.properties[row]
-            self.name.setCurrentText(one.name)
-            if one.same and not isinstance(one.value, list | tuple):
-                self.value.setText(_flag_word(shown_value(one.value)))
-            else:
-                self.value.clear()
+    def _take_property(self, one: PropertySummary) -> None:
+        self.name.setCurrentText(one.name)
+        if one.same and not isinstance(one.value, list | tuple):
+            self.value.setText(_flag_word(shown_value(one.value)))
+        else:
+            self.value.clear()
 
     def _other_name(self) -> None:
         one = self._summary.find(trim(self.name.currentText()))
@@ -291,8 +232,8 @@ class BatchDialog(PlanDialog):
 
     def _settle(self) -> None:
         operation = self.chosen_operation
-        self._form.setRowVisible(self.value, operation is not Operation.CLEAR)
-        self._form.setRowVisible(self.kind, operation is Operation.SET)
+        self.form.setRowVisible(self.value, operation is not Operation.CLEAR)
+        self.form.setRowVisible(self.kind, operation is Operation.SET)
         one = self._summary.find(trim(self.name.currentText()))
         completer = QCompleter(one.items if one is not None else (), self.value)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -301,14 +242,12 @@ class BatchDialog(PlanDialog):
         self.value.setPlaceholderText(tr("yes or no") if flag else "")
 
 
-def _cells(one: PropertySummary) -> tuple[str, str, str]:
+def _value(one: PropertySummary) -> str:
     if one.same:
-        value = shown_value(one.value) or tr("(empty)")
-    elif one.values == 1:
-        value = tr("not in all notes")
-    else:
-        value = tr("differs: {values}", values=count(one.values, "value", "values"))
-    return one.name, value, tr("{present} of {total}", present=one.present, total=one.total)
+        return shown_value(one.value) or tr("(empty)")
+    if one.values == 1:
+        return tr("not in all notes")
+    return tr("differs: {values}", values=count(one.values, "value", "values"))
 
 
 def _items(text: str) -> tuple[str, ...]:

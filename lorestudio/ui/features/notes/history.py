@@ -8,11 +8,8 @@ Texts that were not saved when the studio ended last: take up again, look at, or
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, Final, Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
@@ -20,50 +17,24 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
-    QLabel,
     QListWidget,
-    QListWidgetItem,
     QPushButton,
-    QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
+from lorestudio.studio.notes.recovery import Recovery, Unsaved
+from lorestudio.studio.notes.snapshots import NoteSnapshot, Snapshots
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.store import NoteStore, look
+from lorestudio.ui.features.vault.table import when_words
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.diff_view import DiffView
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, scrolled
 from lorestudio.vault.files import VaultError
 
-__all__ = ["Copies", "Found", "Safety", "Version", "Versions"]
-
-
-WHEN: Final = "%Y-%m-%d %H:%M"
-
-
-class Version(Protocol):
-    """A text that a note had. `size` is in bytes."""
-
-    @property
-    def time(self) -> datetime:
-        """When it was kept."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """How large the file was."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """Why it was kept."""
-        ...
-
-
-Read = Callable[[Version], str]
+logger = logging.getLogger(__name__)
 
 
 class HistoryDialog(QDialog):
@@ -71,48 +42,37 @@ class HistoryDialog(QDialog):
 
     restored = Signal(str)
 
-    def __init__(
-        self, theme: Theme, jobs: Jobs, name: str, now: str, read: Read, parent: QWidget | None = None
-    ) -> None:
-        """`now` is the text in the editor; `read` gives the text of a version and waits for the disk."""
+    def __init__(self, theme: Theme, jobs: Jobs, buffer: NoteBuffer, kept: Snapshots, parent: QWidget) -> None:
+        """Versions are read from `kept`, in jobs, and compared with what the buffer holds now."""
         super().__init__(parent)
-        self._jobs, self._now, self._read = jobs, now, read
-        self._versions: Sequence[Version] = ()
+        self._jobs, self._now, self._kept = jobs, buffer.text, kept
+        self._versions: Sequence[NoteSnapshot] = ()
         self._text: str | None = None
-        self._asked: Version | None = None
+        self._asked: NoteSnapshot | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("History of {name}", name=name))
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(tr("Earlier versions"))
+        self.setWindowTitle(tr("History of {name}", name=buffer.path.name))
+        self.list = named(QListWidget(self), tr("Earlier versions"))
         self.list.setFixedWidth(230)
         self.list.currentRowChanged.connect(self._choose)
         self.diff = DiffView(theme, (tr("Then"), tr("Now, in the editor")), self)
-        self.message = QLabel(tr("Reading the history…"), self)
-        self.message.setWordWrap(True)
-        row = QHBoxLayout()
-        row.addWidget(self.list)
-        row.addWidget(self.diff, 1)
+        self.message = label(self, tr("Reading the history…"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        self.take = QPushButton(tr("Take this version"), self)
+        self.take = buttons.addButton(tr("Take this version"), QDialogButtonBox.ButtonRole.ActionRole)
         self.take.setToolTip(tr("Put it into the editor; it is not saved yet, and undo takes it back."))
         self.take.setEnabled(False)
         self.take.clicked.connect(self._take)
-        buttons.addButton(self.take, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.addWidget(self.message)
-        column.addLayout(row, 1)
-        column.addWidget(buttons)
+        column(self.message, (row(self.list, (self.diff, 1)), 1), buttons, of=self)
         self.resize(940, 560)
 
-    def show_versions(self, versions: Sequence[Version]) -> None:
+    def show_versions(self, versions: Sequence[NoteSnapshot]) -> None:
         """List the versions, newest first."""
         self._versions = versions
         self.list.clear()
         for version in versions:
             size = tr("{size} kB", size=f"{version.size / 1024:.1f}")
-            when = version.time.astimezone().strftime(WHEN)
-            self.list.addItem(QListWidgetItem(f"{when}\n{version.reason or tr('kept')} · {size}"))
+            when = when_words(version.time.timestamp())
+            self.list.addItem(f"{when}\n{version.reason or tr('kept')} · {size}")
         if versions:
             self.message.setText(tr("{versions} kept.", versions=count(len(versions), "version is", "versions are")))
             self.list.setCurrentRow(0)
@@ -128,7 +88,7 @@ class HistoryDialog(QDialog):
             return
         version = self._asked = self._versions[row]
         self.take.setEnabled(False)
-        read = self._read
+        read = self._kept.read
         self._jobs.start(
             tr("Reading an earlier version"),
             lambda _report: read(version),
@@ -137,7 +97,7 @@ class HistoryDialog(QDialog):
             owner=self,
         )
 
-    def _show(self, version: Version, text: str) -> None:
+    def _show(self, version: NoteSnapshot, text: str) -> None:
         if version is self._asked:
             self._text = text
             self.diff.show_texts(text, self._now)
@@ -149,96 +109,48 @@ class HistoryDialog(QDialog):
             self.accept()
 
 
-class Found(Protocol):
-    """An unsaved text that was found; `digest` is that of the file it was written over."""
-
-    @property
-    def path(self) -> Path:
-        """The note's file."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """What was not saved."""
-        ...
-
-    @property
-    def digest(self) -> str | None:
-        """Of the file that the text started from."""
-        ...
-
-    @property
-    def time(self) -> datetime:
-        """When it was kept."""
-        ...
-
-
 class RecoveryDialog(QDialog):
     """`restored` and `discarded` carry a found text; what is left open stays for the next start."""
 
     restored = Signal(object)
     discarded = Signal(object)
 
-    def __init__(self, theme: Theme, jobs: Jobs, found: Sequence[Found], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, jobs: Jobs, found: Sequence[Unsaved], parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._jobs = theme, jobs
-        self._open = len(found)
+        self.found, self._open = found, len(found)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Unsaved texts"))
-        head = QLabel(self)
-        head.setWordWrap(True)
-        head.setText(
-            tr(
-                "{notes} not saved when lorestudio ended last time. What you leave here is offered again next time.",
-                notes=count(len(found), "note was", "notes were"),
-            )
+        words = tr(
+            "{notes} not saved when lorestudio ended last time. What you leave here is offered again next time.",
+            notes=count(len(found), "note was", "notes were"),
         )
-        page = QWidget(self)
-        self._cards = QVBoxLayout(page)
-        self._cards.setContentsMargins(0, 0, 6, 0)
-        for item in found:
-            self._cards.addWidget(self._card(item))
-        self._cards.addStretch(1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(page)
+        area = scrolled(holding(column(*map(self._card, found), 1, margins=(0, 0, 6, 0))))
         area.setMinimumHeight(120)
         self.diff = DiffView(theme, (tr("On disk"), tr("Not saved")), self)
         self.diff.hide()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.addWidget(head)
-        column.addWidget(area, 1)
-        column.addWidget(self.diff, 3)
-        column.addWidget(buttons)
+        column(label(self, words), (area, 1), (self.diff, 3), buttons, of=self)
         self.resize(720, 320)
 
-    def _card(self, item: Found) -> QWidget:
+    def _card(self, item: Unsaved) -> QWidget:
         card = QFrame(self)
         card.setObjectName("Card")
         grid = QGridLayout(card)
         grid.setColumnStretch(0, 1)
-        name = QLabel(item.path.name, card)
-        name.setProperty("kind", "summary")
-        more = QLabel(f"{item.time.astimezone().strftime(WHEN)} · {item.path.parent}", card)
-        more.setProperty("kind", "small")
-        more.setWordWrap(True)
-        grid.addWidget(name, 0, 0)
-        grid.addWidget(more, 1, 0)
-        for column, (title, what) in enumerate(
-            ((tr("Restore"), "restore"), (tr("Compare"), "compare"), (tr("Discard"), "discard")), start=1
-        ):
-            button = QPushButton(title, card)
-            button.setAccessibleName(f"{title}: {item.path.name}")
+        when = when_words(item.time.timestamp())
+        grid.addWidget(label(card, item.path.name, "summary", wrap=False), 0, 0)
+        grid.addWidget(label(card, f"{when} · {item.path.parent}", "small"), 1, 0)
+        choices = ((tr("Restore"), "restore"), (tr("Compare"), "compare"), (tr("Discard"), "discard"))
+        for place, (title, what) in enumerate(choices, start=1):
+            kind = "primary" if what == "restore" else ""
+            button = named(QPushButton(title, card), f"{title}: {item.path.name}", kind=kind)
             button.clicked.connect(partial(self.press, what, item, card))
-            if what == "restore":
-                button.setProperty("kind", "primary")
-            grid.addWidget(button, 0, column, 2, 1)
+            grid.addWidget(button, 0, place, 2, 1)
         return card
 
-    def press(self, what: str, item: Found, card: QWidget | None = None, _checked: bool = False) -> None:
+    def press(self, what: str, item: Unsaved, card: QWidget | None = None, _checked: bool = False) -> None:
         """Do what a button of a card says."""
         if what == "compare":
             self._jobs.start(
@@ -263,48 +175,6 @@ class RecoveryDialog(QDialog):
             self.resize(max(self.width(), 860), max(self.height(), 560))
 
 
-logger = logging.getLogger(__name__)
-
-
-class Versions(Protocol):
-    """The histories of notes (`studio.notes.snapshots.Snapshots`). All waits for the disk and may raise VaultError."""
-
-    def list(self, path: Path) -> Sequence[Any]:
-        """The versions of a note, newest first."""
-        ...
-
-    def read(self, snapshot: Any) -> str:  # noqa: ANN401  # what `list` gave is handed back as it is
-        """The text of a version."""
-        ...
-
-    def save(self, path: Path, text: str, expected_digest: str | None) -> str:
-        """Keep what the file holds, then save; returns the new digest."""
-        ...
-
-
-class Copies(Protocol):
-    """Unsaved texts on disk (`studio.notes.recovery.Recovery`)."""
-
-    def keep(self, path: Path, text: str, digest: str | None) -> None:
-        """Keep the unsaved text of a note."""
-
-    def drop(self, path: Path) -> None:
-        """Forget it."""
-
-    def found(self) -> Sequence[Any]:
-        """What an earlier run has left, newest first."""
-        ...
-
-    def adopt(self, unsaved: Any) -> None:  # noqa: ANN401  # what `found` gave is handed back as it is
-        """Take a found text over."""
-
-    def discard(self, unsaved: Any) -> None:  # noqa: ANN401  # as above
-        """Throw a found text away."""
-
-    def close(self) -> None:
-        """End the session; what is still kept is found by the next one."""
-
-
 class Safety(QObject):
     """Lets a store save with history and keep copies. `failed` carries an error; `restored` a found text."""
 
@@ -314,11 +184,10 @@ class Safety(QObject):
     def __init__(self, theme: Theme, jobs: Jobs, store: NoteStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme, self._jobs, self._store = theme, jobs, store
-        self._versions: Versions | None = None
-        self._copies: Copies | None = None
-        self._found: Sequence[Found] = ()
+        self._versions: Snapshots | None = None
+        self._copies: Recovery | None = None
 
-    def use(self, versions: Versions | None = None, copies: Copies | None = None) -> None:
+    def use(self, versions: Snapshots | None = None, copies: Recovery | None = None) -> None:
         """Save with these from now on."""
         if versions is not None:
             self._versions = versions
@@ -332,8 +201,7 @@ class Safety(QObject):
         versions = self._versions
         if versions is None:
             return None
-        read = versions.read
-        dialog = HistoryDialog(self._theme, self._jobs, buffer.path.name, buffer.text, read, parent)
+        dialog = HistoryDialog(self._theme, self._jobs, buffer, versions, parent)
         dialog.restored.connect(buffer.replace_all)
         self._jobs.start(
             tr("Reading the history of {name}", name=buffer.path.name),
@@ -355,9 +223,8 @@ class Safety(QObject):
                 failed=self.failed.emit,
             )
 
-    def offer(self, found: Sequence[Found], parent: QWidget) -> RecoveryDialog | None:
+    def offer(self, found: Sequence[Unsaved], parent: QWidget) -> RecoveryDialog | None:
         """Offer found texts."""
-        self._found = found
         if not found:
             return None
         dialog = RecoveryDialog(self._theme, self._jobs, found, parent)
@@ -378,7 +245,7 @@ class Safety(QObject):
                     logger.warning("the copy of %s stays: %s", path.name, error)
             copies.close()
 
-    def _restore(self, item: Found) -> None:
+    def _restore(self, item: Unsaved) -> None:
         copies = self._copies
         if copies is None:
             return
@@ -395,7 +262,7 @@ class Safety(QObject):
             failed=self.failed.emit,
         )
 
-    def _discard(self, item: Found) -> None:
+    def _discard(self, item: Unsaved) -> None:
         copies = self._copies
         if copies is not None:
             self._jobs.start(

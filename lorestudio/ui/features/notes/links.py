@@ -5,28 +5,29 @@ How a note hangs together with others, as rows: references both ways, mentions w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.studio.notes.replacing import plan_links
-from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.systems.key_search import Wake, WakeFinder
 from lorestudio.systems.registry import MAIN
 from lorestudio.ui.features.vault.table import note_title
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import button, label, row, stack
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 from lorestudio.vault.links.index import Backlink, OutgoingLink
@@ -53,50 +54,42 @@ class LinkSection(StrEnum):
     WOKEN_BY = "woken by"
 
 
-TITLES = {
-    LinkSection.BACKLINKS: "Linked from",
-    LinkSection.MENTIONS: "Mentioned without a link",
-    LinkSection.OUTGOING: "Links to",
-    LinkSection.MISSING: "Links to notes that do not exist",
-    LinkSection.WAKES: "Wakes",
-    LinkSection.WOKEN_BY: "Woken by",
+_SECTIONS: Final = {
+    LinkSection.BACKLINKS: ("Linked from", "References of other notes to this one, in links and in properties"),
+    LinkSection.MENTIONS: (
+        "Mentioned without a link",
+        "Where a name or a key of this note stands in the text of others",
+    ),
+    LinkSection.OUTGOING: ("Links to", "References of this note to others"),
+    LinkSection.MISSING: (
+        "Links to notes that do not exist",
+        "References of this note that lead nowhere yet; Enter makes the note",
+    ),
+    LinkSection.WAKES: ("Wakes", "Entries whose keys stand in the text of this one: recursion lets them in"),
+    LinkSection.WOKEN_BY: ("Woken by", "Entries whose text has a key of this one"),
 }
-TIPS = {
-    LinkSection.BACKLINKS: "References of other notes to this one, in links and in properties",
-    LinkSection.MENTIONS: "Where a name or a key of this note stands in the text of others",
-    LinkSection.OUTGOING: "References of this note to others",
-    LinkSection.MISSING: "References of this note that lead nowhere yet; Enter makes the note",
-    LinkSection.WAKES: "Entries whose keys stand in the text of this one: recursion lets them in",
-    LinkSection.WOKEN_BY: "Entries whose text has a key of this one",
-}
+"""Title and tip of each."""
+_OF_KEYS: Final = {LinkSection.WAKES, LinkSection.WOKEN_BY}
 
 
-@dataclass(frozen=True, slots=True)
-class NoteLinks:
-    """The references and mentions of one note."""
-
-    path: Path
-    rows: tuple[PlaceRow, ...]
-
-
-def link_rows(vaults: Sequence[VaultNotes], path: Path) -> NoteLinks:
+def link_rows(vaults: Sequence[VaultNotes], path: Path) -> tuple[PlaceRow, ...]:
     """The groups for a note, empty ones left out; no rows for a file that is no note of the vaults."""
     for vault in vaults:
         filename = vault.filename(path)
         if filename is not None:
-            index = vault.index
+            index, home = vault.index, vault.path(filename)
             outgoing = index.outgoing(filename)
+            missing = [link for link in outgoing if not link.target.exists]
             groups = (
                 _section(LinkSection.BACKLINKS, [_backlink(vault, link) for link in index.backlinks(filename)]),
                 _section(LinkSection.MENTIONS, [_mention(vault, mention) for mention in index.mentions(filename)]),
                 _section(LinkSection.OUTGOING, [_outgoing(vault, link) for link in outgoing if link.target.exists]),
                 _section(
-                    LinkSection.MISSING,
-                    [_missing(vault, filename, link) for link in outgoing if not link.target.exists],
+                    LinkSection.MISSING, [_line(link.reference.target, home, link.excerpt, link) for link in missing]
                 ),
             )
-            return NoteLinks(path, tuple(group for group in groups if group.children))
-    return NoteLinks(path, ())
+            return tuple(group for group in groups if group.children)
+    return ()
 
 
 def wake_rows(
@@ -118,7 +111,8 @@ def wake_rows(
 
 
 def _section(section: LinkSection, rows: list[PlaceRow]) -> PlaceRow:
-    return PlaceRow(tr(TITLES[section]), key=section, tip=tr(TIPS[section]), children=rows)
+    title, tip = _SECTIONS[section]
+    return PlaceRow(tr(title), key=section, tip=tr(tip), children=rows)
 
 
 def _line(title: str, path: Path, place: Excerpt, key: object, after: str = "") -> PlaceRow:
@@ -147,11 +141,7 @@ def _outgoing(vault: VaultNotes, link: OutgoingLink) -> PlaceRow:
     return row
 
 
-def _missing(vault: VaultNotes, filename: str, link: OutgoingLink) -> PlaceRow:
-    return _line(link.reference.target, vault.path(filename), link.excerpt, link)
-
-
-def _readers(in_deeplore: bool, kind: ReferenceKind) -> str:  # private
+def _readers(in_deeplore: bool, kind: ReferenceKind) -> str:
     words = {
         ReferenceKind.REQUIRES: "requires",
         ReferenceKind.EXCLUDES: "excludes",
@@ -173,12 +163,6 @@ def _wake(vault: VaultIndex, wake: Wake, other: int, folders: Sequence[Path | No
         words += ", " + tr(_OBSTACLES.get(wake.obstacle, wake.obstacle))
     path = home / entry.filename if home is not None else None
     return PlaceRow(entry.title, path=path, after=words, key=wake)
-
-
-def how_many(rows: Sequence[PlaceRow], section: LinkSection) -> str:
-    """`3 backlinks` for the pane's title."""
-    amount = next((len(row.children) for row in rows if row.key is section), 0)
-    return count(amount, "backlink", "backlinks")
 
 
 PAUSE_MS: Final = 250
@@ -207,44 +191,24 @@ class LinksPane(Pane):
         self._pending = 0
         self.model = PlaceTree(self)
         self.tree = PlaceView(theme, self.model, tr("Links of the note"), self)
-        self.link = QPushButton(tr("Link"), self)
-        self.link_all = QPushButton(tr("Link all"), self)
-        self.make = QPushButton(tr("Create"), self)
-        self.state = QLabel(self)
-        self.empty = EmptyState(theme, "link", self)
-        self._pages = QStackedWidget(self)
-        self._delay = QTimer(self)
-        self._build()
-        self._say_nothing()
-
-    def _build(self) -> None:
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(PAUSE_MS)
-        self._delay.timeout.connect(self.look)
-        self.state.setProperty("kind", "small")
+        self.link = button(self, tr("Link"), self.link_chosen, tip=tr("Make a link of the chosen mention"))
+        tip = tr("Make links of all mentions, as one step")
+        self.link_all = button(self, tr("Link all"), self.link_everything, tip=tip)
+        self.make = button(self, tr("Create"), self.create_chosen, tip=tr("Make the note that the chosen link names"))
+        self.state = label(self, kind="small", wrap=False)
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._pages.addWidget(self.tree)
-        self._pages.addWidget(self.empty)
-        self.link.setToolTip(tr("Make a link of the chosen mention"))
-        self.link_all.setToolTip(tr("Make links of all mentions, as one step"))
-        self.make.setToolTip(tr("Make the note that the chosen link names"))
-        foot = QWidget(self)
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.setSpacing(6)
-        row.addWidget(self.state, 1)
-        for button in (self.link, self.link_all, self.make):
-            row.addWidget(button)
+        self.empty = EmptyState(theme, "link", self)
+        self._pages = stack(self.tree, self.empty)
+        self._delay = later(self, self.look, PAUSE_MS)
         self.column.addWidget(self._pages, 1)
-        self.column.addWidget(foot)
+        foot = row((self.state, 1), self.link, self.link_all, self.make, spacing=6, margins=(8, 4, 8, 4))
+        self.column.addLayout(foot)
         self.tree.entered.connect(self._enter)
         self.tree.selectionModel().currentChanged.connect(lambda *_indexes: self._settle())
-        self.link.clicked.connect(self.link_chosen)
-        self.link_all.clicked.connect(self.link_everything)
-        self.make.clicked.connect(self.create_chosen)
         self._selection.entry_changed.connect(self._wait)
         self._session.project_changed.connect(self._wait)
         self._work.changed.connect(self._settle)
+        self._say_nothing()
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -260,7 +224,7 @@ class LinksPane(Pane):
         self._number += 1
         mine = self._number
         session = self._session
-        note = session.entry(self._selection.entry) or self._selection.left_out
+        note = self._selection.note_of(session)
         path = session.note_path(note) if note is not None else None
         if note is None or session.project is None:
             self._path = None
@@ -277,7 +241,7 @@ class LinksPane(Pane):
             target = path
             self._work.ask(
                 lambda vaults: link_rows(vaults, target),
-                lambda found: self._show_links(mine, found),
+                lambda found: self._merge(mine, found, set(LinkSection) - _OF_KEYS),
                 lambda text: self._failed(mine, text),
                 with_drafts=True,
             )
@@ -321,19 +285,16 @@ class LinksPane(Pane):
 
         def done(result: tuple[WakeFinder, tuple[PlaceRow, ...]]) -> None:
             self._finder = result[0]
-            if mine == self._number:
-                self._merge(result[1], {LinkSection.WAKES, LinkSection.WOKEN_BY})
+            self._merge(mine, result[1], _OF_KEYS)
 
         self._session.jobs.start(
             tr("Looking at keys"), work, done=done, failed=lambda error: self._failed(mine, str(error))
         )
 
-    def _show_links(self, mine: int, found: NoteLinks) -> None:
-        if mine == self._number:
-            self._merge(found.rows, set(LinkSection) - {LinkSection.WAKES, LinkSection.WOKEN_BY})
-
-    def _merge(self, rows: Sequence[PlaceRow], sections: set[LinkSection]) -> None:
+    def _merge(self, mine: int, rows: Sequence[PlaceRow], sections: Collection[LinkSection]) -> None:
         """Show these groups in place of those of the same sections."""
+        if mine != self._number:
+            return
         self._pending -= 1
         order = list(LinkSection)
         kept = [row for row in self.model.groups if row.key not in sections]
@@ -343,7 +304,8 @@ class LinksPane(Pane):
             self.tree.setExpanded(self.model.index_of(group), len(group.children) <= OPEN_UP_TO or group.row == 0)
         if groups:
             self.tree.setCurrentIndex(self.model.index(0, 0))
-        self.note_changed.emit(how_many(groups, LinkSection.BACKLINKS) if groups else "")
+        links = next((len(group.children) for group in groups if group.key is LinkSection.BACKLINKS), 0)
+        self.note_changed.emit(count(links, "backlink", "backlinks") if groups else "")
         self._settle()
         if self._pending > 0:
             return
@@ -364,12 +326,10 @@ class LinksPane(Pane):
         path = self._path
         if path is None or not mentions:
             return
-
-        def plan(vaults: Sequence[VaultNotes]) -> Planned:
-            return plan_links(vaults, path, mentions)
-
         sources = {row.path for row in self.model.lines() if row.path is not None and row.key in mentions}
-        self._work.carry_out(plan, lambda _done: self.look(), about=sources)
+        self._work.carry_out(
+            lambda vaults: plan_links(vaults, path, mentions), lambda _done: self.look(), about=sources
+        )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

@@ -10,22 +10,8 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QDateTime, QLocale, QStringListModel, Qt
-from PySide6.QtWidgets import (
-    QComboBox,
-    QCompleter,
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QStringListModel, Qt
+from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QLineEdit, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.notes.change_set import NameTakenError, changed_references, shown_name
@@ -34,11 +20,14 @@ from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
-from lorestudio.ui.features.vault.table import Note
+from lorestudio.ui.features.vault.table import Note, when_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.state.note_changes import NoteWork, Plan
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.cells import FIT, Column
+from lorestudio.ui.widgets.layouts import column, label
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
 def folders_of(index: VaultIndex, vault: str) -> list[str]:
@@ -57,12 +46,9 @@ class FolderField(QLineEdit):
     """A folder inside the vault, with completion; empty for the vault itself."""
 
     def __init__(self, folders: Iterable[str], folder: str, parent: QWidget | None = None) -> None:
-        super().__init__(folder, parent)
-        self.setPlaceholderText(tr("empty: the vault's own folder"))
-        self.setAccessibleName(tr("Folder"))
+        super().__init__(folder, parent, placeholderText=tr("empty: the vault's own folder"))
         self._model = QStringListModel(list(folders), self)
-        completer = QCompleter(self._model, self)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer = QCompleter(self._model, self, caseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.setCompleter(completer)
 
@@ -88,26 +74,18 @@ class NewNoteDialog(PlanDialog):
         super().__init__(theme, work, tr("New note"), tr("Make the note"), parent)
         self._index, self._names = index, tuple(names)
         self._templates: tuple[Template, ...] = ()
-        form = QFormLayout()
-        self.title = QLineEdit(title, self)
-        self.title.setAccessibleName(tr("Title"))
-        self.title.setPlaceholderText(tr("What the note is called"))
+        self.title = QLineEdit(title, self, placeholderText=tr("What the note is called"))
         self.vault = QComboBox(self)
-        self.vault.setAccessibleName(tr("Vault"))
         self.vault.addItems(self._names)
         self.vault.setCurrentIndex(self._names.index(place[0]) if place[0] in self._names else 0)
         self.folder = FolderField(folders_of(index, self._vault_name()), place[1], self)
         self.template = QComboBox(self)
-        self.template.setAccessibleName(tr("Template"))
         self.template.addItem(tr("none: a bare heading"))
-        form.addRow(tr("Title"), self.title)
-        if len(work.folders) > 1:
-            form.addRow(tr("Vault"), self.vault)
-        else:
-            self.vault.hide()
-        form.addRow(tr("Folder"), self.folder)
-        form.addRow(tr("Template"), self.template)
-        self.fields.addLayout(form)
+        self.add_field(tr("Title"), self.title)
+        self.add_field(tr("Vault"), self.vault)
+        self.form.setRowVisible(self.vault, len(work.folders) > 1)
+        self.add_field(tr("Folder"), self.folder)
+        self.add_field(tr("Template"), self.template)
         self.view.files.hide()
         for signal in (self.title.textChanged, self.folder.textChanged, self.template.currentIndexChanged):
             signal.connect(self.changed)
@@ -182,12 +160,9 @@ class RenameDialog(PlanDialog):
     def __init__(self, theme: Theme, work: NoteWork, path: Path, title: str, parent: QWidget) -> None:
         super().__init__(theme, work, tr("Rename {title}", title=title), tr("Rename"), parent)
         self._path, self._title = path, title
-        form = QFormLayout()
         self.title = QLineEdit(title, self)
-        self.title.setAccessibleName(tr("New title"))
         self.title.selectAll()
-        form.addRow(tr("New title"), self.title)
-        self.fields.addLayout(form)
+        self.add_field(tr("New title"), self.title)
         self.title.textChanged.connect(self.changed)
         self.resize(720, 460)
         self.title.setFocus()
@@ -218,11 +193,9 @@ class MoveDialog(PlanDialog):
         notes = count(len(paths), "note", "notes")
         super().__init__(theme, work, tr("Move {notes}", notes=notes), tr("Move"), parent)
         self._paths, self._start = tuple(paths), folder
-        form = QFormLayout()
         self.folder = FolderField(folders, folder, self)
         self.folder.selectAll()
-        form.addRow(tr("To folder"), self.folder)
-        self.fields.addLayout(form)
+        self.add_field(tr("To folder"), self.folder, tr("Folder"))
         self.folder.textChanged.connect(self.changed)
         self.resize(720, 460)
         self.folder.setFocus()
@@ -259,45 +232,29 @@ def _following(planned: Planned) -> str:
 class TrashDialog(QDialog):
     """Lists the trash of the open vaults, newest first."""
 
-    def __init__(self, work: NoteWork, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, work: NoteWork, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Trash"))
         self._work = work
-        self._items: tuple[Trashed, ...] = ()
         self._again: tuple[Trashed, ...] = ()
-        column = QVBoxLayout(self)
-        self.state = QLabel(tr("Reading the trash…"), self)
-        self.state.setWordWrap(True)
-        self.state.setProperty("kind", "muted")
-        self.table = QTableWidget(0, 3, self)
-        self.table.setHorizontalHeaderLabels([tr("Note"), tr("Folder"), tr("Deleted")])
-        self.table.setAccessibleName(tr("Deleted notes"))
-        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QTableWidget.SelectionMode.ExtendedSelection)
-        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        self.table.setShowGrid(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(24)
-        head = self.table.horizontalHeader()
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        head.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+        self.state = label(self, tr("Reading the trash…"), "muted")
+        columns = (
+            Column("Note", lambda item: item.path.stem),
+            Column("Folder", lambda item: item.filename.rpartition("/")[0], width=FIT),
+            Column("Deleted", lambda item: when_words(item.time.timestamp()), width=FIT),
+        )
+        self.items = RecordTable(columns, parent=self)
+        self.table = RecordView(theme, self.items, tr("Deleted notes"), self, many=True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        self.back = QPushButton(tr("Put back"), self)
+        self.back = buttons.addButton(tr("Put back"), QDialogButtonBox.ButtonRole.ActionRole)
         self.back.setProperty("kind", "primary")
-        self.gone = QPushButton(tr("Delete for good…"), self)
-        buttons.addButton(self.back, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.addButton(self.gone, QDialogButtonBox.ButtonRole.ActionRole)
-        column.addWidget(self.state)
-        column.addWidget(self.table, 1)
-        column.addWidget(buttons)
+        self.gone = buttons.addButton(tr("Delete for good…"), QDialogButtonBox.ButtonRole.ActionRole)
+        column(self.state, (self.table, 1), buttons, of=self)
         buttons.rejected.connect(self.reject)
         self.back.clicked.connect(self.put_back)
         self.gone.clicked.connect(self._ask_gone)
-        self.table.itemSelectionChanged.connect(self._settle)
-        self.table.itemActivated.connect(lambda _item: self.put_back())
+        self.table.chosen.connect(lambda _item: self._settle())
+        self.table.pressed.connect(lambda _item: self.put_back())
         work.done.connect(self._changed)
         self.finished.connect(self._ended)
         self.resize(620, 400)
@@ -311,8 +268,7 @@ class TrashDialog(QDialog):
     @property
     def chosen(self) -> list[Trashed]:
         """The selected notes."""
-        rows = sorted({index.row() for index in self.table.selectionModel().selectedRows()})
-        return [self._items[row] for row in rows if row < len(self._items)]
+        return [self.items.row(place) for place in self.table.selected_places()]
 
     def put_back(self) -> None:
         """Put the selected notes back, one after the other."""
@@ -349,14 +305,10 @@ class TrashDialog(QDialog):
             dialogs.confirm(self, tr("Delete for good"), text, tr("Delete"), delete, more)
 
     def _show(self, items: tuple[Trashed, ...]) -> None:
-        self._items = items
-        notes = count(len(items), "deleted note", "deleted notes")
-        self.state.setText(notes if items else tr("The trash of this vault is empty."))
-        self.table.setRowCount(len(items))
-        for row, item in enumerate(items):
-            when = QLocale().toString(QDateTime.fromSecsSinceEpoch(int(item.time.timestamp())), "yyyy-MM-dd HH:mm")
-            for column, text in enumerate((item.path.stem, item.filename.rpartition("/")[0], when)):
-                self.table.setItem(row, column, QTableWidgetItem(text))
+        self.state.setText(
+            count(len(items), "deleted note", "deleted notes") if items else tr("The trash of this vault is empty.")
+        )
+        self.items.set_rows(items)
         if items and not self.chosen:
             self.table.selectRow(0)
         self._settle()

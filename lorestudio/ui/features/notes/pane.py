@@ -6,19 +6,8 @@ import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QSizePolicy,
-    QStackedWidget,
-    QTabBar,
-    QTextBrowser,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTabBar, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.studio.notes.vault_notes import read_aliases
@@ -33,12 +22,14 @@ from lorestudio.ui.features.notes.facts import Chip, ChipRow, match_words, outco
 from lorestudio.ui.features.notes.history import Safety
 from lorestudio.ui.features.notes.store import NoteStore, OnDisk
 from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, stack, tight
 from lorestudio.ui.widgets.marks import entry_kind
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -78,20 +69,37 @@ class EntryPane(Pane):
         self.bar = MessageBar(theme, self, stacked=True)
         self.bar.closed.connect(self._say_nothing)
         self.bar.pressed.connect(self._answer)
-        self.heading = QLabel(self)
+        self.heading = label(self, kind="title", wrap=False)
+        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.chips = ChipRow(theme, self)
-        self.dirty = QLabel(tr("● unsaved"), self)
-        self.save_button = QToolButton(self)
+        self.dirty = label(self, tr("● unsaved"), "small", wrap=False)
+        self.save_button = named(QToolButton(self), "", kind="text")
+        self.save_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.editor = NoteEditor(theme, self._parse, self)
         self.source = self.editor.body
-        self.text = QTextBrowser(self)
-        self.tabs = QTabBar(self)
+        self.text = named(QTextBrowser(self), tr("Text that goes into the prompt"))
+        self.text.document().setDocumentMargin(12)
+        self.tabs = named(QTabBar(self, drawBase=False, expanding=False), tr("Views of the note"))
+        for title in (tr("Write"), tr("Injected text"), tr("Source")):
+            self.tabs.addTab(title)
+        self._views = stack(self.editor, self.text)
+        rule = named(QFrame(self), "", kind="line")
+        rule.setFixedHeight(1)
+        self._shown_page = holding(
+            tight(
+                column(
+                    row((self.heading, 1), self.dirty, self.save_button), self.chips, spacing=5, margins=(12, 8, 10, 4)
+                ),
+                self.bar,
+                row(self.tabs, 1, self.editor.toggle, margins=(4, 0, 8, 0)),
+                rule,
+                (self._views, 1),
+            )
+        )
         self.empty = EmptyState(theme, "entry", self)
-        self._check_timer = QTimer(self)
-        self._check_timer.setSingleShot(True)
-        self._check_timer.setInterval(0)
-        self._check_timer.timeout.connect(self._check)
-        self._build()
+        self._pages = stack(self._shown_page, self.empty)
+        self.column.addWidget(self._pages, 1)
+        self._check_timer = later(self, self._check)
         self._connect()
         self._new_project()
 
@@ -127,10 +135,6 @@ class EntryPane(Pane):
         if self._open_buffer() is not None:
             self._show_wanted_place()
 
-    def open_search(self) -> bool:
-        """The pane has no search of its own."""
-        return False
-
     def save(self) -> None:
         """Write the unsaved text of the shown note."""
         if self._path is not None:
@@ -147,56 +151,7 @@ class EntryPane(Pane):
             self._say_nothing()
             self.store.reopen(self._path)
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
-    def _build(self) -> None:
-        self.heading.setProperty("kind", "title")
-        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.dirty.setProperty("kind", "small")
-        self.save_button.setProperty("kind", "text")
-        self.save_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        shown = QWidget(self)
-        column = QVBoxLayout(shown)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        head = QFrame(shown)
-        lines = QVBoxLayout(head)
-        lines.setContentsMargins(12, 8, 10, 4)
-        lines.setSpacing(5)
-        row = QHBoxLayout()
-        row.addWidget(self.heading, 1)
-        row.addWidget(self.dirty)
-        row.addWidget(self.save_button)
-        lines.addLayout(row)
-        lines.addWidget(self.chips)
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
-        self.tabs.setAccessibleName(tr("Views of the note"))
-        for title in (tr("Write"), tr("Injected text"), tr("Source")):
-            self.tabs.addTab(title)
-        self.text.setAccessibleName(tr("Text that goes into the prompt"))
-        self.text.document().setDocumentMargin(12)
-        self._views = QStackedWidget(shown)
-        self._views.addWidget(self.editor)
-        self._views.addWidget(self.text)
-        line = QFrame(shown)
-        line.setProperty("kind", "line")
-        line.setFixedHeight(1)
-        column.addWidget(head)
-        column.addWidget(self.bar)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(4, 0, 8, 0)
-        bar.addWidget(self.tabs)
-        bar.addStretch(1)
-        bar.addWidget(self.editor.toggle)
-        column.addLayout(bar)
-        column.addWidget(line)
-        column.addWidget(self._views, 1)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(shown)
-        self._pages.addWidget(self.empty)
-        self._shown_page = shown
-        self.column.addWidget(self._pages, 1)
+    # ---- connecting -------------------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
         session, store = self._session, self.store
@@ -264,7 +219,7 @@ class EntryPane(Pane):
     def _show(self) -> None:
         self._say_nothing()
         self._clash = None
-        note = self._session.entry(self._selection.entry) or self._selection.left_out
+        note = self._selection.note_of(self._session)
         self._path = self._session.note_path(note) if note is not None else None
         self._show_dirty()
         if note is None:
@@ -384,10 +339,8 @@ class EntryPane(Pane):
     def follow(self, target: str) -> None:
         """Go to the note that a link leads to, or ask for it to be made."""
         note = self.editor.context.book.find(target)
-        if isinstance(note, Entry):
-            self._selection.choose_entry(note.id)
-        elif note is not None:
-            self._selection.choose_left_out(note)
+        if note is not None:
+            self._selection.choose_note(note)
         else:
             self._missing = target
             # Only where somebody can make it.
@@ -401,8 +354,8 @@ class EntryPane(Pane):
             return None
         return parse_note(buffer.text, self._filename, self._vault, self._rules, project.counter)
 
-    def _settled(self, buffer: object) -> None:
-        if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
+    def _settled(self, buffer: NoteBuffer) -> None:
+        if buffer.path == self._path:
             self.store.note_typed(buffer)
             parsed = self.editor.parsed
             if parsed is not None:
@@ -412,8 +365,8 @@ class EntryPane(Pane):
             if buffer.dirty:
                 self.typed.emit(buffer.path, buffer.text)
 
-    def _opened(self, buffer: object) -> None:
-        if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
+    def _opened(self, buffer: NoteBuffer) -> None:
+        if buffer.path == self._path:
             self._show_buffer(buffer)
 
     def _drafts_changed(self, path: object) -> None:
@@ -432,24 +385,23 @@ class EntryPane(Pane):
 
     # ---- saving -----------------------------------------------------------------------------------------------------
 
-    def _was_saved(self, buffer: object) -> None:
-        if isinstance(buffer, NoteBuffer):
-            self.save_button.setEnabled(True)
-            if buffer.path == self._path:
-                self._clash = None
-                self._say_nothing()
-                self._show_dirty()
-            self.saved.emit(buffer.path)
+    def _was_saved(self, buffer: NoteBuffer) -> None:
+        self.save_button.setEnabled(True)
+        if buffer.path == self._path:
+            self._clash = None
+            self._say_nothing()
+            self._show_dirty()
+        self.saved.emit(buffer.path)
 
-    def _reloaded(self, buffer: object) -> None:
-        if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
+    def _reloaded(self, buffer: NoteBuffer) -> None:
+        if buffer.path == self._path:
             self._clash = None
             self._say_nothing()
             self.editor.settle()
 
-    def _clashed(self, buffer: object, found: object) -> None:
+    def _clashed(self, buffer: NoteBuffer, found: OnDisk) -> None:
         self.save_button.setEnabled(True)
-        if not (isinstance(buffer, NoteBuffer) and isinstance(found, OnDisk)) or buffer.path != self._path:
+        if buffer.path != self._path:
             return
         self._clash = found
         name = buffer.path.name
@@ -458,11 +410,7 @@ class EntryPane(Pane):
             self._say(text, "warning", (("mine", tr("Write it again")),))
             return
         text = tr("“{name}” has changed on disk meanwhile. Your text is kept here; nothing was overwritten.", name=name)
-        buttons = (
-            ("compare", tr("Compare…")),
-            ("theirs", tr("Take theirs")),
-            ("mine", tr("Keep mine")),
-        )
+        buttons = (("compare", tr("Compare…")), ("theirs", tr("Take theirs")), ("mine", tr("Keep mine")))
         self._say(text, "warning", buttons)
 
     def _read_failed(self, path: object, error: object) -> None:
@@ -470,9 +418,9 @@ class EntryPane(Pane):
             self.editor.show_nothing()
             self._say(str(error), "error")
 
-    def _save_failed(self, buffer: object, error: object) -> None:
+    def _save_failed(self, buffer: NoteBuffer, error: object) -> None:
         self.save_button.setEnabled(True)
-        if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
+        if buffer.path == self._path:
             self._say(tr("{error} Your text is kept here.", error=error), "error", (("again", tr("Try again")),))
 
     def _answer(self, button: str) -> None:
@@ -494,22 +442,17 @@ class EntryPane(Pane):
         elif button == "compare":
             self.compare()
 
-    def say_match(self, text: str, tone: str = "neutral") -> None:
-        """What the keys of the unsaved text would do in the chat that is shown; "" where nothing is known."""
-        self.editor.form.say_match(text, tone)
-
     def show_preview(self, preview: object) -> None:
         """Say what a preview found out about the keys of the note that is shown; None says nothing."""
         notes = preview.notes if isinstance(preview, Preview) else ()
-        here = [
-            edited for edited in notes if (edited.note.vault, edited.note.filename) == (self._vault, self._filename)
-        ]
-        if here and here[0].match is not None:
-            self.say_match(*match_words(here[0].match))
-        elif here and here[0].outcome is not None:
-            self.say_match(*outcome_words(here[0].outcome))
-        else:
-            self.say_match("")
+        name = (self._vault, self._filename)
+        here = next((edited for edited in notes if (edited.note.vault, edited.note.filename) == name), None)
+        said = ("", "neutral")
+        if here is not None and here.match is not None:
+            said = match_words(here.match)
+        elif here is not None and here.outcome is not None:
+            said = outcome_words(here.outcome)
+        self.editor.form.say_match(*said)
 
     def show_history(self) -> None:
         """Show the earlier versions of the note."""

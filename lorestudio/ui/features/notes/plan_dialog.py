@@ -5,32 +5,33 @@ What a change would do, before it is done: the notes on the left, the difference
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QLabel,
+    QFormLayout,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
-    QSplitter,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.studio.notes.change_set import DifferenceLine, DiffLineKind, NoteFileChange, difference, shown_name
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
+from lorestudio.ui.widgets.layouts import column, label, named, split, text_view
 
 MOST_LINES: Final = 2000
 """Longer differences are cut; nobody reads them here."""
@@ -46,36 +47,19 @@ class ChangeView(QWidget):
         self._theme = theme
         self._changes: tuple[NoteFileChange, ...] = ()
         self._lines: tuple[DifferenceLine, ...] = ()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
-        self.summary = QLabel(self)
-        self.summary.setWordWrap(True)
-        self.summary.setProperty("kind", "muted")
-        self.files = QListWidget(self)
-        self.files.setAccessibleName(tr("Notes that would change"))
+        self.summary = label(self, kind="muted")
+        self.files = named(QListWidget(self), tr("Notes that would change"))
         self.files.setUniformItemSizes(True)
-        self.text = QPlainTextEdit(self)
-        self.text.setReadOnly(True)
-        self.text.setAccessibleName(tr("What would change in the note"))
-        self.text.setFont(fixed_font(self.font().pointSizeF()))
+        font = fixed_font(self.font().pointSizeF())
+        self.text = text_view(self, tr("What would change in the note"), font=font)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setTabChangesFocus(True)
-        self.split = QSplitter(Qt.Orientation.Horizontal, self)
-        self.split.addWidget(self.files)
-        self.split.addWidget(self.text)
-        self.split.setStretchFactor(1, 1)
-        self.split.setSizes([210, 420])
-        self.split.setChildrenCollapsible(False)
-        self.remarks = QPlainTextEdit(self)
-        self.remarks.setReadOnly(True)
-        self.remarks.setAccessibleName(tr("What else you should know"))
+        self.remarks = text_view(self, tr("What else you should know"))
         self.remarks.setMaximumHeight(84)
-        self.remarks.setTabChangesFocus(True)
-        column.addWidget(self.summary)
-        column.addWidget(self.split, 1)
-        column.addWidget(self.remarks)
-        column.addStretch()  # takes the room while there is no plan, so that the sentence stands at the top
+        for text in (self.text, self.remarks):
+            text.setTabChangesFocus(True)
+        self.split = split(self.files, self.text, across=True, sizes=(210, 420), stretch=1)
+        # The stretch takes the room while there is no plan, so that the sentence stands at the top.
+        column(self.summary, (self.split, 1), self.remarks, 0, of=self, spacing=5, margins=0)
         self.files.currentRowChanged.connect(self._show_file)
         theme.changed.connect(self._paint)
         self.say("")
@@ -155,7 +139,7 @@ PREVIEW_DELAY_MS: Final = 250
 
 
 class PlanDialog(QDialog):
-    """Subclasses put their fields into `fields`, call `changed` when one changes, and say in `plan` what to do.
+    """Subclasses add their fields, call `changed` when one changes, and say in `plan` what to do.
 
     The preview is the plan itself, made in a job; the button carries out the same plan again, on the notes as they are
     then. The dialog closes once that was done; what went wrong is said inside it.
@@ -168,35 +152,26 @@ class PlanDialog(QDialog):
         self.theme, self.work = theme, work
         self._asked = 0
         self._going = False
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
-        self.fields = QVBoxLayout()
-        self.fields.setSpacing(6)
-        self.problem = QLabel(self)
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("kind", "problem")
+        self.form = QFormLayout()
+        self.problem = label(self, kind="problem")
         self.problem.hide()
         self.view = ChangeView(theme, self)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.ok = QPushButton(button, self)
-        self.ok.setProperty("kind", "primary")
-        self.ok.setDefault(True)
+        self.ok = named(QPushButton(button, self, default=True), "", kind="primary")
         self.ok.setEnabled(False)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.buttons.addButton(self.ok, QDialogButtonBox.ButtonRole.AcceptRole)
-        column.addLayout(self.fields)
-        column.addWidget(self.problem)
-        column.addWidget(self.view, 1)
-        column.addWidget(self.buttons)
         self.buttons.rejected.connect(self.reject)
+        column(self.form, self.problem, (self.view, 1), self.buttons, of=self, spacing=8)
         self.ok.clicked.connect(self.go)
-        self._delay = QTimer(self)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(PREVIEW_DELAY_MS)
-        self._delay.timeout.connect(self.preview)
+        self._delay = later(self, self.preview, PREVIEW_DELAY_MS)
 
+    def add_field(self, title: str, field: QWidget, name: str = "") -> None:
+        """Another field below the others; `name` is what a screen reader says where that is not the title."""
+        self.form.addRow(title, named(field, name or title))
+
+    @abstractmethod
     def plan(self) -> Plan | None:
         """What to do as the fields are filled in; None while they say nothing yet."""
-        raise NotImplementedError
 
     def nothing_yet(self) -> str:
         """What to say while `plan` is None."""

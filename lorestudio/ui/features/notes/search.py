@@ -8,31 +8,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QSizePolicy,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.replacing import Replacer, plan_replace
 from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchOptions, SearchQuery, parse_query, search
-from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.studio.notes.vault_notes import VaultNotes
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import button, column, label, named, row, search_field, stack, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 
@@ -40,14 +33,6 @@ STREAM_SECONDS: Final = 0.05
 """What was found meanwhile is shown this often."""
 MOST_HITS: Final = 5000
 """Nobody reads more; the search ends there and says so."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRows:
-    """Some rows of one search, made in the worker."""
-
-    search: int
-    rows: tuple[PlaceRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +54,9 @@ def search_rows(
     try:
         for vault in vaults:
             for note in search(vault, query, cancel):
-                row = _place_group(note)
-                rows.append(row)
+                rows.append(_place_group(note))
                 notes += 1
-                hits += len(row.children)
+                hits += len(rows[-1].children)
                 now = time.monotonic()
                 if now - last > STREAM_SECONDS:
                     send(tuple(rows))
@@ -117,7 +101,7 @@ class SearchPane(Pane):
     """`jump` carries a file, a line from 1 (0 for the note as such) and the characters that were found in it."""
 
     jump = Signal(object, int, int, int)
-    _arrived = Signal(object)  # FoundRows, from the worker
+    _arrived = Signal(int, object)  # the number of the search and rows of it, from the worker
 
     def __init__(self, theme: Theme, session: Session, work: NoteWork) -> None:
         super().__init__("search", tr("Search"), theme)
@@ -127,97 +111,60 @@ class SearchPane(Pane):
         self._query: SearchQuery | None = None
         self._hits = self._look = 0
         self.model = PlaceTree(self)
-        self.field = QLineEdit(self)
-        self.replacement = QLineEdit(self)
-        self.case, self.word, self.regex, self.more = (QToolButton(self) for _ in range(4))
-        self.apply = QPushButton(tr("Replace"), self)
-        self.stop = QToolButton(self)
-        self.state = QLabel(self)
-        self.tree = PlaceView(theme, self.model, tr("What was found"), self)
-        self.empty = EmptyState(theme, "search", self)
-        self._pages = QStackedWidget(self)
-        self._delay = QTimer(self)
+        self._delay = later(self, self.run, TYPING_MS)
         self._build()
         self._connect()
+        self._show_replacing(shown=False)
         self._say_nothing()
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.field.setPlaceholderText(tr("Search titles, properties and texts"))
-        self.field.setToolTip(tr("Words, “phrases”, OR, -word, path:, file:, tag:, key:"))
-        self.field.setAccessibleName(tr("Search in all notes"))
-        self.field.setClearButtonEnabled(True)
-        self.replacement.setPlaceholderText(tr("Replace by"))
-        self.replacement.setAccessibleName(tr("Replace by"))
-        for button, text, name in (
-            (self.case, "Aa", tr("Capital letters matter")),
-            (self.word, "ab|", tr("Whole words only")),
-            (self.regex, ".*", tr("Regular expression")),
-        ):
-            button.setText(text)
-            button.setCheckable(True)
-            button.setAccessibleName(name)
-            button.setToolTip(name)
+        name, placeholder = tr("Search in all notes"), tr("Search titles, properties and texts")
+        tip = tr("Words, “phrases”, OR, -word, path:, file:, tag:, key:")
+        self.field = search_field(self, name, placeholder, lambda _text: self._delay.start(), tip)
+        self.replacement = named(QLineEdit(self, placeholderText=tr("Replace by")), tr("Replace by"))
+        self.case, self.word, self.regex = (
+            tool(self, name, text=text, checkable=True)
+            for text, name in (
+                ("Aa", tr("Capital letters matter")),
+                ("ab|", tr("Whole words only")),
+                (".*", tr("Regular expression")),
+            )
+        )
+        tip = tr("Replace what was found")
+        self.more = tool(self, tr("Show the field for replacing"), tip=tip, checkable=True)
         self.more.setIconSize(QSize(14, 14))
-        self.more.setToolTip(tr("Replace what was found"))
-        self.more.setCheckable(True)
         for field in (self.field, self.replacement):
             field.setMinimumWidth(50)
-        self.more.setAccessibleName(tr("Show the field for replacing"))
+        self.apply = button(self, tr("Replace"), self.replace)
+        self.stop = tool(self, tr("Stop the search"), self.cancel)
         self.stop.setIconSize(QSize(13, 13))
-        self.stop.setAccessibleName(tr("Stop the search"))
-        self.stop.setToolTip(tr("Stop the search"))
-        self.stop.hide()
-        self.state.setProperty("kind", "small")
-        self.state.setWordWrap(True)
+        self.state = label(self, kind="small")
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(TYPING_MS)
-        self._lay_out()
-        self._show_replacing(shown=False)
-
-    def _lay_out(self) -> None:
-        self._pages.addWidget(self.tree)
-        self._pages.addWidget(self.empty)
-        head = QWidget(self)
-        column = QVBoxLayout(head)
-        column.setContentsMargins(8, 8, 8, 5)
-        column.setSpacing(4)
-        first = QHBoxLayout()
-        first.setSpacing(2)
-        for button in (self.case, self.word, self.regex):
-            first.addWidget(button)
-        first.addStretch(1)
-        first.addWidget(self.more)
-        second = QHBoxLayout()
-        second.setSpacing(6)
-        second.addWidget(self.replacement, 1)
-        second.addWidget(self.apply)
-        third = QHBoxLayout()
-        third.setSpacing(4)
-        third.addWidget(self.state, 1)
-        third.addWidget(self.stop)
-        column.addWidget(self.field)
-        column.addLayout(first)
-        column.addLayout(second)
-        column.addLayout(third)
-        self.column.addWidget(head)
+        self.tree = PlaceView(self.theme, self.model, tr("What was found"), self)
+        self.empty = EmptyState(self.theme, "search", self)
+        self._pages = stack(self.tree, self.empty)
+        head = column(
+            self.field,
+            row(self.case, self.word, self.regex, 1, self.more, spacing=2),
+            row((self.replacement, 1), self.apply, spacing=6),
+            row((self.state, 1), self.stop, spacing=4),
+            spacing=4,
+            margins=(8, 8, 8, 5),
+        )
+        self.column.addLayout(head)
         self.column.addWidget(self._pages, 1)
         self.setTabOrder(self.field, self.case)
 
     def _connect(self) -> None:
         self._arrived.connect(self._show_rows, Qt.ConnectionType.QueuedConnection)
-        self._delay.timeout.connect(self.run)
-        self.field.textChanged.connect(lambda _text: self._delay.start())
         self.field.returnPressed.connect(self._enter)
-        for button in (self.case, self.word, self.regex):
-            button.toggled.connect(lambda _on: self.run())
+        for each in (self.case, self.word, self.regex):
+            each.toggled.connect(lambda _on: self.run())
         self.more.toggled.connect(lambda on: self._show_replacing(shown=on))
         self.replacement.textChanged.connect(lambda _text: self._preview())
         self.replacement.returnPressed.connect(self.replace)
-        self.apply.clicked.connect(self.replace)
-        self.stop.clicked.connect(self.cancel)
         self.tree.entered.connect(self._go)
         self.model.checks_changed.connect(self._settle)
         self._session.project_changed.connect(self._project_changed)
@@ -282,11 +229,10 @@ class SearchPane(Pane):
         if replacer is None or not chosen:
             return
         self.apply.setEnabled(False)
-
-        def plan(_vaults: Sequence[VaultNotes]) -> Planned:
-            return plan_replace(replacer, chosen)
-
-        self._work.carry_out(plan, lambda _done: self.run(), self._refused, [note.path for note in chosen])
+        paths = [note.path for note in chosen]
+        self._work.carry_out(
+            lambda _vaults: plan_replace(replacer, chosen), lambda _done: self.run(), self._refused, paths
+        )
 
     # ---- searching --------------------------------------------------------------------------------------------------
 
@@ -296,28 +242,24 @@ class SearchPane(Pane):
         self._say(tr("Searching…"))
         self.stop.show()
         self._pages.setCurrentWidget(self.tree)
-        report: Callable[[object], None] = self._arrived.emit
-
-        def work(vaults: tuple[VaultNotes, ...]) -> SearchEnd:
-            return search_rows(vaults, query, token, lambda rows: report(FoundRows(mine, rows)))
-
+        send = partial(self._arrived.emit, mine)
         self._work.ask(
-            work,
+            lambda vaults: search_rows(vaults, query, token, send),
             lambda end: self._ended(mine, end),
             lambda text: self._wrong(mine, text, stopped=token.cancelled),
             with_drafts=True,
         )
 
-    def _show_rows(self, found: object) -> None:
-        if not isinstance(found, FoundRows) or found.search != self._number:
+    def _show_rows(self, search: int, rows: tuple[PlaceRow, ...]) -> None:
+        if search != self._number:
             return
         first = len(self.model.groups)
-        self.model.append(found.rows)
-        self._hits += sum(len(group.children) for group in found.rows)
+        self.model.append(rows)
+        self._hits += sum(len(group.children) for group in rows)
         if self._hits <= OPEN_UP_TO:
-            for group in found.rows:
+            for group in rows:
                 self.tree.expand(self.model.index_of(group))
-        if first == 0 and found.rows:
+        if first == 0 and rows:
             self.tree.setCurrentIndex(self.model.index(0, 0))
         self._say(tr("Searching… {found}", found=self._counted()))
         self._settle()
@@ -375,10 +317,10 @@ class SearchPane(Pane):
         )
 
     def _show_new(self, new: Mapping[tuple[Path, SearchHit], str]) -> None:
-        for row in self.model.lines():
-            text = new.get((row.path, row.key)) if row.path is not None and isinstance(row.key, SearchHit) else None
-            row.new_text = text
-            row.checked = None if text is None else (row.checked if row.checked is not None else True)
+        for line in self.model.lines():
+            text = new.get((line.path, line.key)) if line.path is not None and isinstance(line.key, SearchHit) else None
+            line.new_text = text
+            line.checked = None if text is None else (line.checked if line.checked is not None else True)
         self.model.refresh()
         self._settle()
 

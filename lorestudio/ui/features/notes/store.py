@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.ui.features.notes.editor.buffer import Buffers, NoteBuffer
 from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.vault.files import ChangedOnDisk, VaultError
@@ -24,16 +27,6 @@ RECOVERY_MS: Final = 1000
 
 Writer = Callable[[Path, str, str | None], str]
 """Saves a text over the file with that digest (None: there is none) and returns the new digest."""
-
-
-class Keeping(Protocol):
-    """Where unsaved texts survive the end of the process. Both methods wait for the disk and may raise VaultError."""
-
-    def keep(self, path: Path, text: str, digest: str | None) -> None:
-        """Keep the unsaved text of a note."""
-
-    def drop(self, path: Path) -> None:
-        """Forget it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +70,14 @@ class NoteStore(QObject):
         self.buffers = Buffers(self)
         self.buffers.dirty_changed.connect(self.note_typed)
         self.write: Writer = save_note
-        self.keeping: Keeping | None = None
+        self.keeping: Recovery | None = None
         self._saving: set[Path] = set()
         self._looking: set[Path] = set()
         self._to_keep: dict[Path, NoteBuffer] = {}
         self._keeping_now = False
         self.kept: set[Path] = set()  # the notes that have a copy
         self._drop_later: set[Path] = set()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(RECOVERY_MS)
-        self._pause.timeout.connect(self.keep_now)
+        self._pause = later(self, self.keep_now, RECOVERY_MS)
 
     def saving(self, path: Path) -> bool:
         """Whether the note is being written."""
@@ -126,11 +116,11 @@ class NoteStore(QObject):
             if found.digest != digest and buffer.dirty:
                 self.clashed.emit(buffer, found)
 
+        self._look(path, done, lambda error: self.failed.emit(path, error))
+
+    def _look(self, path: Path, done: Callable[[OnDisk], object], failed: Callable[[Exception], object]) -> None:
         self._jobs.start(
-            tr("Reading {name}", name=path.name),
-            lambda _report: look(path),
-            done=done,
-            failed=lambda error: self.failed.emit(path, error),
+            tr("Looking at {name}", name=path.name), lambda _report: look(path), done=done, failed=failed, owner=self
         )
 
     def _was_read(self, path: Path, read: tuple[str, str]) -> None:
@@ -153,7 +143,7 @@ class NoteStore(QObject):
             self._looking.discard(path)
             logger.warning("looking at %s failed: %s", path.name, error)
 
-        self._jobs.start(tr("Looking at {name}", name=path.name), lambda _report: look(path), done=done, failed=failed)
+        self._look(path, done, failed)
 
     def _follow(self, buffer: NoteBuffer, found: OnDisk) -> None:
         if buffer.dirty or found.text is None:
@@ -198,14 +188,15 @@ class NoteStore(QObject):
 
     def save_all(self, finished: Callable[[list[str]], None]) -> None:
         """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
-        pending = dict(self._fresh_drafts())
-        write = self.write
+        for buffer in self.buffers.all():
+            self.note_typed(buffer)
+        pending, write = dict(self._drafts.all), self.write
 
         def done(result: tuple[dict[Path, str], list[str]]) -> None:
             for path, new in result[0].items():
-                buffer = self.buffers.get(path)
-                if buffer is not None:
-                    self._was_saved(buffer, pending[path].text, new)
+                known = self.buffers.get(path)
+                if known is not None:
+                    self._was_saved(known, pending[path].text, new)
                 else:
                     self._drafts.drop(path)
             finished(result[1])
@@ -216,11 +207,6 @@ class NoteStore(QObject):
             done=done,
             failed=lambda error: finished([str(error)]),
         )
-
-    def _fresh_drafts(self) -> Mapping[Path, Draft]:
-        for buffer in self.buffers.all():
-            self.note_typed(buffer)
-        return dict(self._drafts.all)
 
     def _was_saved(self, buffer: NoteBuffer, text: str, digest: str) -> None:
         self._saving.discard(buffer.path)
@@ -235,12 +221,7 @@ class NoteStore(QObject):
         self._saving.discard(path)
         logger.warning("saving %s failed: %s", path.name, error)
         if isinstance(error, ChangedOnDisk):
-            self._jobs.start(
-                tr("Looking at {name}", name=path.name),
-                lambda _report: look(path),
-                done=lambda found: self.clashed.emit(buffer, found),
-                failed=lambda other: self.save_failed.emit(buffer, other),
-            )
+            self._look(path, partial(self.clashed.emit, buffer), partial(self.save_failed.emit, buffer))
         else:
             self.save_failed.emit(buffer, error)
 

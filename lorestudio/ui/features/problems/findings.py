@@ -14,26 +14,17 @@ from operator import attrgetter
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QSizePolicy,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QPushButton, QSizePolicy, QTextBrowser, QWidget
 
-from lorestudio.studio.project.problems import Finding, Repair, Severity, check_of
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.layouts import answers, button, column, combo, label, named, row, search_field, tight
 from lorestudio.ui.widgets.tree import RecordTree, TreeRow
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.model import Finding, Severity
+from lorestudio.vault.lint.table import check_of
 
 SHOWN_NOTES = 200
 """Diffs of so many notes are shown; nobody reads more, and the browser would take long."""
@@ -50,37 +41,26 @@ class FixDialog(QDialog):
         self.setWindowTitle(tr("Fix"))
         self.repairs = tuple(repairs)
         self._theme = theme
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
         changes = sum(len(repair.titles) for repair in self.repairs)
         notes = count(len(self.repairs), "note", "notes")
-        told = QLabel(tr("{changes} in {notes}:", changes=count(changes, "change", "changes"), notes=notes), self)
-        told.setProperty("kind", "title")
-        column.addWidget(told)
-        self.browser = QTextBrowser(self)
-        self.browser.setAccessibleName(tr("What changes"))
+        told = tr("{changes} in {notes}:", changes=count(changes, "change", "changes"), notes=notes)
+        self.browser = named(QTextBrowser(self), tr("What changes"))
         self.browser.setLineWrapMode(QTextBrowser.LineWrapMode.NoWrap)
         self.browser.setFont(fixed_font(self.font().pointSizeF()))
         self.browser.setHtml(html.page(theme.palette, self._body()))
-        column.addWidget(self.browser, 1)
-        hint = QLabel(tr("Nothing else in these files changes. The files are compared again before they are written."))
-        hint.setProperty("kind", "small")
-        hint.setWordWrap(True)
-        column.addWidget(hint)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        hint = tr("Nothing else in these files changes. The files are compared again before they are written.")
         self.apply_button = QPushButton(tr("Change {notes}", notes=notes), self)
-        self.apply_button.setProperty("kind", "primary")
-        buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self._agree)
-        buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
+        buttons = answers(self, self.apply_button)
+        head = label(self, told, "title", wrap=False)
+        column(head, (self.browser, 1), label(self, hint, "small"), buttons, of=self, spacing=8)
         self.apply_button.setDefault(True)
         self.apply_button.setFocus()
         self.resize(720, 460)
 
-    def _agree(self) -> None:
+    def accept(self) -> None:
+        """Qt: hand the repairs over and close."""
         self.agreed.emit(self.repairs)
-        self.accept()
+        super().accept()
 
     def _body(self) -> str:
         palette = self._theme.palette
@@ -114,8 +94,9 @@ NAMES: Final = {
 }
 """What findings of a severity are called, one and many."""
 
-SIGNS: Final = {Severity.ERROR: ("error", "error"), Severity.WARNING: ("warning", "warning"),
-                 Severity.INFO: ("info", "neutral")}  # fmt: skip
+SIGNS: Final = {
+    Severity.ERROR: ("error", "error"), Severity.WARNING: ("warning", "warning"), Severity.INFO: ("info", "neutral"),
+}  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)
@@ -193,11 +174,11 @@ class ProblemTree(RecordTree[ProblemNode]):
         """The row of a finding that says the same, an invalid index where there is none."""
         if finding is None:
             return QModelIndex()
-        wanted = (finding.code, finding.note, finding.message)
-        rows = (row for row in self.root.below() if row.finding is not None)
-        return self.index_of(
-            next((row for row in rows if (row.finding.code, row.finding.note, row.finding.message) == wanted), None)
-        )
+
+        def said(one: Finding | None) -> tuple[object, ...] | None:
+            return None if one is None else (one.code, one.note, one.message)
+
+        return self.index_of(next((node for node in self.root.below() if said(node.finding) == said(finding)), None))
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -268,32 +249,16 @@ class ProblemFilter(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = QLineEdit(self)
-        self.words.setPlaceholderText(tr("Filter by words, code or file"))
-        self.words.setAccessibleName(tr("Filter the problems"))
-        self.words.setClearButtonEnabled(True)
-        self.severity = QComboBox(self)
-        self.severity.setAccessibleName(tr("Severity"))
-        self.severity.view().setAccessibleName(tr("Severity"))
-        for least, words in (
-            (Severity.INFO, tr("All")),
-            (Severity.WARNING, tr("Warnings and errors")),
-            (Severity.ERROR, tr("Errors")),
-        ):
-            self.severity.addItem(words, least.value)
-        self._told = QLabel(self)
-        self._told.setProperty("kind", "small")
-        self._told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(8, 8, 8, 4)
-        rows.setSpacing(3)
-        line = QHBoxLayout()
-        line.addWidget(self.words, 1)
-        line.addWidget(self.severity)
-        rows.addLayout(line)
-        rows.addWidget(self._told)
-        self.words.textChanged.connect(lambda _text: self.changed.emit())
+        name, placeholder = tr("Filter the problems"), tr("Filter by words, code or file")
+        self.words = search_field(self, name, placeholder, lambda _text: self.changed.emit())
+        choices = {
+            Severity.INFO: tr("All"), Severity.WARNING: tr("Warnings and errors"), Severity.ERROR: tr("Errors"),
+        }  # fmt: skip
+        self.severity = combo(self, tr("Severity"), {least.value: words for least, words in choices.items()})
         self.severity.currentIndexChanged.connect(lambda _row: self.changed.emit())
+        self._told = label(self, kind="small", wrap=False)
+        self._told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        column(row((self.words, 1), self.severity), self._told, of=self, spacing=3, margins=(8, 8, 8, 4))
 
     @property
     def least(self) -> Severity:
@@ -317,25 +282,14 @@ class ProblemDetails(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.browser = QTextBrowser(self)
-        self.browser.setAccessibleName(tr("Explanation"))
+        self.browser = named(QTextBrowser(self), tr("Explanation"))
         self.browser.document().setDocumentMargin(8)
         self.browser.setMinimumHeight(40)
-        self.fix = QPushButton(tr("Fix…"), self)
-        self.fix.setToolTip(tr("Show what the fix of the chosen problem changes"))
-        self.fix_all = QPushButton(tr("Fix all safe…"), self)
-        self.fix_all.setToolTip(tr("Show what all fixes change of which it is certain that they are meant"))
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(8, 4, 8, 6)
-        buttons.setSpacing(8)
-        buttons.addWidget(self.fix)
-        buttons.addWidget(self.fix_all)
-        buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.browser, 1)
-        column.addLayout(buttons)
+        tip = tr("Show what the fix of the chosen problem changes")
+        self.fix = button(self, tr("Fix…"), tip=tip)
+        tip = tr("Show what all fixes change of which it is certain that they are meant")
+        self.fix_all = button(self, tr("Fix all safe…"), tip=tip)
+        tight((self.browser, 1), row(self.fix, self.fix_all, 1, spacing=8, margins=(8, 4, 8, 6)), of=self)
 
     def explain(self, finding: Finding | None) -> None:
         """Show what a finding means."""

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QHeaderView,
-    QSplitter,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.studio.project.problems import Finding, ProblemFinder, Problems, Repair, Severity, preview
+from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.ui.features.problems.findings import (
@@ -30,14 +23,17 @@ from lorestudio.ui.features.problems.findings import (
     ProblemTree,
     search_text,
 )
-from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.qt import ITEM, later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import split, stack
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import RecordTreeView
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.model import Finding, Severity
 
 SETTLE_MS: Final = 300
 """So long nothing may change before the checks begin, so that a burst of changes is looked at once."""
@@ -51,22 +47,6 @@ FLAT: Final = 1.3
 REPORT_SECONDS: Final = 0.1
 OPEN_UP_TO: Final = 300
 """A severity starts open while it has at most this many findings."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """What a job found, and for which project."""
-
-    project: Project
-    problems: Problems
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _CheckProgress:
-    token: CancelToken
-    done: int
-    total: int
 
 
 class ProblemsPane(Pane):
@@ -89,11 +69,8 @@ class ProblemsPane(Pane):
         self._token: CancelToken | None = None
         self._again = False
         self._ran = -1
+        self._settle = later(self, self.look, SETTLE_MS)
         self._build()
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(SETTLE_MS)
-        self._settle.timeout.connect(self.look)
         session.project_changed.connect(self._project_changed)
         session.state_changed.connect(self._runs_changed)
         session.choice_changed.connect(self._wait)
@@ -115,16 +92,11 @@ class ProblemsPane(Pane):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
         self.tree.setColumnWidth(1, 130)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.addWidget(self.tree)
-        self.splitter.addWidget(self.details)
+        self.splitter = split(self.tree, self.details)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 2)
-        self.splitter.setChildrenCollapsible(False)
         self.empty = EmptyState(self.theme, "check", self)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.splitter)
-        self._pages.addWidget(self.empty)
+        self._pages = stack(self.splitter, self.empty)
         self.column.addWidget(self.head)
         self.column.addWidget(self._pages, 1)
         self.model.set_titles(self._title)
@@ -174,7 +146,7 @@ class ProblemsPane(Pane):
         drafts = {path: draft.text for path, draft in self._drafts.all.items()}
         finder = self.finder
 
-        def work(report: Callable[[object], None]) -> _Done:
+        def work(report: Callable[[object], None]) -> tuple[Problems, tuple[str, ...]]:
             last = 0.0
 
             def on_progress(done: int, total: int) -> None:
@@ -182,14 +154,19 @@ class ProblemsPane(Pane):
                 now = time.monotonic()
                 if now - last >= REPORT_SECONDS:
                     last = now
-                    report(_CheckProgress(token, done, total))
+                    report((done, total))
 
             problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled)
-            return _Done(project, problems, tuple(map(search_text, problems.findings)))
+            return problems, tuple(map(search_text, problems.findings))
 
         self._tell()
         self._session.jobs.start(
-            tr("Looking for problems"), work, done=self._found, failed=self._failed, reported=self._reported
+            tr("Looking for problems"),
+            work,
+            done=lambda found: self._found(project, *found),
+            failed=self._failed,
+            reported=lambda far: self._reported(token, *far),
+            owner=self,
         )
 
     def stop(self) -> None:
@@ -201,8 +178,7 @@ class ProblemsPane(Pane):
 
     def chosen(self) -> Finding | None:
         """The finding that is chosen."""
-        node = self.model.node(self.tree.currentIndex())
-        return node.finding
+        return self.model.node(self.tree.currentIndex()).finding
 
     def choose(self, finding: Finding) -> None:
         """Choose a finding, where it is shown."""
@@ -263,26 +239,26 @@ class ProblemsPane(Pane):
             self._settle.start()
             self._tell()
 
-    def _reported(self, news: object) -> None:
-        if isinstance(news, _CheckProgress) and news.token is self._token and not news.token.cancelled:
-            done, total = number(news.done), number(news.total)
-            self.head.tell(tr("Checking… {done} of {total} notes", done=done, total=total))
+    def _reported(self, token: CancelToken, done: int, total: int) -> None:
+        if token is self._token and not token.cancelled:
+            self.head.tell(tr("Checking… {done} of {total} notes", done=number(done), total=number(total)))
 
-    def _found(self, done: object) -> None:
+    def _found(self, project: Project, problems: Problems, texts: tuple[str, ...]) -> None:
         self._token = None
-        if isinstance(done, _Done) and not self._again and done.project.index is self._index():
-            before, self.problems = self.problems, done.problems
-            if before is None or self._rows_of is not done.project.index or before.findings != done.problems.findings:
-                self._rows_of = done.project.index
-                self._show(done.texts)
+        now = self._session.project
+        if not self._again and now is not None and now.index is project.index:
+            before, self.problems = self.problems, problems
+            if before is None or self._rows_of is not project.index or before.findings != problems.findings:
+                self._rows_of = project.index
+                self._show(problems, texts)
             else:  # the rows stay as they are, folded and scrolled
                 self._tell()
                 self._explain()
         self._next()
 
-    def _worked_out(self, repairs: object) -> None:
+    def _worked_out(self, repairs: tuple[Repair, ...]) -> None:
         self._token = None
-        if isinstance(repairs, tuple) and repairs:
+        if repairs:
             self._offer(repairs)
         else:
             self.head.tell(tr("There is nothing left that can be fixed safely."))
@@ -292,7 +268,7 @@ class ProblemsPane(Pane):
     def _failed(self, error: Exception) -> None:
         self._token = None
         if not isinstance(error, Cancelled):
-            self.head.tell(tr("The checks failed: {error}", error=str(error) or type(error).__name__))
+            self.head.tell(tr("The checks failed: {error}", error=sentence_of(error)))
         self._next()
 
     def _next(self) -> None:
@@ -300,13 +276,7 @@ class ProblemsPane(Pane):
             self._again = False
             self.look()
 
-    def _index(self) -> object:
-        return self._session.project.index if self._session.project is not None else None
-
-    def _show(self, texts: tuple[str, ...]) -> None:
-        problems = self.problems
-        if problems is None:
-            return
+    def _show(self, problems: Problems, texts: tuple[str, ...]) -> None:
         before = self.chosen()
         self.model.set_findings(problems.findings, texts)
         self._open()
@@ -323,10 +293,9 @@ class ProblemsPane(Pane):
         self._explain()
 
     def _open(self) -> None:
-        for row in range(self.model.rowCount()):
-            index = self.model.index(row, 0)
-            node = self.model.node(index)
-            if node.amount <= OPEN_UP_TO:
+        for place in range(self.model.rowCount()):
+            index = self.model.index(place, 0)
+            if self.model.node(index).amount <= OPEN_UP_TO:
                 self.tree.expandRecursively(index)
 
     def _tell(self) -> None:
@@ -375,37 +344,26 @@ class ProblemsPane(Pane):
         if finding is None:
             self.tree.setExpanded(index.siblingAtColumn(0), not self.tree.isExpanded(index.siblingAtColumn(0)))
             return
+        project = self._session.project
         if finding.entry is not None:
             self._selection.choose_entry(finding.entry)
         else:
-            project = self._session.project
             notes = project.index.left_out if project is not None else ()
             note = next((item for item in notes if (item.vault, item.filename) == finding.note), None)
             if note is not None:
                 self._selection.choose_left_out(note)
-        path = self._path(finding)
+        path = project.note_path(*finding.note) if project is not None and finding.filename else None
         if path is not None:
             self.jump.emit(path, finding.line)
 
-    def _path(self, finding: Finding) -> Path | None:
-        project = self._session.project
-        if project is None or not finding.filename:
-            return None
-        folders: Mapping[str, Path | None] = dict(zip(project.index.vaults, project.vault_folders, strict=False))
-        folder = folders.get(finding.vault)
-        return folder / finding.filename if folder is not None else None
-
-    def _offer(self, repairs: tuple[Repair, ...]) -> FixDialog:
+    def _offer(self, repairs: tuple[Repair, ...]) -> None:
         dialog = FixDialog(repairs, self.theme, self)
         dialog.agreed.connect(self.wanted_fixes)
         dialog.open()
-        return dialog
 
     def _title(self, finding: Finding) -> str:
         entry = self._session.entry(finding.entry)
-        if entry is not None:
-            return entry.title
-        return finding.filename or tr("Settings, vault and chat")
+        return entry.title if entry is not None else finding.filename or tr("Settings, vault and chat")
 
     def _paint(self) -> None:
         self._explain()

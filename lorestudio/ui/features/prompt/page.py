@@ -8,21 +8,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import attrgetter
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QListView,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QListView, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
@@ -41,11 +32,12 @@ from lorestudio.trace.assembled_prompt import (
 )
 from lorestudio.trace.budget import OTHER, origins
 from lorestudio.trace.model import Trace
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, shorten, tr
 from lorestudio.ui.widgets.cells import Body, CellDelegate, Chip, Column, Look, Strip, Words
+from lorestudio.ui.widgets.layouts import holding, iconed, named, one_of, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow
 from lorestudio.ui.widgets.record_table import RecordTable
 
@@ -112,15 +104,14 @@ def prompt_rows(prompt: AssembledPrompt, trace: Trace, *, lore_only: bool = Fals
     rows: list[PromptRow] = []
     for message in prompt.messages:
         parts = [part for part in message.parts if not lore_only or part.source.origin is Origin.ENTRY]
-        if not parts:
-            continue
-        rows.append(PromptRow(_head(message), tokens=message.tokens, head=True, estimate=not prompt.exact))
-        rows += [_part(message, part, words, shortened, estimate=not prompt.exact) for part in parts]
+        if parts:
+            rows.append(PromptRow(_head(message), tokens=message.tokens, head=True))
+            rows += [_part(message, part, words, shortened) for part in parts]
     lost = [part for part in prompt.left_out if not lore_only or part.source.origin is Origin.ENTRY]
     if lost:
-        total = sum(part.tokens for part in lost)
-        rows.append(PromptRow(tr("Not in the prompt"), tokens=total, head=True, estimate=not prompt.exact))
-        rows += [_lost(part, words, estimate=not prompt.exact) for part in lost]
+        rows.append(PromptRow(tr("Not in the prompt"), tokens=sum(part.tokens for part in lost), head=True))
+        rows += [_lost(part, words) for part in lost]
+    rows = [replace(each, estimate=not prompt.exact) for each in rows]
     return (*rows, *(() if lore_only else _remark_rows(prompt)))
 
 
@@ -142,46 +133,24 @@ def _head(message: AssembledMessage) -> str:
 
 
 def _part(
-    message: AssembledMessage,
-    part: AssembledPart,
-    words: Mapping[int, tuple[str, str]],
-    shortened: set[int],
-    *,
-    estimate: bool,
+    message: AssembledMessage, part: AssembledPart, words: Mapping[int, tuple[str, str]], shortened: set[int]
 ) -> PromptRow:
-    source = part.source
-    changed = changed_words(source)
-    row = PromptRow(
-        f"{source.label} · {changed}" if changed else source.label,
-        source.origin.value,
-        part.tokens,
-        message.text_of(part).strip("\n"),
-        ground=_GROUNDS.get(source.origin, "neutral_soft"),
-        entry=source.entry,
-        message=source.message,
-        estimate=estimate,
-    )
-    if source.entry is None:
-        return row
-    word, fill = words.get(source.entry, (OTHER.word, OTHER.fill))
-    if source.entry in shortened:
-        word = tr("{origin}, shortened", origin=word)
-    return replace(row, origin=word, fill=fill)
-
-
-def _lost(part: LeftOutPart, words: Mapping[int, tuple[str, str]], *, estimate: bool) -> PromptRow:
-    source = part.source
-    word, fill = words.get(source.entry, ("", "")) if source.entry is not None else (source.origin.value, "")
+    source, text, changed = part.source, message.text_of(part).strip("\n"), changed_words(part.source)
+    title, ground = f"{source.label} · {changed}" if changed else source.label, _GROUNDS.get(source.origin)
+    word, fill = source.origin.value, ""
+    if source.entry is not None:
+        word, fill = words.get(source.entry, (OTHER.word, OTHER.fill))
+        if source.entry in shortened:
+            word = tr("{origin}, shortened", origin=word)
     return PromptRow(
-        source.label,
-        word,
-        part.tokens,
-        fill=fill,
-        entry=source.entry,
-        message=source.message,
-        lost=LEFT_WORDS[part.reason],
-        estimate=estimate,
+        title, word, part.tokens, text, fill, ground or "neutral_soft", entry=source.entry, message=source.message
     )
+
+
+def _lost(part: LeftOutPart, words: Mapping[int, tuple[str, str]]) -> PromptRow:
+    source, lost = part.source, LEFT_WORDS[part.reason]
+    word, fill = words.get(source.entry, ("", "")) if source.entry is not None else (source.origin.value, "")
+    return PromptRow(source.label, word, part.tokens, fill=fill, entry=source.entry, message=source.message, lost=lost)
 
 
 class PromptList(RecordTable):
@@ -199,10 +168,6 @@ class PromptList(RecordTable):
         if row is not None and not row.head:
             self._opened ^= {id(row)}
             self.touch(id(row))
-
-    def is_open(self, place: int) -> bool:
-        """Whether all of a part's text is shown."""
-        return id(self.row(place)) in self._opened
 
     def place_of_entry(self, entry: int | None) -> int:
         """The first row of an entry, -1 where it has none."""
@@ -238,7 +203,7 @@ logger = logging.getLogger(__name__)
 WHOLE, LORE = 0, 1
 """What is shown: the whole prompt, or the lore in it."""
 
-_PARTS: Final = ((WHOLE, "Whole prompt"), (LORE, "Lore only"))
+_PARTS: Final = ("Whole prompt", "Lore only")
 
 
 class _PartsView(QListView):
@@ -272,63 +237,53 @@ class PromptPage(QWidget):
 
     def __init__(self, theme: Theme, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._jobs = theme, jobs
+        self._theme, self._newest = theme, Newest(jobs)
         self._trace: Trace | None = None
         self.prompt: AssembledPrompt | None = None
         self._entry: int | None = None
-        self._asked = 0
         self._following = False
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._make_bar())
+        bar = self._make_bar()
         self.model = PromptList(self)
-        self.view = _PartsView(self)
+        self.view = named(_PartsView(self), tr("Prompt, in the order that the model reads"))
         self.view.setModel(self.model)
         self.view.setItemDelegate(CellDelegate(theme, self.view, width=100))
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.setAccessibleName(tr("Prompt, in the order that the model reads"))
         self.view.selectionModel().currentChanged.connect(self._row_chosen)
         self.view.opened.connect(self._open)
         self.view.folded.connect(self._toggle)
         self.view.doubleClicked.connect(lambda index: self._toggle(index.row()))
         self.empty = EmptyState(theme, "entry", self)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.view)
-        self._pages.addWidget(self.empty)
-        column.addWidget(self._pages, 1)
-        theme.changed.connect(self._paint)
-        self._paint()
+        self._pages = stack(self.view, self.empty)
+        tight(bar, (self._pages, 1), of=self)
+        theme.changed.connect(self.view.viewport().update)
 
     def set_trace(
         self, trace: Trace | None, chat: Chat | None, setup: PromptSetup | None = None, counter: TokenCounter = CHARS_4
     ) -> None:
         """Put the prompt of a run together, off the GUI thread, and show it."""
         self._trace, self.prompt = trace, None
-        self._asked += 1
-        asked = self._asked
         if trace is None or chat is None:
+            self._newest.cancel()
             self._show()
             return
-        self.empty.say(tr("Putting the prompt together…"), "")
-        self._pages.setCurrentWidget(self.empty)
-        self._jobs.start(
+        self._say_instead(tr("Putting the prompt together…"))
+        self._newest.start(
             tr("Putting the prompt together"),
-            lambda _report: assemble(trace, chat, setup, counter),
-            done=partial(self._made, asked),
-            failed=partial(self._failed, asked),
+            lambda _job: assemble(trace, chat, setup, counter),
+            done=self._made,
+            failed=self._failed,
         )
 
     def choose_entry(self, entry: int | None) -> None:
         """Show where the chosen entry stands."""
         self._entry = entry
-        row = self.model.place_of_entry(entry)
+        place = self.model.place_of_entry(entry)
         self._following = True
         try:
-            if row >= 0:
-                self.view.setCurrentIndex(self.model.index(row, 0))
-                self.view.scrollTo(self.model.index(row, 0), QListView.ScrollHint.PositionAtCenter)
+            if place >= 0:
+                self.view.setCurrentIndex(self.model.index(place, 0))
+                self.view.scrollTo(self.model.index(place, 0), QListView.ScrollHint.PositionAtCenter)
             else:
                 self.view.selectionModel().clear()
         finally:
@@ -353,42 +308,27 @@ class PromptPage(QWidget):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _make_bar(self) -> QWidget:
-        bar = QWidget(self)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
-        self._shown = QButtonGroup(self)
-        for place, name in _PARTS:
-            button = QToolButton(bar)
-            button.setText(tr(name))
-            button.setCheckable(True)
-            button.setAccessibleName(tr("Show: {part}", part=tr(name)))
-            self._shown.addButton(button, place)
-            row.addWidget(button)
-        self._shown.button(WHOLE).setChecked(True)
+        self._shown = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in _PARTS))
         self._shown.idClicked.connect(lambda _place: self._show())
-        self.note = ElidedLabel(self)
-        self.note.setProperty("kind", "small")
-        row.addStretch(1)
-        self.copy_button = QToolButton(bar)
-        self.copy_button.setAccessibleName(tr("Copy the prompt"))
-        self.copy_button.setToolTip(tr("Copy the prompt as text"))
-        self.copy_button.clicked.connect(self.copy_text)
-        row.addWidget(self.copy_button)
+        self.note = named(ElidedLabel(self), "", kind="small")
+        copy = tool(self, tr("Copy the prompt"), self.copy_text, tip=tr("Copy the prompt as text"))
+        self.copy_button = iconed(self._theme, copy, "copy")
+        bar = holding(row(*self._shown.buttons(), 1, self.copy_button, spacing=2, margins=0))
         folding = FoldingRow(bar, self.note, self)
         folding.set_margins(8, 4, 8, 3)
         return folding
 
-    def _made(self, asked: int, prompt: AssembledPrompt) -> None:
-        if asked == self._asked:
-            self.prompt = prompt
-            self._show()
+    def _made(self, prompt: AssembledPrompt) -> None:
+        self.prompt = prompt
+        self._show()
 
-    def _failed(self, asked: int, error: Exception) -> None:
+    def _failed(self, error: Exception) -> None:
         logger.error("the prompt could not be put together: %s", error, exc_info=error)
-        if asked == self._asked:
-            self.empty.say(tr("The prompt could not be put together"), sentence_of(error))
-            self._pages.setCurrentWidget(self.empty)
+        self._say_instead(tr("The prompt could not be put together"), sentence_of(error))
+
+    def _say_instead(self, title: str, text: str = "") -> None:
+        self.empty.say(title, text)
+        self._pages.setCurrentWidget(self.empty)
 
     def _show(self) -> None:
         trace, prompt = self._trace, self.prompt
@@ -401,12 +341,10 @@ class PromptPage(QWidget):
         if rows:
             self._pages.setCurrentWidget(self.view)
             self.choose_entry(self._entry)
-            return
-        if prompt is None:
-            self.empty.say(tr("No prompt"), tr("A run shows here what the model would be sent."))
+        elif prompt is None:
+            self._say_instead(tr("No prompt"), tr("A run shows here what the model would be sent."))
         else:
-            self.empty.say(tr("No lore in this prompt"), tr("Nothing was handed over in this run."))
-        self._pages.setCurrentWidget(self.empty)
+            self._say_instead(tr("No lore in this prompt"), tr("Nothing was handed over in this run."))
 
     def _note(self, prompt: AssembledPrompt | None) -> str:
         if prompt is None:
@@ -419,22 +357,18 @@ class PromptPage(QWidget):
         return f"{text}: {', '.join(by_origin)}" if by_origin else text
 
     def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        row = current.data(ITEM)
-        if isinstance(row, PromptRow) and row.entry is not None and not self._following:
-            self._entry = row.entry
-            self.entry_chosen.emit(row.entry)
+        part = current.data(ITEM)
+        if isinstance(part, PromptRow) and part.entry is not None and not self._following:
+            self._entry = part.entry
+            self.entry_chosen.emit(part.entry)
 
     def _open(self, index: QModelIndex) -> None:
-        row = index.data(ITEM)
-        if isinstance(row, PromptRow) and row.entry is None and row.message is not None:
-            self.message_chosen.emit(row.message)
-        elif isinstance(row, PromptRow):
+        part = index.data(ITEM)
+        if isinstance(part, PromptRow) and part.entry is None and part.message is not None:
+            self.message_chosen.emit(part.message)
+        elif isinstance(part, PromptRow):
             self._toggle(index.row())
 
-    def _toggle(self, row: int) -> None:
-        self.model.toggle(row)
+    def _toggle(self, place: int) -> None:
+        self.model.toggle(place)
         self.view.scheduleDelayedItemsLayout()
-
-    def _paint(self) -> None:
-        self.copy_button.setIcon(self._theme.icon("copy"))
-        self.view.viewport().update()

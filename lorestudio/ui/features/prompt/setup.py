@@ -19,21 +19,17 @@ from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QSpinBox,
     QTabWidget,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
@@ -62,6 +58,7 @@ from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, named, row, text_view
 
 _PLACES: Final = {
     ScriptPlace.USER_INPUT: "your words",
@@ -113,8 +110,8 @@ class ScriptList(QTreeWidget):
             for script in scripts.scripts:
                 cells = [script.name, where, script_words(script)]
                 item = QTreeWidgetItem(cells)
-                for column, text in enumerate(cells):
-                    item.setToolTip(column, f"{text}\n{script.find}" if column == 0 else text)
+                for place, text in enumerate(cells):
+                    item.setToolTip(place, f"{text}\n{script.find}" if place == 0 else text)
                 self.addTopLevelItem(item)
 
 
@@ -126,19 +123,9 @@ class SourceRow(QWidget):
 
     def __init__(self, choose: str, drop: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        self.label = QLabel(self)
-        self.label.setWordWrap(True)
-        self.choose = QPushButton(choose, self)
-        self.choose.setAutoDefault(False)
-        self.choose.clicked.connect(self.wanted)
-        self.drop = QPushButton(drop, self)
-        self.drop.setAutoDefault(False)
-        self.drop.clicked.connect(self.dropped)
-        row.addWidget(self.label, 1)
-        row.addWidget(self.drop)
-        row.addWidget(self.choose)
+        self.label = label(self)
+        self.choose, self.drop = button(self, choose, self.wanted), button(self, drop, self.dropped)
+        self.setLayout(row((self.label, 1), self.drop, self.choose, margins=0))
 
     def show_source(self, text: str, *, chosen: bool) -> None:
         """Say what is chosen, or what that nothing is means."""
@@ -168,38 +155,24 @@ class PromptSetupDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Card, persona and prompt"))
         self._setup, self._chat = setup, chat
-        column = QVBoxLayout(self)
-        intro = QLabel(
-            tr(
-                "These texts stand in the prompt beside lore and chat, in SillyTavern's order. They decide nothing "
-                "about which entries go in."
-            ),
-            self,
+        intro = tr(
+            "These texts stand in the prompt beside lore and chat, in SillyTavern's order. They decide nothing about "
+            "which entries go in."
         )
-        intro.setWordWrap(True)
-        column.addWidget(intro)
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
+        self.tabs = QTabWidget(self, documentMode=True)
         self.tabs.tabBar().ensurePolished()
         self.tabs.addTab(self._make_people(user), tr("Characters"))
         self.tabs.addTab(self._make_prompt(), tr("Preset and prompts"))
         self.tabs.addTab(self._make_scripts(), tr("Regex scripts"))
-        self.remarks = QPlainTextEdit(self.tabs)
-        self.remarks.setReadOnly(True)
+        self.remarks = text_view(self.tabs, tr("What is not followed"))
         self.remarks.setTabChangesFocus(True)
-        self.remarks.setAccessibleName(tr("What is not followed"))
         self.tabs.addTab(self.remarks, "")
-        column.addWidget(self.tabs, 1)
-        self.problem = QLabel(self)
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("kind", "error")
-        self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.problem = label(self, kind="error", selectable=True)
         self.problem.hide()
-        column.addWidget(self.problem)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
+        column(label(self, intro), (self.tabs, 1), self.problem, buttons, of=self)
         self._fill()
         self._show_sources()
         self.resize(660, 560)
@@ -237,13 +210,10 @@ class PromptSetupDialog(QDialog):
         self.group = self._source(TextOrigin.GROUP, tr("Choose a group…"), tr("No group"))
         self.group.dropped.connect(lambda: self._set(with_group(self._current(), None)))
         form.addRow(tr("Group"), self.group)
-        self.speaker = QComboBox(page)
-        self.speaker.setAccessibleName(tr("Speaks next"))
+        self.speaker = combo(page, tr("Speaks next"))
         self._speaker_row = QLabel(tr("Speaks next"), page)
         form.addRow(self._speaker_row, self.speaker)
-        self.name = QLineEdit(page)
-        self.name.setPlaceholderText(user)
-        self.name.setAccessibleName(tr("Your name"))
+        self.name = named(QLineEdit(page, placeholderText=user), tr("Your name"))
         form.addRow(tr("Your name"), self.name)
         self.persona = self._text(tr("Your persona"), tr("Who you are in this story"), 3)
         form.addRow(tr("Your persona"), self.persona)
@@ -267,17 +237,12 @@ class PromptSetupDialog(QDialog):
         return page
 
     def _make_scripts(self) -> QWidget:
-        page = QWidget(self)
-        column = QVBoxLayout(page)
         self.regex = self._source(TextOrigin.REGEX, tr("Add scripts…"), tr("No files"))
         self.regex.dropped.connect(lambda: self._set(replace(self._current(), regex=(), regex_paths=())))
-        column.addWidget(self.regex)
-        self.embedded = QCheckBox(page)
+        self.embedded = QCheckBox(self)
         self.embedded.toggled.connect(lambda _on: self._show_sources())
-        column.addWidget(self.embedded)
-        self.scripts = ScriptList(page)
-        column.addWidget(self.scripts, 1)
-        return page
+        self.scripts = ScriptList(self)
+        return holding(column(self.regex, self.embedded, (self.scripts, 1)), self)
 
     def _page(self) -> tuple[QWidget, QFormLayout]:
         page = QWidget(self)
@@ -286,9 +251,9 @@ class PromptSetupDialog(QDialog):
         return page, form
 
     def _source(self, source: TextOrigin, choose: str, drop: str) -> SourceRow:
-        row = SourceRow(choose, drop, self)
-        row.wanted.connect(lambda: self.file_wanted.emit(source.value))
-        return row
+        made = SourceRow(choose, drop, self)
+        made.wanted.connect(lambda: self.file_wanted.emit(source.value))
+        return made
 
     def _current(self) -> PromptSetup:
         """The setup with what stands in the fields."""
@@ -364,23 +329,16 @@ class PromptSetupDialog(QDialog):
         self.tabs.setTabText(3, title)
 
     def _text(self, name: str, placeholder: str, lines: int) -> QPlainTextEdit:
-        field = QPlainTextEdit(self)
+        field = named(QPlainTextEdit(self, tabChangesFocus=True, placeholderText=placeholder), name)
         field.setObjectName("Boxed")
-        field.setAccessibleName(name)
-        field.setPlaceholderText(placeholder)
-        field.setTabChangesFocus(True)
         field.setMinimumHeight(field.fontMetrics().lineSpacing() * lines + 14)
         return field
 
     def _tokens(self, name: str, none: str) -> QSpinBox:
-        box = QSpinBox(self)
-        box.setRange(0, _MOST_TOKENS)
-        box.setSingleStep(1024)
+        box = QSpinBox(self, suffix=tr(" tokens"), minimum=0, maximum=_MOST_TOKENS, singleStep=1024)
         box.setGroupSeparatorShown(True)
-        box.setSuffix(tr(" tokens"))
         box.setSpecialValueText(none)
-        box.setAccessibleName(name)
-        return box
+        return named(box, name)
 
 
 def _named(name: str, path: Path | None) -> str:

@@ -10,19 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QPushButton, QSpinBox, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
@@ -40,6 +28,7 @@ from lorestudio.ui.features.proposals.worker import ProposalWish, Tools
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.widgets.layouts import answers, column, label, named, row, text_view
 
 USUAL: Final = 8
 """So many messages are chosen to begin with: the chosen one and those before it."""
@@ -59,54 +48,29 @@ class PassageDialog(QDialog):
         self._chat = chat
         last = len(chat.messages) - 1
         message = max(0, min(message, last))
-        column = QVBoxLayout(self)
-        intro = QLabel(
-            tr(
-                "The messages are read for something that has no note yet. Nothing is written before you accept the "
-                "draft."
-            ),
-            self,
+        intro = tr(
+            "The messages are read for something that has no note yet. Nothing is written before you accept the draft."
         )
-        intro.setWordWrap(True)
-        column.addWidget(intro)
-        form = QFormLayout()
-        form.setHorizontalSpacing(12)
-        row = QHBoxLayout()
-        row.setSpacing(8)
         self.first, self.last = QSpinBox(self), QSpinBox(self)
         for box, name in ((self.first, tr("First message")), (self.last, tr("Last message"))):
-            box.setRange(0, max(0, last))
+            named(box, name).setRange(0, max(0, last))
             box.setPrefix("#")
             box.setMinimumWidth(72)
-            box.setAccessibleName(name)
         self.first.setValue(max(0, message - USUAL + 1))
         self.last.setValue(message)
+        self.amount = label(self, kind="small", wrap=False)
+        placeholder = tr("whatever is worth a note")
+        self.focus = named(QLineEdit(self, placeholderText=placeholder), tr("What the note should be about"))
+        form = QFormLayout(horizontalSpacing=12)
+        to = label(self, tr("to"), wrap=False)
+        form.addRow(tr("Messages"), row(self.first, to, self.last, (self.amount, 1), spacing=8))
+        form.addRow(tr("About"), self.focus)
+        self.passage = text_view(self, tr("The messages"))
+        self.passage.setTabChangesFocus(True)
+        self.go_on = QPushButton(tr("Draft a note"), self)
+        column(label(self, intro), form, (self.passage, 1), answers(self, self.go_on), of=self)
         self.first.valueChanged.connect(self._show)
         self.last.valueChanged.connect(self._show)
-        row.addWidget(self.first)
-        row.addWidget(QLabel(tr("to"), self))
-        row.addWidget(self.last)
-        self.amount = QLabel(self)
-        self.amount.setProperty("kind", "small")
-        row.addWidget(self.amount, 1)
-        form.addRow(tr("Messages"), row)
-        self.focus = QLineEdit(self)
-        self.focus.setPlaceholderText(tr("whatever is worth a note"))
-        self.focus.setAccessibleName(tr("What the note should be about"))
-        form.addRow(tr("About"), self.focus)
-        column.addLayout(form)
-        self.passage = QPlainTextEdit(self)
-        self.passage.setReadOnly(True)
-        self.passage.setTabChangesFocus(True)
-        self.passage.setAccessibleName(tr("The messages"))
-        column.addWidget(self.passage, 1)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.go_on = QPushButton(tr("Draft a note"), self)
-        self.go_on.setProperty("kind", "primary")
-        buttons.addButton(self.go_on, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
         self._show()
         self.resize(620, 440)
 
@@ -207,10 +171,8 @@ class ProposalsFeature(Feature):
 
     def keys(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
         """Propose keys for the chosen entry, or for these."""
-        chosen = entries
-        if chosen is None:
-            chosen = () if self.context.selection.entry is None else (self.context.selection.entry,)
-        wanted = tuple(chosen)
+        chosen = self.context.selection.entry
+        wanted = tuple(entries) if entries is not None else () if chosen is None else (chosen,)
         if not wanted:
             return None
 
@@ -231,13 +193,9 @@ class ProposalsFeature(Feature):
         dialog.open()
         return dialog
 
-    def _draft_from(self, numbers: object, focus: str) -> None:
-        if not isinstance(numbers, tuple):
-            return
-        wanted = tuple(int(number) for number in numbers)
-
+    def _draft_from(self, numbers: tuple[int, ...], focus: str) -> None:
         def plan(project: Project, _guard: Guard, model: str, _choice: str, _cancel: CancelToken) -> ProposalPlan:
-            return plan_draft(project, wanted, focus, model=model)
+            return plan_draft(project, numbers, focus, model=model)
 
         self._open(ProposalWish(ProposalKind.DRAFT, tr("Draft a note"), plan))
 
@@ -245,17 +203,14 @@ class ProposalsFeature(Feature):
         project = self.context.session.project
         if project is None:
             return None
-        roots = [folder for folder in project.vault_folders if folder is not None]
-        tools = Tools(lambda: self.make_log(roots), self.locks, self.records, lambda: self.context.drafts.all)
+        tools = Tools(lambda: self.make_log(project.roots), self.locks, self.records, lambda: self.context.drafts.all)
         dialog = ProposalsDialog(self.context.session, project, wish, tools, self.context.theme, self.context.window)
         dialog.applied.connect(self._was_applied)
         dialog.finished.connect(self.load_locks)
         dialog.open()
         return dialog
 
-    def _was_applied(self, changes: object) -> None:
-        if not isinstance(changes, ChangeSet):
-            return
+    def _was_applied(self, changes: ChangeSet) -> None:
         self.applied.emit(changes)
         if changes.changes:
             self.context.session.reading.notes_written([change.place for change in changes.changes])
@@ -281,13 +236,11 @@ class ProposalsFeature(Feature):
             return
         now = not is_locked(path, self._locked)
 
-        def work() -> frozenset[str]:
+        def work(_job: object) -> frozenset[str]:
             self.locks.set([path], locked_now=now)
             return self.locks.load()
 
-        self.context.session.jobs.start(
-            tr("Locking a note"), lambda _report: work(), done=self._take_locks, failed=self._say
-        )
+        self.context.session.jobs.start(tr("Locking a note"), work, done=self._take_locks, failed=self._say)
 
     def _take_locks(self, locked: frozenset[str]) -> None:
         self._locked = locked

@@ -12,19 +12,7 @@ from operator import attrgetter
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QSplitter,
-    QStackedWidget,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QSizePolicy, QTabWidget, QWidget
 
 from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, Value
 from lorestudio.ui.features.proposals.worker import Row, RowState
@@ -33,10 +21,9 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.diff_view import DiffView
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, scrolled, split, stack, text_view
 from lorestudio.ui.widgets.pane import EmptyState
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-
-ENTRY, WHAT, STATE = range(3)
 
 _LOOKS: Final[Mapping[RowState, tuple[str, str, str]]] = {
     RowState.WAITING: ("pause", "text_faint", "waiting"),
@@ -176,120 +163,65 @@ class ProposalDetail(QWidget):
         self._shown: Proposal | None = None
         self._busy, self._can_ask_again = False, False
         self.empty = EmptyState(theme, "ai", self)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._make_page())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 0, 0, 0)
-        column.addWidget(self._pages)
+        self._pages = stack(self.empty, self._make_page())
+        column(self._pages, of=self, margins=(8, 0, 0, 0))
         theme.changed.connect(self._show_words)
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _make_page(self) -> QWidget:
-        page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
-        self.title = QLabel(page)
-        self.title.setProperty("kind", "title")
+        self.title = label(self, kind="title", wrap=False)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.words = QLabel(page)
-        self.words.setWordWrap(True)
+        self.words = label(self, selectable=True)
         self.words.setTextFormat(Qt.TextFormat.RichText)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        area = self._words_area = QScrollArea(page)
-        area.setWidgetResizable(True)
-        area.setWidget(self.words)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column.addWidget(self.title)
-        column.addWidget(area)
-        self.tabs = QTabWidget(page)
-        self.tabs.setDocumentMode(True)
+        self._words_area = scrolled(self.words, framed=True)
+        self._words_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._words_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.tabs = QTabWidget(self, documentMode=True)
         self.tabs.addTab(self._make_change(), tr("Change"))
-        self.request, self.reply = self._text(tr("Request")), self._text(tr("Answer"))
-        self.tabs.addTab(self.request, tr("Request"))
-        self.tabs.addTab(self.reply, tr("Answer"))
-        column.addWidget(self.tabs, 1)
-        column.addLayout(self._make_buttons(page))
-        return page
+        font = fixed_font(self.font().pointSizeF())
+        self.request, self.reply = (text_view(self, name, font=font) for name in (tr("Request"), tr("Answer")))
+        for text in (self.request, self.reply):
+            text.setTabChangesFocus(True)
+            self.tabs.addTab(text, text.accessibleName())
+        parts = (self.title, self._words_area, (self.tabs, 1), self._make_buttons())
+        return holding(column(*parts, spacing=5, margins=0), self)
 
     def _make_change(self) -> QWidget:
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.setChildrenCollapsible(False)
-        self.diff = DiffView(self._theme, (tr("now"), tr("proposed")), split)
+        self.diff = DiffView(self._theme, (tr("now"), tr("proposed")), self)
         self.diff.view.setMinimumHeight(48)
         self.diff.view.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
-        self.counts = KeyCounts(self._theme, split)
+        self.diff.setVisible(self._kind is ProposalKind.SUMMARY)
+        self.counts = KeyCounts(self._theme, self)
         self.counts.setMinimumHeight(60)
-        box = QWidget(split)
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(3)
-        line = QHBoxLayout()
-        label = QLabel(tr(_FIELD_NAMES[self._kind]), box)
-        label.setProperty("kind", "section")
-        self.extent = QLabel(box)
-        self.extent.setProperty("kind", "small")
-        line.addWidget(label, 1)
-        line.addWidget(self.extent)
-        self.field = QPlainTextEdit(box)
-        self.field.setTabChangesFocus(True)
+        self.counts.setVisible(self._kind is ProposalKind.KEYS)
+        name = tr(_FIELD_NAMES[self._kind])
+        head = label(self, name, "section", wrap=False)
+        self.extent = label(self, kind="small", wrap=False)
+        self.field = named(QPlainTextEdit(self, tabChangesFocus=True), name)
         self.field.setMinimumHeight(54)
         self.field.setObjectName("ProposalField")
         self.field.setFrameShape(QPlainTextEdit.Shape.NoFrame)
-        self.field.setAccessibleName(tr(_FIELD_NAMES[self._kind]))
         if self._kind is ProposalKind.DRAFT:
             self.field.setFont(fixed_font(self.font().pointSizeF()))
-        label.setBuddy(self.field)
+        head.setBuddy(self.field)
         self.field.textChanged.connect(self._typed)
-        column.addLayout(line)
-        column.addWidget(self.field, 1)
-        split.addWidget(self.diff)
-        split.addWidget(self.counts)
-        split.addWidget(box)
-        self.counts.setVisible(self._kind is ProposalKind.KEYS)
-        self.diff.setVisible(self._kind is ProposalKind.SUMMARY)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 3)
-        split.setStretchFactor(2, 2)
-        return split
+        below = holding(column(row((head, 1), self.extent), (self.field, 1), spacing=3, margins=(0, 4, 0, 0)))
+        shared = split(self.diff, self.counts, below)
+        for place, stretch in enumerate((3, 3, 2)):
+            shared.setStretchFactor(place, stretch)
+        return shared
 
-    def _text(self, name: str) -> QPlainTextEdit:
-        field = QPlainTextEdit(self)
-        field.setReadOnly(True)
-        field.setTabChangesFocus(True)
-        field.setFont(fixed_font(self.font().pointSizeF()))
-        field.setAccessibleName(name)
-        return field
-
-    def _make_buttons(self, page: QWidget) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self.ask_again = QPushButton(tr("Ask again"), page)
-        self.lock = QPushButton(tr("Lock this note"), page)
-        self.lock.setToolTip(tr("Leave the note as it is, and never propose anything for it again"))
+    def _make_buttons(self) -> QHBoxLayout:
+        self.ask_again = button(self, tr("Ask again"), self.again)
+        tip = tr("Leave the note as it is, and never propose anything for it again")
+        self.lock = button(self, tr("Lock this note"), self.locked, tip=tip)
         self.lock.setVisible(self._kind is not ProposalKind.DRAFT)
-        self.skip = QPushButton(tr("Skip"), page)
+        self.skip = button(self, tr("Skip"), self.skipped, tip=tr("Leave the note as it is (Ctrl+Shift+Return)"))
         self.skip.setShortcut("Ctrl+Shift+Return")
-        self.skip.setToolTip(tr("Leave the note as it is (Ctrl+Shift+Return)"))
-        self.accept = QPushButton(tr("Accept"), page)
-        self.accept.setProperty("kind", "primary")
+        self.accept = button(self, tr("Accept"), self.accepted, kind="primary")
         self.accept.setShortcut("Ctrl+Return")
-        for button, signal in (
-            (self.ask_again, self.again),
-            (self.lock, self.locked),
-            (self.skip, self.skipped),
-            (self.accept, self.accepted),
-        ):
-            button.setAutoDefault(False)
-            button.clicked.connect(signal)
-        row.addWidget(self.ask_again)
-        row.addWidget(self.lock)
-        row.addStretch(1)
-        row.addWidget(self.skip)
-        row.addWidget(self.accept)
-        return row
+        return row(self.ask_again, self.lock, 1, self.skip, self.accept)
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
@@ -310,14 +242,9 @@ class ProposalDetail(QWidget):
         same = row is self._row and row is not None
         self._row = row
         proposal = row.proposal if row is not None else None
-        if row is None or (proposal is None and row.state is not RowState.ASKING):
+        if row is None or proposal is None:
             self._shown = None
             self.empty.say(*(nothing if row is None else _waiting(row)))
-            self._pages.setCurrentIndex(0)
-            return
-        if proposal is None:
-            self._shown = None
-            self.empty.say(row.title, tr("The answer is awaited."))
             self._pages.setCurrentIndex(0)
             return
         # What the person types stays under the cursor: only another proposal fills the field.
@@ -414,6 +341,8 @@ class ProposalDetail(QWidget):
 
 def _waiting(row: Row) -> tuple[str, str]:
     """Title and sentence for a row without a proposal."""
+    if row.state is RowState.ASKING:
+        return row.title, tr("The answer is awaited.")
     if row.state is RowState.LEFT_OUT:
         return tr("Nothing is proposed for {title}", title=row.title), row.note
     if row.state is RowState.SKIPPED:

@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QProgressBar,
-    QPushButton,
     QSizePolicy,
-    QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.studio.notes.change_set import ChangeSet
-from lorestudio.studio.project.answering import AnswerKind, Question, Source
+from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import ProposalKind
 from lorestudio.ui.features.proposals.detail import ProposalDetail, proposal_table
 from lorestudio.ui.features.proposals.worker import ProposalWish, Proposing, Row, RowState, Tools
-from lorestudio.ui.features.providers.question_dialog import QuestionDialog
+from lorestudio.ui.features.providers.question_dialog import Questions
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, split
 from lorestudio.ui.widgets.record_table import RecordView
 
 LONGEST_SOURCE: Final = 32
-_MODES: Final = (("keyword", "Keys alone decide: precise words"), ("two-stage", "Before AI selection: broader words"))
+_MODES: Final = {"keyword": "Keys alone decide: precise words", "two-stage": "Before AI selection: broader words"}
 _ICONS: Final = {
     AnswerKind.STAND_IN: "dash",
     AnswerKind.RECORDED: "save",
@@ -69,26 +67,20 @@ class ProposalsDialog(QDialog):
         self.setWindowTitle(wish.title)
         self._session, self._theme = session, theme
         self.work = Proposing(session, project, wish, tools, self)
-        self._question: QuestionDialog | None = None
+        self._questions = Questions()
         self.model = proposal_table(theme, self)
-        column = QVBoxLayout(self)
-        column.setSpacing(6)
-        column.addLayout(self._make_head(project))
-        column.addLayout(self._make_status())
+        head, status = self._make_head(project), self._make_status()
         self.bar = MessageBar(theme, self)
         self.bar.closed.connect(self.bar.hide)
         self.bar.pressed.connect(self._bar_pressed)
-        column.addWidget(self.bar)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(self._make_table())
+        self.table = RecordView(theme, self.model, tr("Proposals"), self, height=26)
+        self.table.setMinimumWidth(300)
+        self.table.selectionModel().currentRowChanged.connect(self._chosen)
         self.detail = ProposalDetail(theme, wish.kind, self)
-        split.addWidget(self.detail)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
-        split.setSizes([400, 600])
-        split.setChildrenCollapsible(False)
-        column.addWidget(split, 1)
-        column.addLayout(self._make_foot())
+        both = split(self.table, self.detail, across=True, sizes=(400, 600))
+        both.setStretchFactor(0, 2)
+        both.setStretchFactor(1, 3)
+        column(head, status, self.bar, (both, 1), self._make_foot(), of=self, spacing=6)
         self._connect()
         self._fill_sources()
         self._update()
@@ -98,102 +90,54 @@ class ProposalsDialog(QDialog):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _make_head(self, project: Project) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self.source = QToolButton(self)
-        self.source.setProperty("kind", "text")
+        self.source = named(QToolButton(self), "", kind="text")
         self.source.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.source.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self.source)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self.source, toolTipsVisible=True)
         self.source.setMenu(menu)
         self._sources = QActionGroup(self)
-        row.addWidget(self.source)
         self.again = QCheckBox(tr("Also notes that have a summary"), self)
         self.again.setVisible(self.work.wish.kind is ProposalKind.SUMMARY)
         self.again.toggled.connect(lambda on: self.work.prepare(choice=AGAIN if on else ""))
-        row.addWidget(self.again)
-        self.mode = QComboBox(self)
-        self.mode.setAccessibleName(tr("What the keys are for"))
+        self.mode = combo(self, tr("What the keys are for"), {value: tr(title) for value, title in _MODES.items()})
         self.mode.setToolTip(tr("What the keys are for"))
-        for value, title in _MODES:
-            self.mode.addItem(tr(title), value)
         self.mode.setCurrentIndex(max(0, self.mode.findData(project.settings.optimize_keys_mode)))
         self.mode.setVisible(self.work.wish.kind is ProposalKind.KEYS)
         self.mode.activated.connect(lambda _index: self._mode_chosen())
-        row.addWidget(self.mode)
-        row.addStretch(1)
-        self.begin = QPushButton(self)
-        self.begin.setAutoDefault(False)
-        self.begin.setProperty("kind", "primary")
-        self.begin.clicked.connect(lambda _checked: self.work.start())
-        self.stop = QPushButton(tr("Stop"), self)
-        self.stop.setAutoDefault(False)
+        self.begin = button(self, "", lambda _checked: self.work.start(), kind="primary")
+        self.stop = button(self, tr("Stop"), self._stop, tip=tr("Stop asking; what was answered stays (Ctrl+.)"))
         self.stop.setShortcut("Ctrl+.")
-        self.stop.setToolTip(tr("Stop asking; what was answered stays (Ctrl+.)"))
-        self.stop.clicked.connect(self._stop)
-        row.addWidget(self.begin)
-        row.addWidget(self.stop)
-        return row
+        return row(self.source, self.again, self.mode, 1, self.begin, self.stop)
 
     def _make_status(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self.status = QLabel(self)
-        self.status.setProperty("kind", "small")
-        self.status.setWordWrap(True)
+        self.status = label(self, kind="small")
         self.status.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
+        self.progress = named(QProgressBar(self, textVisible=False), tr("Progress"))
         self.progress.setFixedWidth(180)
-        self.progress.setAccessibleName(tr("Progress"))
-        row.addWidget(self.status, 1)
-        row.addWidget(self.progress)
-        return row
-
-    def _make_table(self) -> RecordView:
-        table = self.table = RecordView(self._theme, self.model, tr("Proposals"), self, height=26)
-        table.setMinimumWidth(300)
-        table.selectionModel().currentRowChanged.connect(self._chosen)
-        return table
+        return row((self.status, 1), self.progress)
 
     def _make_foot(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self.sum = QLabel(self)
-        self.sum.setProperty("kind", "small")
-        self.all = QPushButton(self)
-        self.all.setAutoDefault(False)
-        self.all.setToolTip(tr("Write every proposal that nothing speaks against"))
-        self.all.clicked.connect(self.accept_all)
-        close = QPushButton(tr("Close"), self)
-        close.setAutoDefault(False)
-        close.clicked.connect(self.reject)
-        row.addWidget(self.sum, 1)
-        row.addWidget(self.all)
-        row.addWidget(close)
-        return row
+        self.sum = label(self, kind="small", wrap=False)
+        self.all = button(self, "", self.accept_all, tip=tr("Write every proposal that nothing speaks against"))
+        return row((self.sum, 1), self.all, button(self, tr("Close"), self.reject))
 
     def _connect(self) -> None:
         work, detail = self.work, self.detail
         work.rows_changed.connect(self._show_rows)
         work.row_changed.connect(self._row_changed)
         work.many_changed.connect(self._many_changed)
-        self._soon = QTimer(self)  # many rows may change at once
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(0)
-        self._soon.timeout.connect(self._update)
+        self._soon = later(self, self._update)  # many rows may change at once
         work.state_changed.connect(self._soon.start)
         work.failed.connect(lambda text: self.bar.say(text, "error"))
         work.told.connect(lambda text: self.bar.say(text, "warning"))
         work.applied.connect(self._was_applied)
-        work.question.connect(self._ask)
-        work.withdrawn.connect(self._withdraw)
+        work.question.connect(lambda question, about: self._questions.ask(question, about, self))
+        work.withdrawn.connect(self._questions.withdraw)
         detail.accepted.connect(self.accept_current)
         detail.skipped.connect(self.skip_current)
         detail.again.connect(lambda: self._with_current(work.again))
         detail.locked.connect(lambda: self._with_current(work.lock))
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(250)
-        self._rest.timeout.connect(self._judge_edit)
+        self._rest = later(self, self._judge_edit, 250)
         detail.edited.connect(self._rest.start)
         self._session.profiles_changed.connect(self._fill_sources)
         self._theme.changed.connect(self._fill_sources)
@@ -215,17 +159,13 @@ class ProposalsDialog(QDialog):
 
     def accept_current(self) -> None:
         """Write the chosen proposal, as it stands in the field, and go to the next one."""
-        row = self.current
-        if row is not None:
-            self._rest.stop()
-            self.work.accept([row], self.detail.value if self.detail.is_edited else None)
+        value = self.detail.value if self.detail.is_edited else None
+        self._with_current(lambda current: self.work.accept([current], value))
 
     def skip_current(self) -> None:
         """Leave the chosen note as it is, and go to the next one."""
-        row = self.current
-        if row is not None:
-            self._rest.stop()
-            self.work.skip(row)
+        if self.current is not None:
+            self._with_current(self.work.skip)
             self._next_open()
 
     def accept_all(self) -> None:
@@ -246,13 +186,8 @@ class ProposalsDialog(QDialog):
             self._leave()
             return
         many = count(max(1, len(edited)), "proposal that you changed", "proposals that you changed")
-        dialogs.confirm(
-            self,
-            tr("Close without writing?"),
-            tr("{many} would be lost.", many=many),
-            tr("Close"),
-            self._leave,
-        )
+        lost = tr("{many} would be lost.", many=many)
+        dialogs.confirm(self, tr("Close without writing?"), lost, tr("Close"), self._leave)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -270,21 +205,20 @@ class ProposalsDialog(QDialog):
         self.work.undo()
 
     def _mode_chosen(self) -> None:
-        for row in self.work.rows:
-            if row.state is not RowState.ACCEPTED:
-                row.proposal = None  # made for another use
+        for each in self.work.rows:
+            if each.state is not RowState.ACCEPTED:
+                each.proposal = None  # made for another use
         self.work.prepare(choice=str(self.mode.currentData()))
 
-    def _with_current(self, do: object) -> None:
-        row = self.current
-        if row is not None and callable(do):
+    def _with_current(self, do: Callable[[Row], object]) -> None:
+        current = self.current
+        if current is not None:
             self._rest.stop()
-            do(row)
+            do(current)
 
     def _judge_edit(self) -> None:
-        row = self.current
-        if row is not None and self.detail.is_edited:
-            self.work.edit(row, self.detail.value)
+        if self.current is not None and self.detail.is_edited:
+            self.work.edit(self.current, self.detail.value)
 
     def _show_rows(self) -> None:
         before = self.current
@@ -329,28 +263,13 @@ class ProposalsDialog(QDialog):
         if self.table.isVisible():
             self.table.setFocus()
 
-    def _was_applied(self, changes: object) -> None:
-        if isinstance(changes, ChangeSet):
-            if self.work.can_undo:
-                self.bar.say(tr("{title}: written.", title=changes.title), "good", (("undo", tr("Undo")),))
-                self._next_open()
-            else:
-                self.bar.say(tr("{title}: undone.", title=changes.title))
-            self.applied.emit(changes)
-
-    def _ask(self, question: Question, about: str) -> None:
-        dialog = self._question = QuestionDialog(question, about, self)
-        dialog.finished.connect(partial(self._question_closed, dialog))
-        dialog.open()
-
-    def _question_closed(self, dialog: QuestionDialog, _result: int) -> None:
-        if self._question is dialog:
-            self._question = None
-
-    def _withdraw(self, question: object) -> None:
-        dialog = self._question
-        if dialog is not None and dialog.question is question:
-            dialog.withdraw()
+    def _was_applied(self, changes: ChangeSet) -> None:
+        if self.work.can_undo:
+            self.bar.say(tr("{title}: written.", title=changes.title), "good", (("undo", tr("Undo")),))
+            self._next_open()
+        else:
+            self.bar.say(tr("{title}: undone.", title=changes.title))
+        self.applied.emit(changes)
 
     def _fill_sources(self) -> None:
         menu = self.source.menu()
@@ -372,8 +291,8 @@ class ProposalsDialog(QDialog):
         title = source_title(chosen)
         self.source.setText(shorten(title, LONGEST_SOURCE))
         self.source.setIcon(self._theme.icon(_ICONS[chosen.kind]))
-        self.source.setAccessibleName(tr("Answers: {source}", source=title))
-        self.source.setToolTip(tr("Answers: {source}", source=title))
+        said = tr("Answers: {source}", source=title)
+        named(self.source, said, said)
 
     def _source_picked(self, source: Source, _checked: bool = False) -> None:
         self.choose_source(source)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeAlias, TypeVar
 
 from PySide6.QtCore import QObject, Signal
-from shiboken6 import isValid
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.notes.change_log import ChangeLog
@@ -27,6 +27,8 @@ from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
 from lorestudio.ui.state.session import Session
 from lorestudio.vault.files import SaveError
+
+_Result = TypeVar("_Result")
 
 
 class RowState(StrEnum):
@@ -90,25 +92,8 @@ class Tools:
     unsaved: Callable[[], Collection[Path]] = frozenset
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    plan: ProposalPlan
-    cost: CostEstimate
-    judge: Judge
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    row: Row
-    proposal: Proposal
-
-
-@dataclass(frozen=True, slots=True)
-class _AcceptedRows:
-    """What came of accepting: rows that were written, and the proposals as they were judged last."""
-
-    accepted: AcceptedProposals | None
-    judged: tuple[tuple[Row, Proposal], ...] = field(default=())
+_Judged: TypeAlias = tuple[tuple[Row, Proposal], ...]
+"""Rows with their proposals as they were judged last."""
 
 
 class Proposing(QObject):
@@ -183,22 +168,20 @@ class Proposing(QObject):
         unsaved = frozenset(tools.unsaved())
         token = self._token = CancelToken()
 
-        def work() -> _Prepared:
+        def work(_job: object) -> tuple[ProposalPlan, CostEstimate, Judge]:
             guard = Guard(tools.locks.load(), unsaved)
             asked = Asked(lambda _question: None, lambda _question: None)
             _, model = proposal_answers(chosen, project, session.connections, tools.records, asked)
             plan = wish.plan(project, guard, model, choice_now, token)
-            cost = proposals_cost(plan.tasks, chosen, project, tools.records)
-            return _Prepared(plan, cost, known or Judge.of(project))
+            return plan, proposals_cost(plan.tasks, chosen, project, tools.records), known or Judge.of(project)
 
-        self._begin(tr("Reading the notes…"))
-        session.jobs.start(self.activity, lambda _report: work(), done=self._prepared, failed=self._not_done)
+        self._begin(tr("Reading the notes…"), work, lambda prepared: self._prepared(*prepared))
 
-    def _prepared(self, prepared: _Prepared) -> None:
-        self._judge, self.cost = prepared.judge, prepared.cost
+    def _prepared(self, plan: ProposalPlan, cost: CostEstimate, judge: Judge) -> None:
+        self._judge, self.cost = judge, cost
         kept = {row.task.place: row for row in self.rows if row.task is not None and row.proposal is not None}
         rows = []
-        for task in prepared.plan.tasks:
+        for task in plan.tasks:
             row = kept.pop(task.place, None)
             if row is None:
                 row = Row(task.title, _filename(self._project, task), RowState.WAITING, task)
@@ -211,7 +194,7 @@ class Proposing(QObject):
         shown = {row.filename for row in rows}
         rows += [
             Row(item.title, item.filename, RowState.LEFT_OUT, note=item.reason)
-            for item in prepared.plan.skipped
+            for item in plan.skipped
             if item.filename not in shown
         ]
         self.rows = rows
@@ -237,10 +220,7 @@ class Proposing(QObject):
             answers, _ = proposal_answers(source, project, session.connections, tools.records, asked, fresh=fresh)
             maker = Maker(Asking(answers, merged=project.settings.ai_force_user_role), judge)
 
-            def hand_over(place: int, proposal: Proposal) -> None:
-                job(_Made(wanted[place], proposal))
-
-            return job.run(lambda: maker.run(tasks, hand_over))
+            return job.run(lambda: maker.run(tasks, lambda place, proposal: job((wanted[place], proposal))))
 
         for row in wanted:
             row.state, row.proposal, row.note, row.edited = RowState.WAITING, None, "", False
@@ -272,9 +252,9 @@ class Proposing(QObject):
             self.question.emit(news, row.title if row is not None else "")
         elif isinstance(news, Withdrawn):
             self.withdrawn.emit(news.question)
-        elif isinstance(news, _Made):
+        elif isinstance(news, tuple):
             self.asked += 1
-            self._take(news.row, news.proposal)
+            self._take(*news)
             if self.asked < len(self._wanted) and self.asking:
                 self._set_asking(self._wanted[self.asked])  # unless it was decided meanwhile
             self.state_changed.emit()
@@ -327,7 +307,7 @@ class Proposing(QObject):
         serial = self._serial
 
         def done(edited: Proposal) -> None:
-            if isValid(self) and serial == self._serial and row.proposal is proposal:
+            if serial == self._serial and row.proposal is proposal:
                 row.proposal, row.state, row.note, row.edited = edited, RowState.PROPOSED, edited.problem, True
                 self.row_changed.emit(row)
 
@@ -336,6 +316,7 @@ class Proposing(QObject):
             lambda _report: judge.edited(proposal, value),
             done=done,
             failed=self._not_done,
+            owner=self,
         )
 
     def accept(self, rows: Sequence[Row], value: Value | None = None) -> None:
@@ -348,29 +329,28 @@ class Proposing(QObject):
         tools = self._tools
         self._serial += 1  # what is being judged is out of date
 
-        def work() -> _AcceptedRows:
-            judged = [(row, judge.edited(old, value) if value is not None else old) for row, old in pairs]
+        def work(_job: object) -> tuple[_Judged, AcceptedProposals | None]:
+            judged = tuple((row, judge.edited(old, value) if value is not None else old) for row, old in pairs)
             good = [proposal for _, proposal in judged if proposal.acceptable]
             if len(good) < len(judged):
-                return _AcceptedRows(None, tuple(judged))
-            return _AcceptedRows(write_accepted(tools.make_log(), good, tools.locks.load()), tuple(judged))
+                return judged, None
+            return judged, write_accepted(tools.make_log(), good, tools.locks.load())
 
-        self._begin(tr("Writing…"))
-        self._session.jobs.start(self.activity, lambda _report: work(), done=self._accepted, failed=self._not_done)
+        self._begin(tr("Writing…"), work, lambda told: self._accepted(*told))
 
-    def _accepted(self, told: _AcceptedRows) -> None:
-        written = set(told.accepted.written) if told.accepted is not None else set()
-        refused = dict(told.accepted.refused) if told.accepted is not None else {}
-        for row, proposal in told.judged:
+    def _accepted(self, judged: _Judged, accepted: AcceptedProposals | None) -> None:
+        written = set(accepted.written) if accepted is not None else set()
+        refused = dict(accepted.refused) if accepted is not None else {}
+        for row, proposal in judged:
             row.proposal, row.note = proposal, proposal.problem
             if proposal.path in written:
                 row.state, row.edited = RowState.ACCEPTED, False
             elif proposal.path in refused:
                 row.state, row.proposal, row.edited = RowState.WAITING, None, False
         self.many_changed.emit()
-        changes = told.accepted.changes if told.accepted is not None else None
+        changes = accepted.changes if accepted is not None else None
         if changes is not None:
-            self._last = changes, tuple(row for row, proposal in told.judged if proposal.path in written)
+            self._last = changes, tuple(row for row, proposal in judged if proposal.path in written)
         self._end()
         if changes is not None:
             self.applied.emit(changes)
@@ -401,13 +381,7 @@ class Proposing(QObject):
             self.row_changed.emit(row)
             self._end()
 
-        self._begin(tr("Locking…"))
-        self._session.jobs.start(
-            self.activity,
-            lambda _report: locks.set([task.place], locked_now=True),
-            done=done,
-            failed=self._not_done,
-        )
+        self._begin(tr("Locking…"), lambda _job: locks.set([task.place], locked_now=True), done)
 
     def undo(self) -> None:
         """Take the last acceptance back."""
@@ -416,7 +390,7 @@ class Proposing(QObject):
         changes, rows = self._last
         make_log = self._tools.make_log
 
-        def work() -> ChangeSet:
+        def work(_job: object) -> ChangeSet:
             log = make_log()
             if log.undo_title != changes.title:
                 raise SaveError(tr("Something else was changed since. Undo that first, in the window."))
@@ -430,14 +404,15 @@ class Proposing(QObject):
             self._end()
             self.applied.emit(undone)
 
-        self._begin(tr("Undoing…"))
-        self._session.jobs.start(self.activity, lambda _report: work(), done=done, failed=self._not_done)
+        self._begin(tr("Undoing…"), work, done)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _begin(self, activity: str) -> None:
+    def _begin(self, activity: str, work: Callable[[Job], _Result], done: Callable[[_Result], object]) -> None:
+        """Read or write notes in a job; nothing else can be done with them meanwhile."""
         self.activity = activity
         self.state_changed.emit()
+        self._session.jobs.start(activity, work, done=done, failed=self._not_done, owner=self)
 
     def _end(self) -> None:
         self.activity = ""

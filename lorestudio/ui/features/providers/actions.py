@@ -9,19 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QDialog,
-    QDialogButtonBox,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QRadioButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QDialog, QFrame, QHBoxLayout, QRadioButton, QWidget
 
 from lorestudio.settings.behaviour import Switch, switches
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
@@ -29,10 +17,11 @@ from lorestudio.studio.project.modes import Mode
 from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
-from lorestudio.ui.features.providers.question_dialog import QuestionDialog
+from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.layouts import answers, button, column, holding, label, named, row, scrolled
 from lorestudio.ui.widgets.picker import Choice, Picker
 
 _DEEPLORE, _FIXED = 0, 1
@@ -48,29 +37,14 @@ class BehaviourDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Behaviour switches"))
         self._groups: dict[str, QButtonGroup] = {}
-        column = QVBoxLayout(self)
-        intro = QLabel(
-            tr(
-                "What is tuned here runs in DeepLore, so every known quirk is reproduced. Set one to “fixed” to see "
-                "what it costs; the trace says where that changed the outcome."
-            ),
-            self,
+        intro = tr(
+            "What is tuned here runs in DeepLore, so every known quirk is reproduced. Set one to “fixed” to see what "
+            "it costs; the trace says where that changed the outcome."
         )
-        intro.setWordWrap(True)
-        column.addWidget(intro)
-        page = QWidget(self)
-        rows = QVBoxLayout(page)
-        rows.setContentsMargins(0, 0, 8, 0)
-        rows.setSpacing(0)
-        for switch in switches():
-            rows.addWidget(self._row(switch, switch.name in set(fixed), page))
-        rows.addStretch(1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setWidget(page)
-        area.setAccessibleName(tr("Switches"))
-        column.addWidget(area, 1)
-        column.addLayout(self._buttons())
+        self._told = label(self, kind="small", wrap=False)
+        switched = [self._row(switch, switch.name in set(fixed)) for switch in switches()]
+        page = holding(column(*switched, 1, spacing=0, margins=(0, 0, 8, 0)))
+        column(label(self, intro), (scrolled(page, tr("Switches"), framed=True), 1), self._buttons(), of=self)
         self._tell()
         self.resize(680, 560)
 
@@ -81,8 +55,8 @@ class BehaviourDialog(QDialog):
 
     def set_all(self, fixed: bool) -> None:
         """Set every switch."""
-        for group in self._groups.values():
-            group.button(_FIXED if fixed else _DEEPLORE).setChecked(True)
+        for name in self._groups:
+            self.choose(name, fixed=fixed)
 
     def choose(self, name: str, *, fixed: bool) -> None:
         """Set one switch."""
@@ -93,65 +67,42 @@ class BehaviourDialog(QDialog):
         self.accepted_switches.emit(self.fixed)
         super().accept()
 
-    def _row(self, switch: Switch, is_fixed: bool, parent: QWidget) -> QWidget:
-        box = QFrame(parent)
-        row = QHBoxLayout(box)
-        row.setContentsMargins(0, 7, 0, 7)
-        row.setSpacing(14)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        title = QLabel(tr("{title}  ·  {stage}", title=switch.title, stage=switch.affects), box)
-        title.setProperty("kind", "summary")
-        text = QLabel(switch.help.replace(" Fixed: ", "\nFixed: "), box)
-        text.setProperty("kind", "small")
-        text.setWordWrap(True)
-        words.addWidget(title)
-        words.addWidget(text)
-        row.addLayout(words, 1)
+    def _row(self, switch: Switch, is_fixed: bool) -> QWidget:
+        box = QFrame(self)
+        title = tr("{title}  ·  {stage}", title=switch.title, stage=switch.affects)
+        text = switch.help.replace(" Fixed: ", "\nFixed: ")
+        words = column(label(box, title, "summary", wrap=False), label(box, text, "small"), spacing=2)
+        line = row((words, 1), spacing=14, margins=(0, 7, 0, 7))
+        box.setLayout(line)
         group = QButtonGroup(box)
         for place, name in ((_DEEPLORE, tr("As DeepLore")), (_FIXED, tr("Fixed"))):
-            button = QRadioButton(name, box)
-            button.setAccessibleName(tr("{switch}: {choice}", switch=switch.title, choice=name))
-            button.setAccessibleDescription(switch.help)
-            button.setChecked(is_fixed is (place == _FIXED))
-            button.toggled.connect(self._tell)
-            group.addButton(button, place)
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            choice = named(QRadioButton(name, box), tr("{switch}: {choice}", switch=switch.title, choice=name))
+            choice.setAccessibleDescription(switch.help)
+            choice.setChecked(is_fixed is (place == _FIXED))
+            choice.toggled.connect(self._tell)
+            group.addButton(choice, place)
+            line.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
         self._groups[switch.name] = group
         return box
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        for name, fixed in ((tr("All as DeepLore"), False), (tr("All fixed"), True)):
-            button = QPushButton(name, self)
-            button.setAutoDefault(False)
-            button.clicked.connect(partial(self.set_all, fixed))
-            row.addWidget(button)
-        self._told = QLabel(self)
-        self._told.setProperty("kind", "small")
-        row.addWidget(self._told, 1)
-        kinds = QDialogButtonBox.StandardButton
-        box = QDialogButtonBox(kinds.Cancel, self)
-        apply = QPushButton(tr("Apply and replay"), self)
-        apply.setProperty("kind", "primary")
-        box.addButton(apply, QDialogButtonBox.ButtonRole.AcceptRole)
-        box.accepted.connect(self.accept)
-        box.rejected.connect(self.reject)
-        row.addWidget(box)
-        return row
+        every = [
+            button(self, name, partial(self.set_all, fixed))
+            for name, fixed in ((tr("All as DeepLore"), False), (tr("All fixed"), True))
+        ]
+        return row(*every, (self._told, 1), answers(self, tr("Apply and replay")))
 
     def _tell(self) -> None:
-        if hasattr(self, "_told"):
-            self._told.setText(count(len(self.fixed), "switch fixed", "switches fixed"))
+        self._told.setText(count(len(self.fixed), "switch fixed", "switches fixed"))
 
 
 class ProvidersFeature(Feature):
-    """Every choice goes through `Replays.choose`. `question` is the dialog of the question that waits for a person."""
+    """Every choice goes through `Replays.choose`."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._session, self._choose = context.session, context.session.replays.choose
-        self.question: QuestionDialog | None = None
+        self.questions = Questions()
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -167,7 +118,7 @@ class ProvidersFeature(Feature):
             *(
                 Action(
                     f"mode.{mode.value}", title, "Run/Mode", 220 + place, partial(self._choose, mode=mode),
-                    (f"Ctrl+Alt+{place}",), when=has_project,
+                    (f"Alt+{place}",), when=has_project,
                     ticked=partial(lambda mode: session.choice.mode is mode, mode),
                 )
                 for place, (mode, title) in enumerate(modes.items(), start=1)
@@ -190,7 +141,7 @@ class ProvidersFeature(Feature):
     def begin(self) -> None:
         """Show what is asked of a person."""
         self._session.question.connect(self._ask)
-        self._session.withdrawn.connect(self._withdraw)
+        self._session.withdrawn.connect(self.questions.withdraw)
 
     def edit_profiles(self) -> ProfilesDialog:
         """Show the provider profiles."""
@@ -201,7 +152,7 @@ class ProvidersFeature(Feature):
     def edit_behaviour(self) -> BehaviourDialog:
         """Show the behaviour switches."""
         dialog = BehaviourDialog(self._session.choice.fixed, self.context.window)
-        dialog.accepted_switches.connect(self._choose_switches)
+        dialog.accepted_switches.connect(lambda fixed: self._choose(fixed=fixed))
         dialog.open()
         return dialog
 
@@ -224,23 +175,7 @@ class ProvidersFeature(Feature):
     def _pick_provider(self, name: object) -> None:
         self._choose(source=Source(AnswerKind.PROVIDER, str(name)))
 
-    def _choose_switches(self, fixed: object) -> None:
-        if isinstance(fixed, tuple):
-            self._choose(fixed=fixed)
-
-    def _ask(self, question: object) -> None:
-        if isinstance(question, Question):
-            live = self._session.replays.live
-            where = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if live else tr("This reply")
-            dialog = self.question = QuestionDialog(question, where, self.context.window)
-            dialog.finished.connect(partial(self._closed, dialog))
-            dialog.open()
-
-    def _withdraw(self, question: object) -> None:
-        dialog = self.question
-        if dialog is not None and dialog.question is question:
-            dialog.withdraw()
-
-    def _closed(self, dialog: QuestionDialog, _result: int) -> None:
-        if self.question is dialog:
-            self.question = None
+    def _ask(self, question: Question) -> None:
+        live = self._session.replays.live
+        where = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if live else tr("This reply")
+        self.questions.ask(question, where, self.context.window)

@@ -6,21 +6,12 @@ import json
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QSplitter,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QTabWidget, QWidget
 
 from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SUMMARY, Question
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, split, text_view
 
 SKELETON = '[\n  {"title": "", "confidence": "high", "reason": ""}\n]'
 """What a selection looks like, to begin with."""
@@ -47,21 +38,12 @@ class QuestionDialog(QDialog):
         self.question = question
         self._settled = False
         self.setWindowTitle(tr(_TITLES.get(question.request.kind, "Choose entries")))
-        column = QVBoxLayout(self)
-        head = QLabel(tr("{where}: you answer in place of the model.", where=where), self)
-        head.setProperty("kind", "summary")
-        head.setWordWrap(True)
-        column.addWidget(head)
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(self._make_request())
-        split.addWidget(self._make_reply())
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
-        column.addWidget(split, 1)
-        self.problem = QLabel(self)
-        self.problem.setProperty("kind", "small")
-        column.addWidget(self.problem)
-        column.addLayout(self._make_buttons())
+        head = label(self, tr("{where}: you answer in place of the model.", where=where), "summary")
+        both = split(self._make_request(), self._make_reply())
+        both.setStretchFactor(0, 3)
+        both.setStretchFactor(1, 2)
+        self.problem = label(self, kind="small", wrap=False)
+        column(head, (both, 1), self.problem, self._make_buttons(), of=self)
         self.reply.textChanged.connect(self._check)
         self.reply.setFocus()
         self._check()
@@ -93,56 +75,33 @@ class QuestionDialog(QDialog):
             self.question.reply(text)
 
     def _make_request(self) -> QWidget:
-        tabs = QTabWidget(self)
-        tabs.setDocumentMode(True)
-        request = self.question.request
+        tabs = QTabWidget(self, documentMode=True)
+        request, font = self.question.request, fixed_font(self.font().pointSizeF())
         for title, text in ((tr("User message"), request.user), (tr("System message"), request.system)):
-            field = QPlainTextEdit(tabs)
-            field.setReadOnly(True)
-            field.setFont(fixed_font(self.font().pointSizeF()))
+            field = text_view(self, title, font=font)
             field.setPlainText(text)
-            field.setAccessibleName(title)
             tabs.addTab(field, title)
         return tabs
 
     def _make_reply(self) -> QWidget:
-        box = QWidget(self)
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 6, 0, 0)
         plain = self.question.request.kind == SUMMARY
-        label = QLabel(tr("Your reply") if plain else tr("Your reply (JSON, or any text that a model might send)"), box)
-        label.setProperty("kind", "small")
-        self.reply = QPlainTextEdit(box)
+        words = tr("Your reply") if plain else tr("Your reply (JSON, or any text that a model might send)")
+        self.reply = named(QPlainTextEdit(self, tabChangesFocus=True), tr("Your reply"))
         self.reply.setFont(fixed_font(self.font().pointSizeF()))
         self.reply.setPlaceholderText(_SKELETONS.get(self.question.request.kind, SKELETON))
-        self.reply.setAccessibleName(tr("Your reply"))
-        self.reply.setTabChangesFocus(True)
-        column.addWidget(label)
-        column.addWidget(self.reply, 1)
-        return box
+        return holding(column(label(self, words, "small", wrap=False), (self.reply, 1), margins=(0, 6, 0, 0)))
 
     def _make_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self.suggest = QPushButton(tr("Start from the stand-in's reply"), self)
-        self.suggest.setAutoDefault(False)
+        self.suggest = button(self, tr("Start from the stand-in's reply"), self.start_from_stand_in)
         self.suggest.setEnabled(bool(self.question.suggestion))
-        self.suggest.clicked.connect(self.start_from_stand_in)
-        self.decline = QPushButton(tr("Decline"), self)
-        self.decline.setAutoDefault(False)
         proposal = self.question.request.kind in _SKELETONS
         fallback = tr("nothing is proposed here") if proposal else tr("the pipeline takes its fallback")
-        self.decline.setToolTip(tr("Give no answer: {fallback} (Escape)", fallback=fallback))
-        self.decline.clicked.connect(self.reject)
-        self.give = QPushButton(tr("Give this answer"), self)
-        self.give.setProperty("kind", "primary")
+        tip = tr("Give no answer: {fallback} (Escape)", fallback=fallback)
+        self.decline = button(self, tr("Decline"), self.reject, tip=tip)
+        self.give = named(QPushButton(tr("Give this answer"), self), "", tr("Ctrl+Return"), kind="primary")
         self.give.setShortcut("Ctrl+Return")
-        self.give.setToolTip(tr("Ctrl+Return"))
         self.give.clicked.connect(self.accept)
-        row.addWidget(self.suggest)
-        row.addStretch(1)
-        row.addWidget(self.decline)
-        row.addWidget(self.give)
-        return row
+        return row(self.suggest, 1, self.decline, self.give)
 
     def _check(self) -> None:
         """Say whether the reply is JSON; a model may send anything, so other text is allowed too."""
@@ -172,3 +131,25 @@ def _pretty(text: str) -> str:
         return text
     lines = ",\n".join(f"  {json.dumps(item, ensure_ascii=False)}" for item in items)
     return f"[\n{lines}\n]"
+
+
+class Questions:
+    """The dialog of the question that waits for a person: `dialog`, None where nothing is asked."""
+
+    def __init__(self) -> None:
+        self.dialog: QuestionDialog | None = None
+
+    def ask(self, question: Question, where: str, parent: QWidget) -> None:
+        """Ask it; `where` says what it is about."""
+        dialog = self.dialog = QuestionDialog(question, where, parent)
+        dialog.finished.connect(lambda _result: self._closed(dialog))
+        dialog.open()
+
+    def withdraw(self, question: object) -> None:
+        """Nobody waits for the answer to this question any more."""
+        if self.dialog is not None and self.dialog.question is question:
+            self.dialog.withdraw()
+
+    def _closed(self, dialog: QuestionDialog) -> None:
+        if self.dialog is dialog:
+            self.dialog = None

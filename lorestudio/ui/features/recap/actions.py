@@ -7,20 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtWidgets import QMessageBox
-
-from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.project.answering import AnswerKind, Source
-from lorestudio.systems.recap.session import RecapSession
+from lorestudio.systems.recap.session import RecapEdits, RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.pane import RecapPane
-from lorestudio.ui.features.recap.queue import Enqueue, RecapCost, RecapQueue
-from lorestudio.ui.features.recap.settings_dialog import RecapSettingsDialog
+from lorestudio.ui.features.recap.queue import Enqueue, RecapQueue
+from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, shorten, tr
-from lorestudio.ui.state.choices import source_title
+from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
 
 _MENU: Final = "Chat/Recap"
@@ -39,7 +36,7 @@ class RecapFeature(Feature):
         self.panes = (self.pane,)
         self.recaps = ChatRecaps(context.session, context.settings, self)
         self.queue = RecapQueue(self.recaps, self)
-        self.dialog: RecapSettingsDialog | None = None
+        self.dialog: SystemSettingsDialog | None = None
         self._followed: tuple[int, Path | None] | None = None
         self._waiting: list[Callable[[], object]] = []
         chat.message_menu += MESSAGE_MENU
@@ -109,7 +106,7 @@ class RecapFeature(Feature):
         recaps.prompt_changed.connect(pane.prompt.show_prompt)
         recaps.told.connect(context.say)
         self.queue.changed.connect(self._show_queue)
-        self.queue.cost_known.connect(self._ask_cost)
+        self.queue.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_queue)
         context.session.state_changed.connect(self._show_unsaved)
         context.selection.generation_changed.connect(self._look)
@@ -118,11 +115,11 @@ class RecapFeature(Feature):
         self._show()
 
     def _connect_pages(self) -> None:
-        pane, recaps, queue = self.pane, self.recaps, self.queue
+        pane, queue = self.pane, self.queue
         messages, scenes, running = pane.messages, pane.scenes, pane.running
 
         def edit(how: Callable[..., Awaitable[object]]) -> Callable[..., None]:
-            return lambda *values: self._when_ready(lambda: recaps.edit(lambda edits: how(edits, *values)))
+            return lambda *values: self._edit(lambda edits: how(edits, *values))
 
         messages.written.connect(edit(lambda edits, index, text: edits.edit_message(index, text)))
         messages.excluded.connect(edit(lambda edits, index, on: edits.exclude(index, wanted=on)))
@@ -180,18 +177,18 @@ class RecapFeature(Feature):
         """Set the end of a scene after the chosen message, or take it away."""
         index = self._chosen
         if index is not None:
-            self._when_ready(lambda: self.recaps.edit(lambda edits: edits.toggle_break(index)))
+            self._edit(lambda edits: edits.toggle_break(index))
 
     def edit_settings(self) -> None:
         """Show the settings of recap memory."""
-        self.dialog = dialog = RecapSettingsDialog(self.recaps.settings, self.context.window)
-        dialog.accepted_settings.connect(self._use_settings)
+        context = self.context
+        intro = tr("They hold for every chat. Nothing is made by itself unless “Keep recaps up to date” is on.")
+        self.dialog = dialog = SystemSettingsDialog(
+            context.theme, tr("Recap settings"), intro, self.recaps.settings, context.window, brief=True
+        )
+        dialog.accepted_settings.connect(self.recaps.use_settings)
         dialog.finished.connect(lambda _result: setattr(self, "dialog", None))
         dialog.open()
-
-    def _use_settings(self, settings: object) -> None:
-        if isinstance(settings, RecapSettings):
-            self.recaps.use_settings(settings)
 
     def _toggle_by_itself(self) -> None:
         on = not self.recaps.by_itself
@@ -212,7 +209,7 @@ class RecapFeature(Feature):
         text = tr("The break, the scene's recaps, and the versions of the running recap that reach to it will be gone.")
         dialogs.confirm(
             self.context.window, tr("Delete scene"), text, tr("Delete"),
-            lambda: self._when_ready(lambda: self.recaps.edit(lambda edits: edits.delete_scene(index))),
+            lambda: self._edit(lambda edits: edits.delete_scene(index)),
             tr("Messages and their own recaps stay."),
         )  # fmt: skip
 
@@ -220,8 +217,11 @@ class RecapFeature(Feature):
         text = tr("Version {number} of the running recap will be gone.", number=version)
         dialogs.confirm(
             self.context.window, tr("Delete version"), text, tr("Delete"),
-            lambda: self._when_ready(lambda: self.recaps.edit(lambda edits: edits.delete_running(version))),
+            lambda: self._edit(lambda edits: edits.delete_running(version)),
         )  # fmt: skip
+
+    def _edit(self, how: Callable[[RecapEdits], Awaitable[object]]) -> None:
+        self._when_ready(partial(self.recaps.edit, how))
 
     def _queue(self, enqueue: Enqueue) -> None:
         self._when_ready(partial(self.queue.begin, enqueue))
@@ -242,30 +242,15 @@ class RecapFeature(Feature):
             do()
 
     def _ask_save(self, then: Callable[[], object]) -> None:
-        box = QMessageBox(self.context.window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Save the chat first"))
-        box.setText(tr("The chat has changes that are not in its file."))
-        box.setInformativeText(tr("Recaps are made of what is in the file, and written into it."))
-        save = box.addButton(tr("Save chat"), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(save)
-
         def saved() -> None:
             if not self.recaps.unsaved:
                 then()
 
-        save.clicked.connect(lambda: self._files.save(saved))
-        box.finished.connect(box.deleteLater)
-        box.open()
-
-    def _ask_cost(self, cost: object) -> None:
-        if not isinstance(cost, RecapCost):
-            return
-        more = tr("The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time.")
-        dialogs.ask_model(
-            self.context.window, cost.profile, cost.sentence, more, lambda yes: self.queue.agree(cost, agreed=yes)
-        )
+        dialogs.propose(
+            self.context.window, tr("Save the chat first"), tr("The chat has changes that are not in its file."),
+            tr("Save chat"), lambda yes: self._files.save(saved) if yes else None,
+            tr("Recaps are made of what is in the file, and written into it."),
+        )  # fmt: skip
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
@@ -295,7 +280,7 @@ class RecapFeature(Feature):
 
     def _show_queue(self) -> None:
         source = self.queue.source
-        self.pane.show_queue(self.recaps.queue, _short(source), source_title(source))
+        self.pane.show_queue(self.recaps.queue, short_source(source, tr("Stand-in")), source_title(source))
         self.context.actions_changed()
 
     def _look(self) -> None:
@@ -312,10 +297,3 @@ class RecapFeature(Feature):
             self.pane.messages.view.choose(message)
         generation = selection.generation
         self.recaps.look_at(generation.message if generation is not None else message)
-
-
-def _short(source: Source) -> str:
-    """Who writes, as short as a button needs it."""
-    if source.kind is AnswerKind.PROVIDER:
-        return shorten(source.profile, 18)
-    return {AnswerKind.STAND_IN: tr("Stand-in"), AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -45,12 +44,6 @@ class NoRecaps(StrEnum):
     NO_FILE = "no file"
     DEMO = "demo"
     PLAIN_TEXT = "plain text"
-
-
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    session: RecapSession
-    picture: RecapPicture
 
 
 class ChatRecaps(QObject):
@@ -184,27 +177,28 @@ class ChatRecaps(QObject):
         self._opening = True
         settings, room, by_itself = self.settings, self.room, self.by_itself
 
-        async def work() -> _Opened:
+        async def work() -> tuple[RecapSession, RecapPicture]:
             made = RecapSession.open(path, settings, counter=project.counter, context_size=room)
             if by_itself:
                 await opened(made)
-            return _Opened(made, picture(made))
+            return made, picture(made)
 
         self.work.start(work, done=partial(self._opened, path), failed=partial(self._not_opened, path))
 
-    def _opened(self, path: Path, made: _Opened) -> None:
+    def _opened(self, path: Path, made: tuple[RecapSession, RecapPicture]) -> None:
+        session, shown = made
         self._opening = False
         if path != self.path:
-            self.work.start(made.session.close, failed=self._failed)
+            self.work.start(session.close, failed=self._failed)
             self.follow()
             return
-        self.open = made.session
-        for problem in made.session.problems:
+        self.open = session
+        for problem in session.problems:
             self.told.emit(Notice(problem, "warning"))
-        self.queue = QueuePicture(made.session.queue)
-        self._take(made.picture)
-        left = len(made.session.queue.operations)
-        if left and self.by_itself and not made.session.queue.paused:
+        self.queue = QueuePicture(session.queue)
+        self._take(shown)
+        left = len(session.queue.operations)
+        if left and self.by_itself and not session.queue.paused:
             self.due.emit()
         elif left:
             steps = count(left, "step of recap work is", "steps of recap work are")
@@ -224,16 +218,11 @@ class ChatRecaps(QObject):
         """The chat's file was written by the window, or read again."""
         by_itself = self.by_itself
 
-        async def work() -> RecapPicture:
-            await follow(session, by_itself=by_itself)
-            return picture(session)
-
-        def done(made: RecapPicture) -> None:
-            self._take_of(session, made)
+        def done() -> None:
             if self.by_itself and not session.queue.is_idle:
                 self.due.emit()
 
-        self.work.start(work, done=done, failed=self._failed)
+        self._do(session, lambda: follow(session, by_itself=by_itself), done)
 
     def _close(self) -> None:
         session, self.open = self.open, None
@@ -251,45 +240,28 @@ class ChatRecaps(QObject):
     def edit(self, how: Callable[[RecapEdits], Awaitable[object]]) -> None:
         """Change recaps in the chat's file. What cannot be done is told."""
         session = self.open
-        if session is None:
-            return
-
-        async def work() -> RecapPicture:
-            await how(session.edits)
-            return picture(session)
-
-        self.work.start(work, done=partial(self._take_of, session), failed=self._failed)
+        if session is not None:
+            self._do(session, lambda: how(session.edits))
 
     def use_settings(self, settings: RecapSettings) -> None:
         """Keep these settings, and show the chat with them. The file is written only by what is done next."""
-        path, session = self.settings_path, self.open
+        path, session, room = self.settings_path, self.open, self.room
         self._settings = settings
-        room = self.room
 
-        async def work() -> RecapPicture | None:
+        async def keep() -> None:
             keep_recap_settings(path, settings)
-            if session is None:
-                return None
-            session.use(settings, model=session.context.model, context_size=room)
-            return picture(session)
+            if session is not None:
+                session.use(settings, model=session.context.model, context_size=room)
 
-        def done(made: RecapPicture | None) -> None:
-            if made is not None and session is not None:
-                self._take_of(session, made)
-                self.look_at(self._look)
-            self.changed.emit()
-
-        self.work.start(work, done=done, failed=self._failed)
+        if session is not None:
+            self._do(session, keep, self.changed.emit)
+        else:
+            self.work.start(keep, done=lambda _none: self.changed.emit(), failed=self._failed)
 
     def renew(self) -> None:
         """Look at the chat again."""
-        session = self.open
-        if session is not None:
-
-            async def work() -> RecapPicture:
-                return picture(session)
-
-            self.work.start(work, done=partial(self._take_of, session), failed=self._failed)
+        if self.open is not None:
+            self._do(self.open)
 
     def look_at(self, message: int | None) -> None:
         """Find out what the reply at this position is given; the newest wish counts."""
@@ -317,10 +289,26 @@ class ChatRecaps(QObject):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _take_of(self, session: RecapSession, made: RecapPicture) -> None:
-        if session is self.open:
-            self._take(made)
-            self.look_at(self._look)
+    def _do(
+        self,
+        session: RecapSession,
+        how: Callable[[], Awaitable[object]] | None = None,
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Do something with a chat's recaps, and show them as they are afterwards."""
+
+        async def work() -> RecapPicture:
+            if how is not None:
+                await how()
+            return picture(session)
+
+        def done(made: RecapPicture) -> None:
+            if session is self.open:
+                self._take(made)
+                self.look_at(self._look)
+            then()
+
+        self.work.start(work, done=done, failed=self._failed)
 
     def _take(self, made: RecapPicture) -> None:
         """Show the chat as it is now, and let the window's chat be what the file is."""

@@ -9,37 +9,35 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, RecapState, SceneRow
 from lorestudio.ui.features.recap.memory import NoRecaps
-from lorestudio.ui.features.recap.pages import MessagePage, Page, PromptPage, RunningPage
+from lorestudio.ui.features.recap.pages import MessagePage, PromptPage, RunningPage
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
-from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.work_pane import RecapText, WorkPane
+from lorestudio.ui.widgets.cells import Column, state_column
+from lorestudio.ui.widgets.layouts import small_button
+from lorestudio.ui.widgets.work_pane import RowsPage, WorkPane
 
 LOGGED: Final = 50
 _RETRY: Final = re.compile(r"^Retry [^:]*: ")
 
 _STATES: Final = {
-    "pending": ("Waits", "pause", "text_muted"),
-    "in_progress": ("Under way", "play", "accent"),
-    "retrying": ("Tries again", "reload", "warning"),
-    "completed": ("Done", "check", "good"),
-    "failed": ("Failed", "error", "error"),
-    "cancelled": ("Taken out", "slash", "text_muted"),
+    "pending": ("Waits", "pause", "text_muted", ""),
+    "in_progress": ("Under way", "play", "accent", ""),
+    "retrying": ("Tries again", "reload", "warning", ""),
+    "completed": ("Done", "check", "good", "text_muted"),
+    "failed": ("Failed", "error", "error", "error"),
+    "cancelled": ("Taken out", "slash", "text_muted", "text_muted"),
 }
+"""Words, glyph, its colour, and the colour of the words ("" for that of all text)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class QueueRow:
     stops_before: bool = False
 
 
-class QueuePage(Page):
+class QueuePage(RowsPage):
     """`removed` and `stopped_before` carry an operation's id, `hurried` and `emptied` nothing."""
 
     removed = Signal(str)
@@ -64,13 +62,7 @@ class QueuePage(Page):
 
     def __init__(self, theme: Theme) -> None:
         columns = (
-            Column(
-                "",
-                lambda row: tr(_STATES[row.state][0]),
-                icon=lambda row: _STATES[row.state][1:],
-                tone=_tone,
-                width=104,
-            ),
+            state_column("", lambda row: _STATES[row.state], 104),
             Column("Step", lambda row: row.words, tone=_tone, width=180),
             Column("", lambda row: shorten(row.remark, 200), tone=_tone),
         )
@@ -83,16 +75,18 @@ class QueuePage(Page):
             tr("Steps wait here and are done one at a time. What fails is tried again; nothing is lost at the end."),
             (("recap.run", tr("Make what is due")),),
         )
-        self.remove = self.small_button(tr("Take out"), tr("Take this step out, also while it is under way"))
-        self.stop_before = self.small_button(tr("Stop before it"), tr("Pause the queue when this step would begin"))
-        self.hurry = self.small_button(tr("Try again now"), tr("Do not wait for the next attempt"))
-        self.clear = self.small_button(tr("Empty the queue"), tr("Take all steps out"))
+        self.remove = self.row_button(
+            tr("Take out"), tr("Take this step out, also while it is under way"),
+            lambda row: self.removed.emit(row.key),
+        )  # fmt: skip
+        self.stop_before = self.row_button(
+            tr("Stop before it"), tr("Pause the queue when this step would begin"),
+            lambda row: self.stopped_before.emit(row.key),
+        )  # fmt: skip
+        self.hurry = small_button(self, tr("Try again now"), tr("Do not wait for the next attempt"), self.hurried)
+        self.clear = small_button(self, tr("Empty the queue"), tr("Take all steps out"), self.emptied)
         self.add_row(self.remove, self.stop_before, self.hurry, self.clear)
         self.below.addStretch(1)
-        self.remove.clicked.connect(lambda: self._with_row(lambda row: self.removed.emit(row.key)))
-        self.stop_before.clicked.connect(lambda: self._with_row(lambda row: self.stopped_before.emit(row.key)))
-        self.hurry.clicked.connect(self.hurried)
-        self.clear.clicked.connect(self.emptied)
         self.view.chosen.connect(lambda _row: self._show())
         self._second = QTimer(self)
         self._second.setInterval(1000)
@@ -117,23 +111,16 @@ class QueuePage(Page):
         self._keep_time()
         self._show()
 
-    def _with_row(self, do: Callable[[QueueRow], object]) -> None:
-        row = self.view.current
-        if isinstance(row, QueueRow):
-            do(row)
-
     def _show(self) -> None:
-        row, queue = self.view.current, self._queue
-        waits = isinstance(row, QueueRow) and row.waits
-        self.remove.setEnabled(waits)
-        self.stop_before.setEnabled(waits and isinstance(row, QueueRow) and row.state == "pending")
-        self.stop_before.setText(
-            tr("Do not stop") if isinstance(row, QueueRow) and row.stops_before else tr("Stop before it")
-        )
+        row: QueueRow | None = self.view.current
+        queue = self._queue
+        self.remove.setEnabled(row is not None and row.waits)
+        self.stop_before.setEnabled(row is not None and row.state == "pending")
+        stops = row is not None and row.stops_before
+        self.stop_before.setText(tr("Do not stop") if stops else tr("Stop before it"))
         self.hurry.setEnabled(queue.retry_at is not None)
         self.clear.setEnabled(bool(queue.left))
-        about_row = isinstance(row, QueueRow) and bool(row.remark)
-        self.say(f"{row.words}: {row.remark}" if about_row else queue_words(queue))
+        self.say(f"{row.words}: {row.remark}" if row is not None and row.remark else queue_words(queue))
 
     def _keep_time(self) -> None:
         if self._queue.retry_at is not None and self.isVisible():
@@ -176,14 +163,14 @@ def _remark(error: str | None, stops: bool) -> str:
 
 
 def _tone(row: QueueRow) -> str:
-    return "error" if row.state == "failed" else "" if row.waits else "text_muted"
+    return _STATES[row.state][3]
 
 
 def _when(ms: float) -> str:
     return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%H:%M:%S}" if ms else ""
 
 
-class ScenePage(Page):
+class ScenePage(RowsPage):
     """All signals carry the position of the message that ends the scene.
 
     `written` has a text with it, `turned` by how many versions to go on.
@@ -199,7 +186,7 @@ class ScenePage(Page):
     def __init__(self, theme: Theme) -> None:
         columns = (
             Column("Messages", lambda row: tr("#{first} to #{last}", first=row.where[0], last=row.where[1]), width=96),
-            Column("Recap", _state, icon=_icon, width=116),
+            state_column("Recap", _state, 116),
             Column("Version", lambda row: row.versions, numeric=True, width=58),
             Column("Scene", lambda row: shorten(row.name, 120)),
         )
@@ -211,42 +198,42 @@ class ScenePage(Page):
             tr("Set a break where a scene ends: choose that message in the chat and press D. Or have one looked for."),
             (("recap.search", tr("Look for a break")),),
         )
-        self.text = RecapText(tr("Recap of the scene"), self)
-        self.below.addWidget(self.text, 1)
-        self.text.left.connect(self.view.setFocus)
-        self.before = self.small_button(tr("‹ Version"), tr("Use the version before"))
-        self.after = self.small_button(tr("Version ›"), tr("Use the next version"))
-        self.make = self.small_button(tr("Make its recap"), tr("Ask for the recap of the scene, as another version"))
-        self.combine = self.small_button(tr("Into the running recap"), tr("Work its recap into the running recap"))
-        self.hide_break = self.small_button(tr("Remove the break"), tr("Take the break away; its recap is kept (D)"))
-        self.delete = self.small_button(tr("Delete scene…"), tr("Take out the break, its recap and what reaches to it"))
+        self.text = self.add_text(tr("Recap of the scene"))
+        self.before, self.after, self.make, self.combine, self.hide_break, self.delete = (
+            self.row_button(text, tip, act)
+            for text, tip, act in (
+                (tr("‹ Version"), tr("Use the version before"), lambda row: self.turned.emit(row.index, -1)),
+                (tr("Version ›"), tr("Use the next version"), lambda row: self.turned.emit(row.index, 1)),
+                (
+                    tr("Make its recap"), tr("Ask for the recap of the scene, as another version"),
+                    lambda row: self.wanted.emit(row.index),
+                ),
+                (
+                    tr("Into the running recap"), tr("Work its recap into the running recap"),
+                    lambda row: self.combined.emit(row.index),
+                ),
+                (
+                    tr("Remove the break"), tr("Take the break away; its recap is kept (D)"),
+                    lambda row: self.toggled.emit(row.index),
+                ),
+                (
+                    tr("Delete scene…"), tr("Take out the break, its recap and what reaches to it"),
+                    lambda row: self.deleted.emit(row.index),
+                ),
+            )
+        )  # fmt: skip
         self.add_row(self.before, self.after, self.make)
         self.add_row(self.combine, self.hide_break, self.delete)
         self.text.written.connect(lambda key, text: self.written.emit(int(key), text))
-        for button, act in (
-            (self.before, lambda row: self.turned.emit(row.index, -1)),
-            (self.after, lambda row: self.turned.emit(row.index, 1)),
-            (self.make, lambda row: self.wanted.emit(row.index)),
-            (self.combine, lambda row: self.combined.emit(row.index)),
-            (self.hide_break, lambda row: self.toggled.emit(row.index)),
-            (self.delete, lambda row: self.deleted.emit(row.index)),
-        ):
-            button.clicked.connect(lambda _on=False, act=act: self._with_row(act))
         self.view.chosen.connect(self._show)
         self._show(None)
 
     def show_picture(self, picture: RecapPicture | None) -> None:
         """Show the scenes of a chat."""
-        self.forget_others(picture, self.text)
+        self.forget_others(picture.path if picture is not None else None, self.text)
         self.model.set_rows(picture.scenes if picture is not None else ())
 
-    def _with_row(self, do: Callable[[SceneRow], object]) -> None:
-        row = self.view.current
-        if isinstance(row, SceneRow):
-            do(row)
-
-    def _show(self, row: object) -> None:
-        there = row if isinstance(row, SceneRow) else None
+    def _show(self, there: SceneRow | None) -> None:
         locked = there is not None and there.lock.locked
         number, _, total = there.versions.partition("/") if there is not None else ("", "", "")
         self.before.setEnabled(not locked and number.isdecimal() and int(number) > 1)
@@ -272,37 +259,30 @@ class ScenePage(Page):
         self.text.show_text(there.index, there.recap, editable=not locked, placeholder=placeholder)
 
 
-def _state(row: SceneRow) -> str:
+def _state(row: SceneRow) -> tuple[str, str, str, str]:
     if row.is_bookmark:
-        return tr("No recap yet")
-    return tr("In running") if row.lock.by_itself else tr("Locked") if row.lock.locked else tr("Recap")
+        return "No recap yet", "dash", "text_faint", ""
+    if row.lock.locked:
+        return "In running" if row.lock.by_itself else "Locked", "lock", "text_muted", ""
+    return "Recap", "check", "good", ""
 
-
-def _icon(row: SceneRow) -> tuple[str, str]:
-    if row.is_bookmark:
-        return "dash", "text_faint"
-    return ("lock", "text_muted") if row.lock.locked else ("check", "good")
-
-
-MENU: Final = ("recap.search", "recap.running", "", "recap.clear_queue", "recap.clear")
-"""The menu of the pane's last button; "" is a line."""
 
 _EMPTY: Final = {
     NoRecaps.NO_CHAT: (
-        "No chat open", "Recaps are kept in a chat's file. Open a chat first.", (("chat.open", "Open chat…"),),
+        "No chat open", "Recaps are kept in a chat's file. Open a chat first.", "chat.open", "Open chat…",
     ),
     NoRecaps.NO_FILE: (
         "The chat is in no file yet", "Recaps are kept in the chat's file. Save the chat first.",
-        (("chat.save", "Save chat"),),
+        "chat.save", "Save chat",
     ),
     NoRecaps.DEMO: (
         "The demo's files stay as they are",
         "Recaps are kept in the chat's file. Save the demo's chat as a file of your own; everything works with it.",
-        (("chat.save_as", "Save chat as…"),),
+        "chat.save_as", "Save chat as…",
     ),
     NoRecaps.PLAIN_TEXT: (
         "Plain text holds no recaps", "Save the chat as a SillyTavern chat (.jsonl); recaps are kept in that.",
-        (("chat.save_as", "Save chat as…"),),
+        "chat.save_as", "Save chat as…",
     ),
 }  # fmt: skip
 
@@ -314,9 +294,16 @@ class RecapPane(WorkPane):
     """
 
     seen = Signal()
+    menu = ("recap.search", "recap.running", "", "recap.clear_queue", "recap.clear")
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("recap", tr("Recap"), theme, "lines")
+        self._set_head(
+            ("recap.run", "recap.pause", "recap.resume", "recap.by_itself", "recap.settings"),
+            ("recap.run",),
+            tr("More about recaps"),
+            tr("Look for a break, make the running recap, empty the queue"),
+        )
         self.messages, self.scenes, self.running = MessagePage(theme), ScenePage(theme), RunningPage(theme)
         self.prompt, self.queue = PromptPage(theme), QueuePage(theme)
         self.tabs.setAccessibleName(tr("Parts of recap memory"))
@@ -335,28 +322,6 @@ class RecapPane(WorkPane):
         self.save.setText(tr("Save chat"))
         self.save.clicked.connect(lambda: self.wanted.emit("chat.save"))
 
-    def _make_head(self) -> QWidget:
-        head = QWidget(self)
-        column = QVBoxLayout(head)
-        column.setContentsMargins(8, 5, 8, 4)
-        column.setSpacing(3)
-        row = self._button_row(
-            ("recap.run", "recap.pause", "recap.resume", "recap.by_itself", "recap.settings"),
-            ("recap.run",),
-            tr("More about recaps"),
-            tr("Look for a break, make the running recap, empty the queue"),
-        )
-        row.addStretch(1)
-        row.addWidget(self.asked)
-        column.addLayout(row)
-        column.addWidget(self.state)
-        column.addWidget(self.progress)
-        return head
-
-    def use_actions(self, actions: Mapping[str, QAction]) -> None:
-        """Take the window's actions for the buttons."""
-        self._take_actions(actions, MENU)
-
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the first button."""
         if self._pages.currentWidget() is self.empty:
@@ -373,8 +338,8 @@ class RecapPane(WorkPane):
     ) -> None:
         """Show a chat's recaps, or why there are none."""
         if hindrance is not None:
-            title, text, buttons = _EMPTY[hindrance]
-            self.empty.say(tr(title), tr(text), tuple((name, tr(words)) for name, words in buttons))
+            title, text, name, words = _EMPTY[hindrance]
+            self.empty.say(tr(title), tr(text), ((name, tr(words)),))
         elif problem:
             self.empty.say(tr("The recaps cannot be read"), problem, (("again", tr("Try again")),))
         elif picture is None:
@@ -417,9 +382,7 @@ class RecapPane(WorkPane):
         self.progress.setRange(0, max(queue.done + queue.left, 1))
         self.progress.setValue(queue.done)
         self.progress.setAccessibleDescription(queue_words(queue))
-        self.asked.setText(asked)
-        self.asked.setAccessibleName(tr("Recaps are written by: {who}", who=spoken))
-        self.asked.setToolTip(tr("{who}. Chosen for the runs of this chat as well.", who=spoken))
+        self._say_asked(asked, tr("Recaps are written by: {who}", who=spoken), spoken)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody looks."""

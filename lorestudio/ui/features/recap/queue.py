@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -16,7 +16,8 @@ from lorestudio.systems.recap.overview import QueuePicture
 from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.ui.features.recap.memory import ChatRecaps
-from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr, with_full_stop
+from lorestudio.ui.widgets.dialogs import ModelCost
 
 PICTURE_SECONDS: Final = 0.5
 """While the queue works, the rows are made anew at most this often."""
@@ -25,25 +26,19 @@ Enqueue = Callable[[RecapSession], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class RecapCost:
-    """What a person has to agree to before the queue is worked through with a provider."""
-
-    profile: str
-    sentence: str
-    session: RecapSession
-    take_back: Callable[[], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
 class _Begun:
-    """What is to be worked through: nothing, something at a cost, or something."""
+    """What is to be worked through: nothing, something that a person has to agree to first, or something.
+
+    `take_back` undoes what was queued, where the person does not agree to the `cost`.
+    """
 
     queue: QueuePicture
-    cost: RecapCost | None = None
+    cost: str = ""
+    take_back: Callable[[], Coroutine[None, None, None]] | None = None
 
 
 class RecapQueue(QObject):
-    """At most one run at a time. `cost_known` carries a `RecapCost` that `agree` answers; `changed` follows the queue.
+    """At most one run at a time. `cost_known` carries a `ModelCost`; `changed` follows the queue.
 
     Questions to the person go through the session's own signals.
     """
@@ -80,14 +75,10 @@ class RecapQueue(QObject):
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
-    def begin(self, enqueue: Enqueue | None = None) -> None:
-        """Queue something, or only go on with what is queued, and work on it."""
-        self._begin(enqueue, asked=True)
-
     def begin_by_itself(self) -> None:
         """Go on with what was queued by itself; what costs something waits for the person."""
         if not self.working:
-            self._begin(None, asked=False)
+            self.begin(asked=False)
 
     def pause(self) -> None:
         """Begin nothing further."""
@@ -122,20 +113,17 @@ class RecapQueue(QObject):
 
         self._change(lambda session: session.clear_all(), done)
 
-    def agree(self, cost: RecapCost, agreed: bool) -> None:
+    def _answer(self, session: RecapSession, begun: _Begun, agreed: bool) -> None:
         """The person has seen what it costs."""
-        if agreed and cost.session is self._recaps.open:
-            self._work(cost.session)
-            return
-
-        async def back() -> None:
-            await cost.take_back()
-
-        self._recaps.work.start(back, done=lambda _none: self._show_state(cost.session), failed=self._failed)
+        if agreed and session is self._recaps.open:
+            self._work(session)
+        elif begun.take_back is not None:
+            self._recaps.work.start(begun.take_back, done=lambda _none: self._show_state(session), failed=self._failed)
 
     # ---- beginning --------------------------------------------------------------------------------------------------
 
-    def _begin(self, enqueue: Enqueue | None, *, asked: bool) -> None:
+    def begin(self, enqueue: Enqueue | None = None, *, asked: bool = True) -> None:
+        """Queue something, or only go on with what is queued, and work on it."""
         session, recaps = self._recaps.open, self._recaps
         if session is None:
             return
@@ -183,8 +171,7 @@ class RecapQueue(QObject):
                         finally:
                             session.release()
 
-                    cost = RecapCost(source.profile, estimate.sentence, session, take_back)
-                    return _Begun(QueuePicture(session.queue), cost)
+                    return _Begun(QueuePicture(session.queue), estimate.sentence, take_back)
         except Exception:
             await session.restore(before)
             raise
@@ -198,11 +185,15 @@ class RecapQueue(QObject):
         self._recaps.renew()
         self.changed.emit()
         state = begun.queue.state
-        if begun.cost is not None and asked:
-            self.cost_known.emit(begun.cost)
-        elif begun.cost is not None:
-            self.agree(begun.cost, agreed=False)
-            text = tr("Recaps are due. {cost} It begins when you say so.", cost=begun.cost.sentence)
+        if begun.cost and asked:
+            more = tr(
+                "The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time."
+            )
+            answered = partial(self._answer, session, begun)
+            self.cost_known.emit(ModelCost(self._source.profile, begun.cost, more, answered))
+        elif begun.cost:
+            self._answer(session, begun, agreed=False)
+            text = tr("Recaps are due. {cost} It begins when you say so.", cost=begun.cost)
             self._tell(Notice(text, actions=("recap.resume", "pane.recap"), key="recap"))
         elif not state.is_idle and not state.paused:
             self._work(session)
@@ -281,7 +272,7 @@ class RecapQueue(QObject):
             steps = count(len(failed), "step", "steps")
             text = tr(
                 "{steps} of recap work failed: {what}: {why} What failed was taken from the queue; “Make what is due” "
-                "asks for it again.", steps=steps, what=failed[0].words, why=_sentence(failed[0].summary),
+                "asks for it again.", steps=steps, what=failed[0].words, why=with_full_stop(failed[0].summary),
             )  # fmt: skip
             details = "\n".join(f"{item.words}: {item.summary}" for item in failed)
             self._tell(Notice(text, "error", details, ("recap.run", "profiles.edit"), "recap"))
@@ -292,7 +283,9 @@ class RecapQueue(QObject):
     def _broke(self, session: RecapSession, error: Exception) -> None:
         self._working = None
         self._show_state(session)
-        text = tr("The work on recaps stopped: {why} Nothing is lost; it can go on.", why=_sentence(sentence_of(error)))
+        text = tr(
+            "The work on recaps stopped: {why} Nothing is lost; it can go on.", why=with_full_stop(sentence_of(error))
+        )
         self._tell(Notice(text, "error", actions=("recap.resume",), key="recap"))
 
     def _change(self, how: Enqueue, then: Callable[[], object] | None = None) -> None:
@@ -336,8 +329,3 @@ class RecapQueue(QObject):
 
     def _tell(self, notice: Notice) -> None:
         self._recaps.told.emit(notice)
-
-
-def _sentence(text: str) -> str:
-    short = shorten(text, 240)
-    return short if short.endswith((".", "!", "?", "…")) else f"{short}."

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
-
-from PySide6.QtGui import QGuiApplication
+from typing import TypeVar
 
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.studio.report.formats import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.trace.text import as_text
-from lorestudio.ui.features.reports.dialog import Made, ReportDialog, ReportWish, ScenarioDialog
+from lorestudio.ui.features.reports.dialog import Made, PreviewDialog, ReportDialog, ReportWish, ScenarioDialog
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Feature
-from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, tr
+
+Dialog = TypeVar("Dialog", bound=PreviewDialog)
 
 
 class ReportsFeature(Feature):
@@ -53,8 +53,7 @@ class ReportsFeature(Feature):
         session, generation = self.context.session, self.context.selection.generation
         trace, project = session.runs.trace(generation), session.project
         if trace is not None and project is not None:
-            QGuiApplication.clipboard().setText(as_text(trace, project.index))
-            self.context.flash(tr("The run was copied as text."))
+            self.context.copy(as_text(trace, project.index), tr("The run was copied as text."))
 
     def copy_redacted(self) -> None:
         """A report of the reply without the person's words, as Markdown."""
@@ -67,16 +66,13 @@ class ReportsFeature(Feature):
             source = gather(project, {generation: trace}, generation)
             return report_text(without_words(source), Format.MARKDOWN)
 
+        said = tr("A redacted report was copied: names and texts are replaced, numbers and reasons stay.")
         session.jobs.start(
             tr("Making a report"),
             lambda _report: work(),
-            done=self._copied_redacted,
-            failed=self._failed,
+            done=lambda text: self.context.copy(text, said),
+            failed=self.context.failing("export"),
         )
-
-    def _copied_redacted(self, text: str) -> None:
-        QGuiApplication.clipboard().setText(text)
-        self.context.flash(tr("A redacted report was copied: names and texts are replaced, numbers and reasons stay."))
 
     # ---- saving -----------------------------------------------------------------------------------------------------
 
@@ -96,9 +92,7 @@ class ReportsFeature(Feature):
 
         name = f"{project.name} {generation.message}"
         dialog = ReportDialog(session.jobs, make, name, self.context.window, redacted=redacted)
-        dialog.saved.connect(self._saved)
-        dialog.open()
-        return dialog
+        return self._opened(dialog)
 
     def save_scenario(self) -> ScenarioDialog | None:
         """Show the chosen turn as a scenario, and save it where the person says."""
@@ -119,12 +113,9 @@ class ReportsFeature(Feature):
 
         name = f"{runs.project.name} {generation.message}"
         dialog = ScenarioDialog(session.jobs, make, name, self.context.window)
-        dialog.saved.connect(self._saved)
+        return self._opened(dialog)
+
+    def _opened(self, dialog: Dialog) -> Dialog:
+        dialog.saved.connect(lambda path: self.context.flash(tr("{name} was saved.", name=path.name)))
         dialog.open()
         return dialog
-
-    def _saved(self, path: Path) -> None:
-        self.context.flash(tr("{name} was saved.", name=path.name))
-
-    def _failed(self, error: Exception) -> None:
-        self.context.say(Notice(sentence_of(error), "error", key="export"))

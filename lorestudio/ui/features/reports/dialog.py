@@ -15,27 +15,15 @@ from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QStackedWidget,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPushButton, QTextBrowser, QWidget
 
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.report.formats import Format
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import column, combo, label, named, row, stack, text_view
 
 LONGEST_PAGE: Final = 80_000
 """Characters of a page that are laid out at once without a pause that is felt."""
@@ -80,7 +68,6 @@ class Made:
 
     data: bytes
     remarks: tuple[str, ...] = ()
-    tone: str = "neutral"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,77 +84,50 @@ class PreviewDialog(QDialog):
 
     saved = Signal(Path)
 
-    def __init__(self, jobs: Jobs, title: str, intro: str, parent: QWidget) -> None:
+    def __init__(self, jobs: Jobs, title: str, intro: str, name: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._name = name
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.resize(760, 560)
-        self._jobs, self._asked, self._made = jobs, 0, Made(b"")
-        self._working = False
+        self._jobs, self._newest = jobs, Newest(jobs)
+        self.made = Made(b"")
+        """What would be written now; empty while it is made."""
         self._all_shown = True
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
-        words = QLabel(intro, self)
-        words.setWordWrap(True)
-        column.addWidget(words)
-        self.fields = QHBoxLayout()
-        self.fields.setSpacing(10)
-        column.addLayout(self.fields)
-        self.remark = QLabel(self)
-        self.remark.setWordWrap(True)
-        self.remark.setProperty("kind", "muted")
-        column.addWidget(self.remark)
-        self.text = QPlainTextEdit(self)
-        self.text.setReadOnly(True)
-        self.text.setFont(fixed_font(self.font().pointSizeF()))
-        self.text.setAccessibleName(tr("What would be written"))
-        self.page = QTextBrowser(self)
-        self.page.setOpenLinks(False)
+        self.fields = row(spacing=10)
+        self.remark = label(self, kind="muted")
+        font = fixed_font(self.font().pointSizeF())
+        self.text = text_view(self, tr("What would be written"), font=font)
+        self.page = named(QTextBrowser(self, openLinks=False), tr("What would be written, as it reads"))
         self.page.document().setDefaultStyleSheet(STYLE)
-        self.page.setAccessibleName(tr("What would be written, as it reads"))
         self.written = QCheckBox(tr("Show the file's own text"), self)
         self.written.toggled.connect(lambda _on: self._show_text())
         self.written.hide()
-        self._views = QStackedWidget(self)
-        self._views.addWidget(self.text)
-        self._views.addWidget(self.page)
-        column.addWidget(self._views, 1)
-        column.addWidget(self.written)
+        self._views = stack(self.text, self.page)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.save_button = QPushButton(tr("Save…"), self)
-        self.save_button.setProperty("kind", "primary")
-        self.save_button.setDefault(True)
-        self.copy_button = QPushButton(tr("Copy"), self)
-        self.copy_button.setAccessibleName(tr("Copy the text"))
+        self.save_button = named(QPushButton(tr("Save…"), self, default=True), "", kind="primary")
+        self.copy_button = named(QPushButton(tr("Copy"), self), tr("Copy the text"))
         self.buttons.addButton(self.save_button, QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.addButton(self.copy_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.rejected.connect(self.reject)
         self.save_button.clicked.connect(self.ask_where)
         self.copy_button.clicked.connect(self._copy)
-        column.addWidget(self.buttons)
+        column(
+            label(self, intro), self.fields, self.remark, (self._views, 1), self.written, self.buttons, of=self,
+            spacing=8,
+        )  # fmt: skip
         self._enable(False)
-
-    @property
-    def data(self) -> bytes:
-        """What would be written now; empty while it is made."""
-        return self._made.data
 
     def file_name(self) -> str:
         """The name that is offered."""
-        raise NotImplementedError
+        return self._name
 
     def begin(self, work: Callable[[], Made]) -> None:
         """Make the text anew, off the GUI thread."""
-        self._asked += 1
-        self._made = Made(b"")
+        self.made = Made(b"")
         self._enable(False)
         self.remark.setText(tr("Making it…"))
-        self._jobs.start(
-            self.windowTitle(),
-            lambda _report: work(),
-            done=partial(self._shown, self._asked),
-            failed=partial(self._failed, self._asked),
-        )
+        self._newest.start(self.windowTitle(), lambda _job: work(), done=self._shown, failed=self._failed)
 
     def ask_where(self) -> None:
         """Ask for the file."""
@@ -176,7 +136,7 @@ class PreviewDialog(QDialog):
 
     def write(self, path: Path) -> None:
         """Write what is shown to this file, off the GUI thread; the dialog closes once that is done."""
-        data = self._made.data
+        data = self.made.data
         if not data:
             return
         self._enable(False)
@@ -184,16 +144,14 @@ class PreviewDialog(QDialog):
             tr("Saving {name}", name=path.name),
             lambda _report: write_bytes(path, data),
             done=lambda _none: self._written(path),
-            failed=partial(self._failed, self._asked),
+            failed=self._failed,
             owner=self,
         )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _shown(self, asked: int, made: Made) -> None:
-        if asked != self._asked:
-            return
-        self._made = made
+    def _shown(self, made: Made) -> None:
+        self.made = made
         text = made.data.decode("utf-8", "replace")
         self.text.setPlainText(text[:LONGEST_PREVIEW])
         self._show_text()
@@ -206,28 +164,27 @@ class PreviewDialog(QDialog):
 
     def _show_text(self) -> None:
         """A page is shown as it reads, without its pictures, or as it is written; everything else as it is written."""
-        is_page = self._made.data.startswith(b"<!DOCTYPE html>")
+        is_page = self.made.data.startswith(b"<!DOCTYPE html>")
         self.written.setVisible(is_page)
         as_page = is_page and not self.written.isChecked()
         self._all_shown = True
         if as_page:
-            text = self._made.data.decode("utf-8", "replace")
+            text = self.made.data.decode("utf-8", "replace")
             shown, self._all_shown = preview_html(text)
             self.page.setHtml(shown)
         self._views.setCurrentWidget(self.page if as_page else self.text)
 
-    def _failed(self, asked: int, error: Exception) -> None:
+    def _failed(self, error: Exception) -> None:
         logger.error("%s: %s", self.windowTitle(), error, exc_info=error)
-        if asked == self._asked:
-            self.remark.setText(sentence_of(error))
-            self._enable(bool(self._made.data))
+        self.remark.setText(sentence_of(error))
+        self._enable(bool(self.made.data))
 
     def _written(self, path: Path) -> None:
         self.saved.emit(path)
         self.accept()
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._made.data.decode("utf-8", "replace"))
+        QGuiApplication.clipboard().setText(self.made.data.decode("utf-8", "replace"))
 
     def _enable(self, ready: bool) -> None:
         self.save_button.setEnabled(ready)
@@ -244,23 +201,19 @@ class ReportDialog(PreviewDialog):
             "A report says what the pipeline did and why, in one file that needs nothing else. A redacted one is safe "
             "to post: names, keys and texts are replaced, numbers and reasons stay."
         )
-        super().__init__(jobs, tr("Save a report"), intro, parent)
-        self._make, self._name = make, name
-        self.scope = QComboBox(self)
-        self.scope.setAccessibleName(tr("What the report is about"))
-        self.scope.addItems([tr("This reply"), tr("The whole chat")])
-        self.redacted = QCheckBox(tr("Redacted"), self)
-        self.redacted.setToolTip(tr("Replace names, keys and texts; keep numbers and reasons"))
+        super().__init__(jobs, tr("Save a report"), intro, name, parent)
+        self._make = make
+        scopes = {False: tr("This reply"), True: tr("The whole chat")}
+        self.scope = combo(self, tr("What the report is about"), scopes)
+        tip = tr("Replace names, keys and texts; keep numbers and reasons")
+        self.redacted = named(QCheckBox(tr("Redacted"), self), "", tip)
         self.redacted.setChecked(redacted)
-        self.format = QComboBox(self)
-        self.format.setAccessibleName(tr("Format"))
-        for wanted, title in FORMAT_NAMES.items():
-            self.format.addItem(tr(title), wanted.value)
+        self.format = combo(self, tr("Format"), {each.value: tr(title) for each, title in FORMAT_NAMES.items()})
         for widget in (self.scope, self.format, self.redacted):
             self.fields.addWidget(widget)
         self.fields.addStretch(1)
-        self.scope.currentIndexChanged.connect(lambda _place: self.refresh())
-        self.format.currentIndexChanged.connect(lambda _place: self.refresh())
+        for box in (self.scope, self.format):
+            box.currentIndexChanged.connect(lambda _place: self.refresh())
         self.redacted.toggled.connect(lambda _on: self.refresh())
         self.refresh()
 
@@ -287,10 +240,5 @@ class ScenarioDialog(PreviewDialog):
             "A scenario holds the notes, the chat up to this reply, settings, seed and the model's answers; "
             "“lorestudio run” decides the same again. It holds your texts: to post something, make a redacted report."
         )
-        super().__init__(jobs, tr("Save as scenario"), intro, parent)
-        self._name = name
+        super().__init__(jobs, tr("Save as scenario"), intro, f"{name}.json", parent)
         self.begin(make)
-
-    def file_name(self) -> str:
-        """After the chat and the message."""
-        return f"{self._name}.json"

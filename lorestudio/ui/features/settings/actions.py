@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QMenu, QToolButton
 
 from lorestudio.domain.resources import resource
@@ -30,8 +29,8 @@ from lorestudio.ui.features.settings.profiles import (
 )
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, sentence_of, shorten, tr
-from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.shell.words import Notice, shorten, tr
+from lorestudio.ui.widgets.picker import Choice
 
 MENU: Final = (
     "settings.save_profile", "settings.choose_profile", "settings.profiles", "", "settings.export", "settings.import",
@@ -129,11 +128,8 @@ class SettingsFeature(Feature):
             text = tr("There is no settings profile yet. Save the settings in use as one first.")
             self.context.say(Notice(text, actions=("settings.save_profile",), key="settings"))
             return
-        picker = Picker(
-            self.context.theme, tr("Choose a settings profile"), tr("Type a few letters"), items, self.context.window
-        )
-        picker.picked.connect(lambda name: self.profiles.choose(str(name)))
-        picker.open_over(self.context.window)
+        letters = tr("Type a few letters")
+        self.context.pick(tr("Choose a settings profile"), letters, items, lambda name: self.profiles.choose(str(name)))
 
     def show_profiles(self) -> None:
         """Show the profiles to use, rename, delete and compare."""
@@ -147,14 +143,9 @@ class SettingsFeature(Feature):
         if project is None:
             return
         context, session = self.context, self._session
-        known = (
-            session.parts.on_disk.settings
-            if session.parts.on_disk is not None and project.settings_path is not None
-            else None
-        )
-        changed = None
-        if known is not None:
-            changed = frozenset(each.declaration.alias for each in differences(known, project.settings))
+        known, changed = session.parts.on_disk, None
+        if known is not None and project.settings_path is not None:
+            changed = frozenset(each.declaration.alias for each in differences(known.settings, project.settings))
         dialog = ExportDialog(
             context.theme,
             session.jobs,
@@ -180,8 +171,7 @@ class SettingsFeature(Feature):
         project = self._project
         if project is not None:
             changes = differences(DeepLoreSettings(), project.settings)
-            QGuiApplication.clipboard().setText(changes_list(changes))
-            self.context.flash(tr("{amount} changed settings were copied.", amount=len(changes)))
+            self.context.copy(changes_list(changes), tr("{amount} changed settings were copied.", amount=len(changes)))
 
     def write_state(self) -> None:
         """Show what would be written into the chat's file."""
@@ -226,7 +216,7 @@ class SettingsFeature(Feature):
                 tr("Reading {name}…", name=path.name),
                 lambda _report: load_chat(path),
                 done=self._session.parts.header_saved,
-                failed=lambda error: self.context.say(Notice(sentence_of(error), "warning", key="settings")),
+                failed=self.context.failing("settings", "warning"),
             )
         name = copy.name if isinstance(copy, Path) else ""
         self.context.say(Notice(tr("The chat file was written. As it was: {name}", name=name), "good", key="settings"))

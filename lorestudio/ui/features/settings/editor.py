@@ -1,71 +1,21 @@
-"""All about the chosen setting, with its field: help, range, default, stages, warnings, and a trial's result.
-
-What differs between two runs of a reply, in short lines. Qt is not needed here.
-"""
+"""All about the chosen setting, with its field: help, range, default, stages, warnings, and a trial's result."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import same
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.settings import SettingWarning
-from lorestudio.trace.diff import EntryChange, TraceDiff
-from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.layouts import button, column, label, paint_as, row, small_button, tight
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
-
-MOST_NAMES: Final = 6
-
-
-def diff_lines(diff: TraceDiff) -> list[str]:
-    """The tokens first, then who enters, leaves, moves, and takes more or less room."""
-    before, after = diff.tokens
-    tokens = count(after, "token", "tokens")
-    if not diff and diff.before.prompt != diff.after.prompt:
-        return [
-            tr("The same entries go in, {tokens}, but the text around them or their place is another.", tokens=tokens)
-        ]
-    if not diff:
-        return [tr("No difference: the same entries go in, {tokens}.", tokens=tokens)]
-    lines = [
-        tr("{before} → {after} in the prompt", before=number(before), after=tokens)
-        if before != after
-        else tr("{tokens} in the prompt, as before", tokens=tokens)
-    ]
-    for words, changes in (
-        ("+ Enters: {titles}", diff.entered),
-        ("− Leaves: {titles}", diff.left),
-        ("↕ Moves: {titles}", diff.moved),
-        ("~ Another length: {titles}", diff.resized),
-        ("~ Another text: {titles}", diff.rewritten),
-    ):
-        if changes:
-            lines.append(tr(words, titles=titles(changes)))
-    return lines
-
-
-def titles(changes: Sequence[EntryChange]) -> str:
-    """The first titles, and how many more there are."""
-    shown = ", ".join(change.title for change in changes[:MOST_NAMES])
-    more = len(changes) - MOST_NAMES
-    return tr("{titles} and {more}", titles=shown, more=count(more, "other", "others")) if more > 0 else shown
 
 
 class SettingEditor(QWidget):
@@ -80,9 +30,10 @@ class SettingEditor(QWidget):
     stage_wanted = Signal(str)
     left = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, hint: str, parent: QWidget | None = None) -> None:
+        """`hint` is what is said while no setting is chosen."""
         super().__init__(parent)
-        self._theme = theme
+        self._hint = hint
         self.declaration: Declaration | None = None
         self.field: SettingField | None = None
         self._trial = False
@@ -90,78 +41,45 @@ class SettingEditor(QWidget):
         self.say_nothing()
 
     def _build(self) -> None:
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        self._area = QScrollArea(self)
-        self._area.setWidgetResizable(True)
+        self._area = QScrollArea(self, widgetResizable=True)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         page = QWidget(self._area)
         page.setObjectName("FormPage")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(10, 8, 10, 8)
-        column.setSpacing(6)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        self.title, self.key, self.help, self.range, self.stages, self.against = (QLabel(page) for _ in range(6))
-        self.title.setProperty("kind", "title")
-        self.key.setProperty("kind", "small")
-        self.key.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.range.setProperty("kind", "small")
-        self.stages.setProperty("kind", "small")
+        self.title, self.key = label(page, kind="title"), label(page, kind="small", wrap=False, selectable=True)
+        self.help, self.range, self.stages, self.against = (label(page, kind=k) for k in ("", "small", "small", ""))
         self.against.setObjectName("FormProblems")
         self.stages.setTextFormat(Qt.TextFormat.RichText)
         self.stages.setTextInteractionFlags(
             Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
         self.stages.linkActivated.connect(self.stage_wanted)
-        for label in (self.title, self.help, self.range, self.stages, self.against):
-            label.setWordWrap(True)
-        head.addWidget(self.title, 1)
+        self.reset = small_button(page, tr("Reset"), clicked=self._reset)
+        head = row((self.title, 1), spacing=8)
         head.addWidget(self.key, 0, Qt.AlignmentFlag.AlignBaseline)
-        column.addLayout(head)
-        self._place = QVBoxLayout()
-        column.addLayout(self._place)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        self.reset = QPushButton(tr("Reset"), page)
-        self.reset.setProperty("kind", "small")
-        self.reset.clicked.connect(self._reset)
-        line.addWidget(self.range, 1)
+        line = row((self.range, 1), spacing=8)
         line.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(line)
-        column.addWidget(self.help)
-        column.addWidget(self.against)
-        column.addWidget(self.stages)
-        column.addStretch(1)
+        self._place = QVBoxLayout()
+        column(
+            head, self._place, line, self.help, self.against, self.stages, 1, of=page, spacing=6, margins=(10, 8, 10, 8)
+        )
         self._area.setWidget(page)
-        whole.addWidget(self._area, 1)
-        whole.addWidget(self._make_bar())
+        tight((self._area, 1), self._make_bar(), of=self)
 
     def _make_bar(self) -> QWidget:
         self.bar = QFrame(self)
         self.bar.setObjectName("Bar")
         self.bar.setProperty("tone", "neutral")
-        row = QHBoxLayout(self.bar)
-        row.setContentsMargins(10, 6, 8, 6)
-        row.setSpacing(8)
-        self.result = QLabel(self.bar)
-        self.result.setWordWrap(True)
+        self.result = label(self.bar)
         self.result.setTextFormat(Qt.TextFormat.PlainText)
         self.result.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.result.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.keep = QPushButton(tr("Keep"), self.bar)
-        self.keep.setProperty("kind", "primary")
-        self.keep.setToolTip(
-            tr("Take the value and replay the chat; it can be undone (Enter, or by leaving the field)")
-        )
-        self.keep.clicked.connect(self.kept)
-        self.back = QPushButton(tr("Back"), self.bar)
-        self.back.setToolTip(tr("Give the value up (Esc)"))
-        self.back.clicked.connect(self.given_up)
-        row.addWidget(self.result, 1)
-        for button in (self.keep, self.back):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        tip = tr("Take the value and replay the chat; it can be undone (Enter, or by leaving the field)")
+        self.keep = button(self.bar, tr("Keep"), self.kept, kind="primary", tip=tip)
+        self.back = button(self.bar, tr("Back"), self.given_up, tip=tr("Give the value up (Esc)"))
+        line = row((self.result, 1), spacing=8, margins=(10, 6, 8, 6))
+        for each in (self.keep, self.back):
+            line.addWidget(each, 0, Qt.AlignmentFlag.AlignTop)
+        self.bar.setLayout(line)
         return self.bar
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
@@ -171,10 +89,10 @@ class SettingEditor(QWidget):
         self.declaration = None
         self._drop_field()
         self.title.setText(tr("No setting chosen"))
-        self.help.setText(tr("Choose one above. Moving it shows at once what it would do to the reply you look at."))
+        self.help.setText(self._hint)
         self.key.clear()
-        for label in (self.range, self.stages, self.against, self.reset):
-            label.hide()
+        for part in (self.range, self.stages, self.against, self.reset):
+            part.hide()
         self.show_result("", pending=False)
 
     def show_setting(
@@ -190,7 +108,7 @@ class SettingEditor(QWidget):
             self._place.addWidget(self.field)
             self.title.setText(tr(declaration.title))
             self.key.setText(declaration.alias)
-            self.key.setToolTip(tr("What DeepLore calls it: {key}", key=declaration.alias))
+            self.key.setToolTip(tr("What it is called in files: {key}", key=declaration.alias))
             self.help.setText(tr(declaration.help))
             self.stages.setText(_stages(declaration))
             self.setAccessibleName(tr(declaration.label))
@@ -218,12 +136,10 @@ class SettingEditor(QWidget):
         self.result.setText(text)
         self.bar.setVisible(bool(text))
         self.bar.setAccessibleName(text)
-        for button in (self.keep, self.back):
-            button.setVisible(pending)
+        for each in (self.keep, self.back):
+            each.setVisible(pending)
         if self.bar.property("tone") != tone:
-            self.bar.setProperty("tone", tone)
-            self.bar.style().unpolish(self.bar)
-            self.bar.style().polish(self.bar)
+            paint_as(self.bar, "tone", tone)
 
     def focus_field(self) -> None:
         """Give the keyboard to the field."""

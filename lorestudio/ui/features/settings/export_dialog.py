@@ -5,25 +5,14 @@ What an export says: the text for each target, and what does not go along. Qt is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QSettings, QTimer, Signal
+from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QFormLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 
 from lorestudio.exchange import json_file
 from lorestudio.exchange.settings_files import (
@@ -41,12 +30,14 @@ from lorestudio.settings.differences import SettingChange, differences
 from lorestudio.settings.files import json_bytes
 from lorestudio.settings.store import new_document
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Jobs, Newest
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_table, setting_rows
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, text_view
 
 
 class ExportTarget(StrEnum):
@@ -125,75 +116,39 @@ class ExportDialog(QDialog):
         self._changed_here, self._fixed = changed_here, tuple(fixed)
         self._changes: tuple[SettingChange, ...] = ()
         self._merge: Merge | None = None
-        self._number = 0
+        self._newest = Newest(jobs)
         self.bar = MessageBar(theme, self)
-        self.target = QComboBox(self)
-        self.place = QLineEdit(self)
-        self.choose_place = QPushButton(tr("Choose…"), self)
+        self.bar.closed.connect(self.bar.hide)
+        self.target = combo(self, tr("Where to"), {target: tr(title) for target, title in _TARGETS.items()})
+        self.place = named(QLineEdit(str(remembered.value(FOLDER_KEY, "")), self), tr("SillyTavern's settings.json"))
+        self.place.setPlaceholderText(tr("…/SillyTavern/data/default-user/settings.json"))
+        self.choose_place = button(self, tr("Choose…"), self._ask_place)
         self.model = change_table(("Setting", "There", "Here"), self)
         self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
-        self.preview = QPlainTextEdit(self)
-        self.losses = QLabel(self)
-        self.copy = QPushButton(tr("Copy"), self)
-        self.save = QPushButton(tr("Save as…"), self)
-        self.write = QPushButton(tr("Write into settings.json"), self)
-        self.close_button = QPushButton(tr("Close"), self)
-        self._delay = QTimer(self)
-        self._build()
-        self._show_target()
-
-    def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
-        self.bar.closed.connect(self.bar.hide)
-        column.addWidget(self.bar)
-        form = QFormLayout()
-        for target, title in _TARGETS.items():
-            self.target.addItem(tr(title), target)
-        self.target.setAccessibleName(tr("Where to"))
+        font = fixed_font(self.font().pointSizeF())
+        self.preview = text_view(self, tr("What would be written"), font=font, object_name="Diff")
+        self.losses = label(self, kind="small")
+        self.copy = button(self, tr("Copy"), self._copy)
+        self.save = button(self, tr("Save as…"), self._ask_file)
+        self.write = button(self, tr("Write into settings.json"), self._write, kind="primary")
+        self.close_button = button(self, tr("Close"), self.reject)
+        self._delay = later(self, self._look, 150)
+        form, line = QFormLayout(), row((self.place, 1), self.choose_place)
         form.addRow(tr("To"), self.target)
-        line = QHBoxLayout()
-        self.place.setAccessibleName(tr("SillyTavern's settings.json"))
-        self.place.setPlaceholderText(tr("…/SillyTavern/data/default-user/settings.json"))
-        self.place.setText(str(self._remembered.value(FOLDER_KEY, "")))
-        line.addWidget(self.place, 1)
-        line.addWidget(self.choose_place)
         form.addRow(tr("File"), line)
         self._file_label = form.labelForField(line)
-        column.addLayout(form)
-        column.addWidget(self.list, 3)
-        self.preview.setReadOnly(True)
-        self.preview.setObjectName("Diff")
-        self.preview.setFont(fixed_font(self.font().pointSizeF()))
-        self.preview.setAccessibleName(tr("What would be written"))
-        column.addWidget(self.preview, 2)
-        self.losses.setWordWrap(True)
-        self.losses.setProperty("kind", "small")
-        column.addWidget(self.losses)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        self.write.setProperty("kind", "primary")
-        for button in (self.copy, self.save, self.write, self.close_button):
-            button.setAutoDefault(False)
-            row.addWidget(button)
-        column.addLayout(row)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(150)
-        self._delay.timeout.connect(self._look)
+        ends = row(1, self.copy, self.save, self.write, self.close_button)
+        column(self.bar, form, (self.list, 3), (self.preview, 2), self.losses, ends, of=self, spacing=8)
         self.target.currentIndexChanged.connect(lambda _place: self._show_target())
         self.place.textChanged.connect(lambda _text: self._delay.start())
-        self.choose_place.clicked.connect(self._ask_place)
         self.model.ticked.connect(self._show_preview)
-        self.copy.clicked.connect(self._copy)
-        self.save.clicked.connect(self._ask_file)
-        self.write.clicked.connect(self._write)
-        self.close_button.clicked.connect(self.reject)
         self.resize(760, 620)
+        self._show_target()
 
     def done(self, result: int) -> None:
         """Qt: nothing waits any more."""
         self._delay.stop()
-        self._number += 1
+        self._newest.cancel()
         super().done(result)
 
     # ---- what can be chosen -----------------------------------------------------------------------------------------
@@ -202,10 +157,6 @@ class ExportDialog(QDialog):
     def chosen_target(self) -> ExportTarget:
         """Where the settings go."""
         return ExportTarget(self.target.currentData())
-
-    def choose_target(self, target: ExportTarget) -> None:
-        """Choose where the settings go."""
-        self.target.setCurrentIndex(list(_TARGETS).index(target))
 
     def _show_target(self) -> None:
         into = self.chosen_target is ExportTarget.SILLYTAVERN
@@ -220,33 +171,27 @@ class ExportDialog(QDialog):
     def _look(self) -> None:
         """Find what differs there."""
         self._delay.stop()
-        self._number += 1
-        mine = self._number
+        self._newest.cancel()
         if self.chosen_target is not ExportTarget.SILLYTAVERN:
             self._fill(differences(DeepLoreSettings(), self._settings), ("Setting", "Default", "Here"))
             return
+        heads = ("Setting", "There", "Here")
         text, settings = self.place.text().strip(), self._settings
         if not text:
-            self._fill((), ("Setting", "There", "Here"))
+            self._fill((), heads)
             return
 
         def failed(error: Exception) -> None:
-            if mine == self._number:
-                self._fill((), ("Setting", "There", "Here"))
-                self.bar.say(sentence_of(error), "error")
+            self._fill((), heads)
+            self._failed(error)
 
         def found(changes: tuple[SettingChange, ...]) -> None:
-            if mine == self._number:
-                self.bar.hide()
-                self._fill(changes, ("Setting", "There", "Here"))
+            self.bar.hide()
+            self._fill(changes, heads)
 
         path = Path(text).expanduser()
-        self._jobs.start(
-            tr("Reading SillyTavern's settings"),
-            lambda _report: merge_candidates(path, settings),
-            done=found,
-            failed=failed,
-        )
+        title = tr("Reading SillyTavern's settings")
+        self._newest.start(title, lambda _job: merge_candidates(path, settings), done=found, failed=failed)
 
     def _fill(self, changes: Sequence[SettingChange], heads: tuple[str, str, str]) -> None:
         known = tuple(each for each in changes if each.declaration.alias != "settingsVersion")
@@ -276,36 +221,26 @@ class ExportDialog(QDialog):
                 return
         else:
             self.preview.setPlainText(self.text())
-            for button in (self.copy, self.save):
-                button.setEnabled(bool(values))
+            for each in (self.copy, self.save):
+                each.setEnabled(bool(values))
         self.losses.setText("\n".join(lost))
 
     def _plan(self, lost: Sequence[str]) -> None:
-        self._number += 1
-        mine, path = self._number, Path(self.place.text().strip()).expanduser()
+        path = Path(self.place.text().strip()).expanduser()
         values, _ = prepared(self._settings, self.model.chosen)
 
         def planned(merge: Merge) -> None:
-            if mine == self._number:
-                self._merge = merge
-                lines = [each.text for each in merge.changes]
-                self.preview.setPlainText("\n".join(lines) or tr("Nothing would be written."))
-                self.losses.setText("\n".join([*merge.remarks, *lost, tr(ADVICE)]))
-                self.write.setEnabled(bool(merge.changes))
+            self._merge = merge
+            lines = [each.text for each in merge.changes]
+            self.preview.setPlainText("\n".join(lines) or tr("Nothing would be written."))
+            self.losses.setText("\n".join([*merge.remarks, *lost, tr(ADVICE)]))
+            self.write.setEnabled(bool(merge.changes))
 
-        self._jobs.start(
-            tr("Looking at SillyTavern's settings"),
-            lambda _report: plan_merge(path, values),
-            done=planned,
-            failed=self._failed(mine),
-        )
+        title = tr("Looking at SillyTavern's settings")
+        self._newest.start(title, lambda _job: plan_merge(path, values), done=planned, failed=self._failed)
 
-    def _failed(self, mine: int) -> Callable[[Exception], None]:
-        def failed(error: Exception) -> None:
-            if mine == self._number:
-                self.bar.say(sentence_of(error), "error")
-
-        return failed
+    def _failed(self, error: Exception) -> None:
+        self.bar.say(sentence_of(error), "error")
 
     def text(self) -> str:
         """The text that is copied or saved."""
@@ -335,7 +270,7 @@ class ExportDialog(QDialog):
             tr("Saving {name}", name=path.name),
             lambda _report: write_bytes(path, data),
             done=lambda _none: self.bar.say(tr("{path} was written.", path=path), "good"),
-            failed=lambda error: self.bar.say(sentence_of(error), "error"),
+            failed=self._failed,
         )
 
     def _write(self) -> None:
@@ -350,7 +285,7 @@ class ExportDialog(QDialog):
             self.accept()
 
         def failed(error: Exception) -> None:
-            self.bar.say(sentence_of(error), "error")
+            self._failed(error)
             self._merge = None
 
         self._jobs.start(

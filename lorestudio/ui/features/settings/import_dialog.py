@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
 
 from lorestudio.exchange.settings_files import Imported, by_default, import_file, import_text, taken_over
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.store import Layout
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Jobs, Newest
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.check_table import CheckList, change_table, setting_rows
+from lorestudio.ui.widgets.layouts import button, column, label, named, row
 
 _LAYOUTS = {
     Layout.PLAIN: "A snippet: it speaks only about the settings that it holds.",
@@ -34,62 +36,32 @@ class ImportDialog(QDialog):
     def __init__(self, theme: Theme, jobs: Jobs, settings: DeepLoreSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Import settings"))
-        self._jobs, self._settings = jobs, settings
+        self._settings = settings
         self._imported: Imported | None = None
-        self._number = 0
+        self._newest = Newest(jobs)
         self.bar = MessageBar(theme, self)
-        self.place = QLineEdit(self)
+        self.bar.closed.connect(self.bar.hide)
+        places = tr("SillyTavern's settings.json, a snippet, or a settings file of lorestudio")
+        self.place = named(QLineEdit(self, placeholderText=places), tr("File to import"))
         self.model = change_table(("Setting", "Here", "There"), self)
         self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
-        self.said = QLabel(self)
-        self.take = QPushButton(tr("Take over"), self)
-        self._delay = QTimer(self)
-        self._build()
-
-    def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
-        self.bar.closed.connect(self.bar.hide)
-        column.addWidget(self.bar)
-        line = QHBoxLayout()
-        self.place.setPlaceholderText(tr("SillyTavern's settings.json, a snippet, or a settings file of lorestudio"))
-        self.place.setAccessibleName(tr("File to import"))
-        choose = QPushButton(tr("Choose…"), self)
-        paste = QPushButton(tr("From the clipboard"), self)
-        line.addWidget(self.place, 1)
-        line.addWidget(choose)
-        line.addWidget(paste)
-        column.addLayout(line)
-        self.said.setWordWrap(True)
-        self.said.setProperty("kind", "small")
-        self.said.setText(tr("Nothing is written: the file is read, and what you tick is taken over here."))
-        column.addWidget(self.list, 1)
-        column.addWidget(self.said)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        cancel = QPushButton(tr("Cancel"), self)
-        self.take.setProperty("kind", "primary")
+        said = tr("Nothing is written: the file is read, and what you tick is taken over here.")
+        self.said = label(self, said, "small")
+        self.take = button(self, tr("Take over"), self._take, kind="primary")
         self.take.setEnabled(False)
-        for button in (choose, paste, cancel, self.take):
-            button.setAutoDefault(False)
-        row.addWidget(self.take)
-        row.addWidget(cancel)
-        column.addLayout(row)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(150)
-        self._delay.timeout.connect(self._read_file)
+        choose = button(self, tr("Choose…"), self._ask)
+        paste = button(self, tr("From the clipboard"), self.paste)
+        ends = row(1, self.take, button(self, tr("Cancel"), self.reject))
+        column(self.bar, row((self.place, 1), choose, paste), (self.list, 1), self.said, ends, of=self, spacing=8)
+        self._delay = later(self, self._read_file, 150)
         self.place.textChanged.connect(lambda _text: self._delay.start())
-        choose.clicked.connect(self._ask)
-        paste.clicked.connect(self.paste)
-        cancel.clicked.connect(self.reject)
-        self.take.clicked.connect(self._take)
         self.model.ticked.connect(lambda: self.take.setEnabled(bool(self.model.chosen)))
         self.resize(720, 480)
 
     def done(self, result: int) -> None:
         """Qt: nothing waits any more."""
         self._delay.stop()
-        self._number += 1
+        self._newest.cancel()
         super().done(result)
 
     def paste(self) -> None:
@@ -113,20 +85,12 @@ class ImportDialog(QDialog):
 
     def _read(self, work: Callable[[], Imported]) -> None:
         self._delay.stop()
-        self._number += 1
-        mine = self._number
+        self._newest.start(tr("Reading settings"), lambda _job: work(), done=self._show, failed=self._failed)
 
-        def failed(error: Exception) -> None:
-            if mine == self._number:
-                self._imported = None
-                self.model.set_rows(())
-                self.bar.say(sentence_of(error), "error")
-
-        def done(imported: Imported) -> None:
-            if mine == self._number:
-                self._show(imported)
-
-        self._jobs.start(tr("Reading settings"), lambda _report: work(), done=done, failed=failed)
+    def _failed(self, error: Exception) -> None:
+        self._imported = None
+        self.model.set_rows(())
+        self.bar.say(sentence_of(error), "error")
 
     def _show(self, imported: Imported) -> None:
         self._imported = imported

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QSplitter,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.settings.declaration import Declaration
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.settings import setting_warnings
-from lorestudio.trace.model import Turn
-from lorestudio.trace.text import turn_words
-from lorestudio.ui.features.settings.editor import SettingEditor, diff_lines
+from lorestudio.ui.features.settings.editor import SettingEditor
 from lorestudio.ui.features.settings.tree import SettingsTree, SettingsView
 from lorestudio.ui.features.settings.trial import SettingTrial
 from lorestudio.ui.shell.theme import Theme
@@ -29,6 +20,7 @@ from lorestudio.ui.state.drafts import LivePreview
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.layouts import holding, named, split, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 
 
@@ -39,44 +31,28 @@ class SettingsPane(Pane):
         super().__init__("settings", tr("Settings"), theme)
         self._session, self._selection = session, selection
         self.trial = SettingTrial(session, selection, live, self)
-        self.model = SettingsTree(theme, self)
+        self.model = SettingsTree(theme, DeepLoreSettings(), declarations(), self)
         self.view = SettingsView(theme, self.model, self)
         self._origin = ""
-        self.profile_button = QToolButton(self)
+        self.profile_button = named(QToolButton(self), "", kind="text")
         """Opens the menu of profiles, exports and imports; the window fills it."""
-        self.warned = MessageBar(theme, self, stacked=True)
-        self.editor = SettingEditor(theme, self)
-        self.empty = EmptyState(theme, "switches", self)
-        self._pages = QStackedWidget(self)
-        self._dismissed: frozenset[str] = frozenset()
-        self._behind = False
-        self._build()
-        self._connect()
-        self.show_settings()
-
-    def _build(self) -> None:
-        work = QWidget(self)
-        column = QVBoxLayout(work)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        self.profile_button.setProperty("kind", "text")
         self.profile_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.view.top.addWidget(self.profile_button)
-        split = QSplitter(Qt.Orientation.Vertical, work)
-        split.addWidget(self.view)
-        split.addWidget(self.editor)
-        split.setStretchFactor(0, 1)
-        split.setStretchFactor(1, 1)
-        split.setChildrenCollapsible(False)
-        split.setSizes([150, 190])  # the tree may be short, a field and what it does have to be seen together
+        self.warned = MessageBar(theme, self, stacked=True)
+        hint = tr("Choose one above. Moving it shows at once what it would do to the reply you look at.")
+        self.editor = SettingEditor(hint, self)
+        self.empty = EmptyState(theme, "switches", self)
+        self._dismissed: frozenset[str] = frozenset()
+        self._behind = False
+        # The tree may be short, a field and what it does have to be seen together.
+        parts = split(self.view, self.editor, sizes=(150, 190))
         self.view.setMinimumHeight(110)
         self.editor.setMinimumHeight(130)
-        column.addWidget(self.warned)
-        column.addWidget(split, 1)
-        self._pages.addWidget(work)
-        self._pages.addWidget(self.empty)
+        self._pages = stack(holding(tight(self.warned, (parts, 1))), self.empty)
         self.column.addWidget(self._pages, 1)
         self.empty.say(tr("No settings"), tr("Open a vault first; its settings are shown and tried out here."))
+        self._connect()
+        self.show_settings()
 
     def _connect(self) -> None:
         session = self._session
@@ -84,9 +60,9 @@ class SettingsPane(Pane):
         self.view.entered.connect(self.editor.focus_field)
         self.editor.moved.connect(self.trial.move)
         self.editor.kept.connect(self.trial.keep)
-        self.editor.given_up.connect(self.trial.back)
+        self.editor.given_up.connect(self.trial.end)
         self.editor.left.connect(self.view.tree.setFocus)
-        self.editor.stage_wanted.connect(self._show_stage)
+        self.editor.stage_wanted.connect(self.view.show_stage)
         self.trial.changed.connect(self._show_trial)
         self.warned.closed.connect(self._dismiss)
         session.project_changed.connect(self.show_settings)
@@ -141,9 +117,6 @@ class SettingsPane(Pane):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _show_stage(self, stage: str) -> None:
-        self.view.show_stage(stage)
-
     def _choose(self, setting: object) -> None:
         change = self.trial.change
         if change is not None and not (isinstance(setting, Declaration) and setting.name == change.declaration.name):
@@ -168,25 +141,20 @@ class SettingsPane(Pane):
             self.editor.show_result(tr("The vault is being read with these settings…"), pending=False)
         elif change is None:
             self.editor.show_result("", pending=False)
-        elif trial.diff is not None:
-            lines = [*diff_lines(trial.diff), *trial.remarks]
-            lines[0] = tr("{reply}: {told}", reply=_turn(self._selection.generation), told=lines[0])
-            tone = "good" if trial.diff and trial.is_current else "neutral"
-            self.editor.show_result("\n".join(lines), pending=True, tone=tone, current=trial.is_current)
         else:
-            tone = "error" if trial.failure else "neutral"
-            self.editor.show_result(trial.waiting, pending=True, tone=tone)
+            tone = "error" if trial.failure else "good" if trial.diff and trial.is_current else "neutral"
+            current = trial.diff is None or trial.is_current
+            self.editor.show_result(trial.words, pending=True, tone=tone, current=current)
 
     def _show_warnings(self) -> None:
-        texts = [one.text for one in self.model.all_warnings.get("", ())]
-        shown = [text for text in texts if text not in self._dismissed]
+        shown = [text for text in self.model.general_warnings if text not in self._dismissed]
         if shown:
             self.warned.say("\n".join(shown), "warning")
         else:
             self.warned.hide()
 
     def _dismiss(self) -> None:
-        self._dismissed |= {one.text for one in self.model.all_warnings.get("", ())}
+        self._dismissed |= set(self.model.general_warnings)
         self.warned.hide()
 
     def _traces_changed(self, generations: Collection[Generation] | None) -> None:
@@ -203,7 +171,3 @@ class SettingsPane(Pane):
         super().showEvent(event)
         if self._behind:
             self.show_settings()
-
-
-def _turn(generation: Generation | None) -> str:
-    return turn_words(Turn(generation.message, generation.swipe, 0)) if generation is not None else ""

@@ -11,17 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, QSettings, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.differences import differences
@@ -33,6 +23,7 @@ from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_table, setting_rows
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
 
 _KEY: Final = "settings_profiles/{chat}"
 
@@ -140,23 +131,18 @@ class ProfileLibrary(QObject):
 
     def rename(self, old: str, new: str) -> None:
         """Give a profile another name."""
-
-        def done() -> None:
-            if self.name.casefold() == old.casefold():
-                self._take(new.strip())
-
+        done = partial(self._follow, old, new.strip())
         self._do(tr("Renaming a profile"), lambda: self.store.rename(old, new), done)
 
     def delete(self, name: str) -> None:
         """Remove a profile; the settings in use stay as they are."""
-
-        def done() -> None:
-            if self.name.casefold() == name.casefold():
-                self._take("")
-
-        self._do(tr("Deleting a profile"), lambda: self.store.delete(name), done)
+        self._do(tr("Deleting a profile"), lambda: self.store.delete(name), partial(self._follow, name, ""))
 
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _follow(self, old: str, new: str) -> None:
+        if self.name.casefold() == old.casefold():
+            self._take(new)
 
     def _take(self, name: str) -> None:
         self.name = name
@@ -190,9 +176,7 @@ class ProfileLibrary(QObject):
 
     def _project_changed(self) -> None:
         if not self._session.renewed:
-            project = self._session.project
-            path = project.settings_path if project is not None else None
-            self.name = next((each.name for each in self.known if each.path == path), "")
+            self.name = ""
             self._recall()
         self.changed.emit()
 
@@ -234,63 +218,28 @@ class SettingsProfilesDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Settings profiles"))
         self._theme, self._session, self._profiles = theme, session, profiles
-        self.list = QListWidget(self)
-        self.other = QComboBox(self)
+        self.list = named(QListWidget(self), tr("Profiles"))
+        self.list.setMaximumWidth(300)
+        self.use = button(self, tr("Use"), self._use, kind="primary")
+        self.rename = button(self, tr("Rename…"), self._rename)
+        self.delete = button(self, tr("Delete…"), self._delete)
+        self.save = button(self, tr("Save current settings as…"), self.ask_save)
+        self.other = combo(self, tr("Compare with"))
         self.model = change_table(("Setting", "This profile", "The other"), self, checkable=False)
         self.differences = CheckList(theme, self.model, tr("Differences"), self)
-        self.hint = QLabel(self)
-        self.use = QPushButton(tr("Use"), self)
-        self.rename = QPushButton(tr("Rename…"), self)
-        self.delete = QPushButton(tr("Delete…"), self)
-        self.save = QPushButton(tr("Save current settings as…"), self)
-        self._build()
-        profiles.changed.connect(self._fill)
-        self._fill()
-
-    def _build(self) -> None:
-        whole = QHBoxLayout(self)
-        whole.setSpacing(14)
-        left = QVBoxLayout()
-        self.list.setAccessibleName(tr("Profiles"))
-        self.list.setMaximumWidth(300)
-        left.addWidget(self.list, 1)
-        row = QHBoxLayout()
-        self.use.setProperty("kind", "primary")
-        for button in (self.use, self.rename, self.delete):
-            button.setAutoDefault(False)
-            row.addWidget(button)
-        left.addLayout(row)
-        self.save.setAutoDefault(False)
-        left.addWidget(self.save)
-        right = QVBoxLayout()
-        line = QHBoxLayout()
-        label = QLabel(tr("Compare with"), self)
-        label.setBuddy(self.other)
-        self.other.setAccessibleName(tr("Compare with"))
-        line.addWidget(label)
-        line.addWidget(self.other, 1)
-        right.addLayout(line)
-        self.hint.setWordWrap(True)
-        self.hint.setProperty("kind", "muted")
-        right.addWidget(self.hint)
-        right.addWidget(self.differences, 1)
-        close = QPushButton(tr("Close"), self)
-        close.setAutoDefault(False)
-        end = QHBoxLayout()
-        end.addStretch(1)
-        end.addWidget(close)
-        right.addLayout(end)
-        whole.addLayout(left, 2)
-        whole.addLayout(right, 3)
+        self.hint = label(self, kind="muted")
+        compare = label(self, tr("Compare with"), wrap=False)
+        compare.setBuddy(self.other)
+        left = column((self.list, 1), row(self.use, self.rename, self.delete), self.save)
+        end = row(1, button(self, tr("Close"), self.reject))
+        right = column(row(compare, (self.other, 1)), self.hint, (self.differences, 1), end)
+        self.setLayout(row((left, 2), (right, 3), spacing=14))
         self.list.currentItemChanged.connect(lambda *_items: self._settle())
         self.list.itemActivated.connect(lambda _item: self._use())
         self.other.currentIndexChanged.connect(lambda _place: self._compare())
-        self.use.clicked.connect(self._use)
-        self.rename.clicked.connect(self._rename)
-        self.delete.clicked.connect(self._delete)
-        self.save.clicked.connect(self.ask_save)
-        close.clicked.connect(self.reject)
         self.resize(860, 480)
+        profiles.changed.connect(self._fill)
+        self._fill()
 
     @property
     def chosen(self) -> SettingsProfile | None:
@@ -340,21 +289,18 @@ class SettingsProfilesDialog(QDialog):
 
     def _compare(self) -> None:
         profile, other = self.chosen, self._other()
-        hint = ""
+        shown = profile is not None and profile.settings is not None and other is not None
+        self.hint.setVisible(not shown)
         if profile is None:
             hint = tr(
                 "There is no profile yet. Save the settings in use under a name to come back to them at any time."
             )
-        elif profile.settings is None:
-            hint = profile.problems[0]
-        elif other is None:
-            hint = tr("Choose what to compare with.")
-        if hint or profile is None or profile.settings is None or other is None:
-            self.hint.setText(hint)
-            self.hint.show()
+        else:
+            hint = profile.problems[0] if profile.settings is None else tr("Choose what to compare with.")
+        self.hint.setText(hint)
+        if profile is None or profile.settings is None or other is None:
             self.model.set_rows(())
             return
-        self.hint.hide()
         heads = ("Setting", profile.name, self.other.currentText())
         self.model.set_rows(setting_rows(differences(profile.settings, other)), change_columns(heads))
 

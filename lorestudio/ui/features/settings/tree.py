@@ -5,35 +5,39 @@ The list of settings with its search line: words, grouping, only what was change
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
+    QCheckBox,
     QHeaderView,
-    QLineEdit,
     QSizePolicy,
-    QStackedWidget,
-    QToolButton,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
-from lorestudio.settings.declaration import NO_STAGE, Declaration, Grouping, SettingGroup, Value, grouped, matching
-from lorestudio.settings.deeplore import DeepLoreSettings, declarations, same, setting_value
+from lorestudio.settings.declaration import (
+    NO_STAGE,
+    Declaration,
+    Grouping,
+    Section,
+    SettingGroup,
+    Value,
+    grouped,
+    matching,
+)
+from lorestudio.settings.deeplore import same, setting_value
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.settings import SettingWarning
 from lorestudio.ui.shell.qt import Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_case, tr
 from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.layouts import combo, named, row, search_field, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState
-from lorestudio.ui.widgets.tree import RecordTree, TreeRow
+from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 
 SETTING, VALUE = range(2)
 
@@ -49,7 +53,10 @@ class SettingRow(TreeRow):
 class SettingsTree(RecordTree[SettingRow]):
     """Two levels: headings, and the settings below them."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, settings: Section, known: Sequence[Declaration], parent: QObject | None = None
+    ) -> None:
+        """`known` are the settings that there are, in reading order."""
         columns = (
             Column("Setting", self._title, icon=self._icon, bold=self._stands_out),
             Column("Value", self._value_words, bold=lambda row: row.setting is not None and self._stands_out(row)),
@@ -58,17 +65,17 @@ class SettingsTree(RecordTree[SettingRow]):
             SettingRow(), columns, theme=theme, spoken=lambda row, _column: self._spoken(row), tip=self._tip,
             parent=parent,
         )  # fmt: skip
-        self._settings = DeepLoreSettings()
+        self._settings, self._known = settings, known
         self._values: dict[str, Value] = {}
         self._warnings: dict[str, list[SettingWarning]] = {}
         self._tried: tuple[str, Value] | None = None
-        self._words, self._by, self._changed_only = "", Grouping.SECTION, False
+        self._words, self._by, self._changed_only, self._advanced = "", Grouping.SECTION, False, True
         self.groups: tuple[SettingGroup, ...] = ()
         self._fill()
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
-    def set_settings(self, settings: DeepLoreSettings, warnings: Sequence[SettingWarning] = ()) -> None:
+    def set_settings(self, settings: Section, warnings: Sequence[SettingWarning] = ()) -> None:
         """Show other values, and what speaks against them."""
         self._settings = settings
         self._warnings = {}
@@ -85,28 +92,29 @@ class SettingsTree(RecordTree[SettingRow]):
         self._tried = None if declaration is None else (declaration.name, value)
         self.refresh()
 
-    def show_only(self, words: str = "", by: Grouping = Grouping.SECTION, *, changed: bool = False) -> None:
-        """Choose what is shown: settings with these words, grouped, only those that differ from their default."""
-        if (words, by, changed) != (self._words, self._by, self._changed_only):
-            self._words, self._by, self._changed_only = words, by, changed
-            self._fill()
+    def show_only(
+        self, words: str = "", by: Grouping = Grouping.SECTION, *, changed: bool = False, advanced: bool = True
+    ) -> None:
+        """Choose what is shown: settings with these words, grouped, only those that differ from their default.
 
-    @property
-    def shown(self) -> int:
-        """How many settings are shown, each counted once."""
-        return len({each.name for group in self.groups for each in group.settings})
+        Those that few people need are left out where they are not asked for, by words or as `advanced`.
+        """
+        wanted = words, by, changed, advanced
+        if wanted != (self._words, self._by, self._changed_only, self._advanced):
+            self._words, self._by, self._changed_only, self._advanced = wanted
+            self._fill()
 
     @property
     def changed(self) -> int:
         """How many of all settings differ from their default."""
-        return sum(self.is_changed(each) for each in declarations())
+        return sum(map(self.is_changed, self._known))
 
     def value(self, declaration: Declaration) -> Value:
         """The value of a setting; the one that is tried out where there is one."""
         if self._tried is not None and self._tried[0] == declaration.name:
             return self._tried[1]
         if not self._values:
-            self._values = {each.name: setting_value(self._settings, each) for each in declarations()}
+            self._values = {each.name: setting_value(self._settings, each) for each in self._known}
         return self._values[declaration.name]
 
     def is_changed(self, declaration: Declaration) -> bool:
@@ -118,9 +126,9 @@ class SettingsTree(RecordTree[SettingRow]):
         return tuple(self._warnings.get(declaration.alias, ()))
 
     @property
-    def all_warnings(self) -> Mapping[str, Sequence[SettingWarning]]:
-        """All warnings by DeepLore's key; "" has those that are about no single setting."""
-        return self._warnings
+    def general_warnings(self) -> tuple[str, ...]:
+        """What is said against no single setting."""
+        return tuple(each.text for each in self._warnings.get("", ()))
 
     def place_of(self, name: str) -> QModelIndex:
         """The first row of a setting, an invalid index where it is not shown."""
@@ -132,7 +140,9 @@ class SettingsTree(RecordTree[SettingRow]):
         return self.node(index).setting
 
     def _fill(self) -> None:
-        found: Sequence[Declaration] = matching(self._words, declarations())
+        found: Sequence[Declaration] = matching(self._words, self._known)
+        if not self._advanced and not self._words.strip():
+            found = [each for each in found if not each.advanced]
         if self._changed_only:
             found = [each for each in found if self.is_changed(each)]
         self.groups = grouped(found, self._by)
@@ -195,57 +205,55 @@ class SettingsView(QWidget):
     chosen = Signal(object)
     entered = Signal()
 
-    def __init__(self, theme: Theme, model: SettingsTree, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, model: SettingsTree, parent: QWidget | None = None, *, opened: bool = False,
+        brief: bool = False,
+    ) -> None:  # fmt: skip
+        """With `opened`, all headings are; with `brief`, settings that few people need have to be asked for."""
         super().__init__(parent)
         self.model = model
-        self._name = ""
-        self.search = QLineEdit(self)
-        self.grouping = QComboBox(self)
-        self.changed_only = QToolButton(self)
-        self.tree = _Tree(self)
+        self._name, self._opened = "", opened
+        self.search = search_field(
+            self, tr("Search settings"), tr("Search: words, keys, stages"), lambda _text: self._filter()
+        )
+        self.grouping = combo(self, tr("Grouping"), {by: tr(title) for by, title in _GROUPINGS.items()})
+        tip = tr("Show only settings that differ from their default")
+        self.changed_only = tool(
+            self, tr("Show only changed settings"), text=tr("Changed"), tip=tip, kind="text", checkable=True
+        )
+        self.advanced = QCheckBox(tr("All settings"), self)
+        self.tree = RecordTreeView(theme, model, tr("Settings"), self)
         self.nothing = EmptyState(theme, "search", self)
-        self.top = QHBoxLayout()
+        self.top = row(
+            (self.search, 1), self.grouping, self.changed_only, self.advanced, spacing=6,
+            margins=(8, 5, 8, 3),
+        )  # fmt: skip
         """The line with the search; others may add to it."""
-        self._pages = QStackedWidget(self)
-        self._build()
-        self.search.textChanged.connect(lambda _text: self._filter())
+        self._build(brief=brief)
         self.grouping.currentIndexChanged.connect(lambda _place: self._filter())
-        self.changed_only.toggled.connect(lambda _on: self._filter())
+        for box in (self.changed_only, self.advanced):
+            box.toggled.connect(lambda _on: self._filter())
         self.tree.selectionModel().currentChanged.connect(self._choose)
-        self.tree.entered_setting.connect(self.entered)
-        self.tree.doubleClicked.connect(lambda _index: self.entered.emit())
+        self.tree.pressed.connect(self._press)
         self.nothing.pressed.connect(lambda _id: self.show_everything())
+        self._filter()
 
-    def _build(self) -> None:
-        row = self.top
-        row.setContentsMargins(8, 5, 8, 3)
-        row.setSpacing(6)
-        self.search.setPlaceholderText(tr("Search: words, keys, stages"))
-        self.search.setAccessibleName(tr("Search settings"))
-        self.search.setClearButtonEnabled(True)
-        for grouping, title in _GROUPINGS.items():
-            self.grouping.addItem(tr(title), grouping)
-        for part in (self.grouping, self.grouping.view()):
-            part.setAccessibleName(tr("Grouping"))
+    def _build(self, *, brief: bool) -> None:
         self.grouping.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.grouping.setToolTip(tr("Grouping"))
-        self.changed_only.setCheckable(True)
-        self.changed_only.setProperty("kind", "text")
-        self.changed_only.setText(tr("Changed"))
-        self.changed_only.setToolTip(tr("Show only settings that differ from their default"))
-        self.changed_only.setAccessibleName(tr("Show only changed settings"))
-        for widget in (self.search, self.grouping, self.changed_only):
-            row.addWidget(widget, int(widget is self.search))
-        self.tree.setModel(self.model)
-        self.tree.setAccessibleName(tr("Settings"))
-        self.tree.set_columns()
-        self._pages.addWidget(self.tree)
-        self._pages.addWidget(self.nothing)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self._pages, 1)
+        self.advanced.setChecked(not brief)
+        named(self.advanced, "", tr("Also those that few people need")).setVisible(brief)
+        tree, header = self.tree, self.tree.header()
+        tree.setIndentation(17)
+        tree.setExpandsOnDoubleClick(False)
+        tree.setHeaderHidden(True)
+        tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header.setStretchLastSection(False)  # the names take what the values leave
+        header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Interactive)
+        header.resizeSection(VALUE, 150)
+        self._pages = stack(tree, self.nothing)
+        tight(self.top, (self._pages, 1), of=self)
 
     def show_stage(self, stage: str) -> None:
         """Show the settings that change one stage of a run."""
@@ -269,6 +277,7 @@ class SettingsView(QWidget):
     def show_everything(self) -> None:
         """Take all filters away."""
         self.changed_only.setChecked(False)
+        self.advanced.setChecked(True)
         self.search.clear()
 
     def refill(self) -> None:
@@ -276,7 +285,7 @@ class SettingsView(QWidget):
         self._pages.setCurrentWidget(self.tree if self.model.groups else self.nothing)
         if not self.model.groups:
             self._say_nothing()
-        if self.search.text().strip() or self.changed_only.isChecked():
+        if self._opened or self.search.text().strip() or self.changed_only.isChecked():
             self.tree.expandAll()
         place = self.model.place_of(self._name)
         if place.isValid():
@@ -288,7 +297,9 @@ class SettingsView(QWidget):
     def _filter(self) -> None:
         by = self.grouping.currentData()
         grouping = by if isinstance(by, Grouping) else Grouping(str(by))
-        self.model.show_only(self.search.text(), grouping, changed=self.changed_only.isChecked())
+        self.model.show_only(
+            self.search.text(), grouping, changed=self.changed_only.isChecked(), advanced=self.advanced.isChecked()
+        )
         self.refill()
 
     def _say_nothing(self) -> None:
@@ -299,43 +310,16 @@ class SettingsView(QWidget):
             text = tr("Every setting has the value that DeepLore starts with.")
             self.nothing.say(tr("Nothing is changed"), text, (("all", tr("Show all settings")),))
 
+    def _press(self, pressed: SettingRow) -> None:
+        """Enter goes on to the field, or opens and closes a heading."""
+        if pressed.setting is not None:
+            self.entered.emit()
+        else:
+            index = self.model.index_of(pressed)
+            self.tree.setExpanded(index, not self.tree.isExpanded(index))
+
     def _choose(self, index: QModelIndex, _before: QModelIndex) -> None:
         setting: Declaration | None = self.model.setting(index)
         if setting is not None:
             self._name = setting.name
         self.chosen.emit(setting)
-
-
-class _Tree(QTreeView):
-    """Enter goes on to the field, or opens and closes a heading."""
-
-    entered_setting = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setUniformRowHeights(True)
-        self.setAllColumnsShowFocus(True)
-        self.setAnimated(False)
-        self.setIndentation(14)
-        self.setExpandsOnDoubleClick(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-
-    def set_columns(self) -> None:
-        """The names take what the values leave."""
-        self.setHeaderHidden(True)
-        header = self.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(VALUE, 150)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: see the class."""
-        index = self.currentIndex()
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
-            if index.parent().isValid():
-                self.entered_setting.emit()
-            else:
-                self.setExpanded(index, not self.isExpanded(index))
-            return
-        super().keyPressEvent(event)

@@ -1,157 +1,70 @@
-"""Settings of a system beside DeepLore that are being tried out on the open reply while their dialog is open.
-
-One setting that is being tried out: moved, looked at on the open reply, then kept or taken back.
-"""
+"""Settings that are being tried out: moved, looked at on the open reply, then kept or taken back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from PySide6.QtCore import QObject, Signal
 
-from lorestudio.domain.chat import Generation
 from lorestudio.settings.declaration import Declaration, Section, Value
-from lorestudio.settings.deeplore import DeepLoreSettings, same, setting_value
-from lorestudio.settings.differences import SettingChange, section_differences, value_text
+from lorestudio.settings.deeplore import same, setting_value
+from lorestudio.settings.differences import SettingChange, differences, value_text
 from lorestudio.studio.tryout.preview import Preview
-from lorestudio.trace.diff import TraceDiff, compare
-from lorestudio.ui.shell.words import sentence_of, tr
+from lorestudio.systems.registry import MAIN
+from lorestudio.trace.diff import EntryChange, TraceDiff, compare
+from lorestudio.trace.text import turn_words
+from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.drafts import LivePreview
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 
-
-def obstacle(session: Session, generation: Generation | None) -> str:
-    """Why nothing can be tried out on a reply, "" where it can."""
-    if generation is None:
-        return tr("Choose a reply in the chat to see what this would do to it.")
-    if session.runs.replaying:
-        return tr("The chat is being replayed; what this would do is shown when that is done.")
-    if session.runs.previewer(generation) is None:
-        return tr("This reply has not been run, so nothing can be tried out on it.")
-    return ""
+MOST_NAMES: Final = 6
 
 
-class SettingTrial(QObject):
-    """Moves one setting at a time. `changed` follows every step: a move, a result, the end.
-
-    The reply runs again off the GUI thread, the newest value only; nothing of the project changes before `keep`.
-    """
-
-    changed = Signal()
-
-    def __init__(
-        self, session: Session, selection: Selection, live: LivePreview, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
-        self._session, self._selection, self._live = session, selection, live
-        self._base: DeepLoreSettings | None = None
-        self.change: SettingChange | None = None
-        self.diff: TraceDiff | None = None
-        self.is_current = False
-        """Whether `diff` is of the value of now, not of the one before it."""
-        self.remarks: tuple[str, ...] = ()
-        self.failure = ""
-        self.reading = False
-        """Whether the vault is being read with the settings kept last; until then nothing else can be moved."""
-        live.previewed.connect(self._previewed)
-        live.failed.connect(self._failed)
-        session.project_changed.connect(self._project_changed)
-        session.state_changed.connect(self._settled)
-
-    @property
-    def pending(self) -> bool:
-        """Whether a value is tried out that is neither kept nor taken back."""
-        return self.change is not None
-
-    @property
-    def waiting(self) -> str:
-        """Why there is no result yet, "" where there is one."""
-        session, generation = self._session, self._selection.generation
-        if self.diff is not None or self.failure:
-            return self.failure
-        if generation is not None and not session.choice.is_main:
-            text = tr("These are DeepLore's settings; the chat runs with {system}.")
-            return text.format(system=session.choice.title)
-        return obstacle(session, generation) or tr("Trying it out…")
-
-    def move(self, declaration: Declaration, value: Value) -> None:
-        """Try a value; one that the setting has already ends the trial."""
-        project = self._session.project
-        if project is None or self.reading:
-            return
-        before = setting_value(project.settings, declaration)
-        if same(before, value):
-            self.back()
-            return
-        if self.change is not None and self.change.declaration.name != declaration.name:
-            self.keep()
-            self.move(declaration, value)
-            return
-        self._base = project.settings
-        self.change = SettingChange(declaration, before, value)
-        self.failure, self.is_current = "", False
-        self._live.try_settings(project.settings.model_copy(update={declaration.name: value}))
-        self.changed.emit()
-
-    def keep(self) -> None:
-        """Apply the value as one step, and have the chat replayed."""
-        change, project = self.change, self._session.project
-        if change is None or project is None:
-            return
-        declaration = change.declaration
-        settings = project.settings.model_copy(update={declaration.name: change.after})
-        self.reading = not project.reads_alike(settings)
-        self._end()
-        title = f"{tr(declaration.title)}: {value_text(declaration, change.after)}"
-        self._session.parts.adjust(title, settings=settings)
-
-    def back(self) -> None:
-        """Give the value up."""
-        if self.change is not None:
-            self._end()
-
-    def _end(self) -> None:
-        self.change, self.diff, self.remarks, self.failure, self._base = None, None, (), "", None
-        self._live.try_settings(None)
-        self.changed.emit()
-
-    def _previewed(self, preview: object) -> None:
-        if self.change is None:
-            return
-        if isinstance(preview, Preview) and self.change in preview.settings:
-            self.diff, self.remarks, self.failure = compare(preview.before, preview.trace), preview.remarks, ""
-            self.is_current = True
-        elif preview is None:
-            self.diff, self.remarks = None, ()
-        self.changed.emit()
-
-    def _failed(self, error: object) -> None:
-        if self.change is not None and isinstance(error, Exception):
-            self.diff, self.failure = None, sentence_of(error)
-            self.changed.emit()
-
-    def _settled(self) -> None:
-        """Something has begun or ended: what could not be tried out may be so now."""
-        if self.reading:
-            self.reading = False
-            self.changed.emit()
-        if self.change is not None and self.diff is None:
-            self._live.run()
-            self.changed.emit()
-
-    def _project_changed(self) -> None:
-        self.reading = False
-        project = self._session.project
-        if self.change is not None and (project is None or project.settings != self._base):
-            self._end()
+def diff_lines(diff: TraceDiff) -> list[str]:
+    """The tokens first, then who enters, leaves, moves, and takes more or less room."""
+    before, after = diff.tokens
+    tokens = count(after, "token", "tokens")
+    if not diff and diff.before.prompt != diff.after.prompt:
+        return [
+            tr("The same entries go in, {tokens}, but the text around them or their place is another.", tokens=tokens)
+        ]
+    if not diff:
+        return [tr("No difference: the same entries go in, {tokens}.", tokens=tokens)]
+    lines = [
+        tr("{before} → {after} in the prompt", before=number(before), after=tokens)
+        if before != after
+        else tr("{tokens} in the prompt, as before", tokens=tokens)
+    ]
+    for words, changes in (
+        ("+ Enters: {titles}", diff.entered),
+        ("− Leaves: {titles}", diff.left),
+        ("↕ Moves: {titles}", diff.moved),
+        ("~ Another length: {titles}", diff.resized),
+        ("~ Another text: {titles}", diff.rewritten),
+    ):
+        if changes:
+            lines.append(tr(words, titles=titles(changes)))
+    return lines
 
 
-class SystemTrial(QObject):
-    """Runs the open reply with other settings of the chosen system, the newest only.
+def titles(changes: Sequence[EntryChange]) -> str:
+    """The first titles, and how many more there are."""
+    shown = ", ".join(change.title for change in changes[:MOST_NAMES])
+    more = len(changes) - MOST_NAMES
+    return tr("{titles} and {more}", titles=shown, more=count(more, "other", "others")) if more > 0 else shown
+
+
+class Trial(QObject):
+    """Runs the open reply with other settings of a system, off the GUI thread and the newest only.
 
     `changed` follows every step: other settings, a result, the end. Nothing is set or written.
     """
 
     changed = Signal()
+    elsewhere = "The chat runs with {system}, so these settings are not tried out on it."
+    """Why there is no result where another system is chosen."""
 
     def __init__(
         self, session: Session, selection: Selection, live: LivePreview, system: str, parent: QObject | None = None
@@ -169,25 +82,48 @@ class SystemTrial(QObject):
         session.state_changed.connect(self._settled)
 
     @property
+    def known(self) -> Section | None:
+        """The settings that the chosen system has."""
+        return self._session.choices.with_settings(self._session.choice).settings
+
+    @property
+    def pending(self) -> bool:
+        """Whether something is tried out that is neither kept nor taken back."""
+        return self.tried is not None
+
+    @property
+    def words(self) -> str:
+        """What it would do to the open reply; why that is not known yet."""
+        if self.diff is None:
+            return self.waiting
+        first, *more = diff_lines(self.diff)
+        first = tr("{reply}: {told}", reply=turn_words(self.diff.after.turn), told=first)
+        return "\n".join((first, *more, *self.remarks))
+
+    @property
     def waiting(self) -> str:
         """Why there is no result, "" where there is one."""
-        session = self._session
+        session, generation = self._session, self._selection.generation
         if self.diff is not None or self.failure:
             return self.failure
         if session.choice.system != self._system:
-            text = tr("The chat runs with {system}, so these settings are not tried out on it.")
-            return text.format(system=session.choice.title)
-        return obstacle(session, self._selection.generation) or tr("Trying it out…")
+            return tr(self.elsewhere, system=session.choice.title)
+        if generation is None:
+            return tr("Choose a reply in the chat to see what this would do to it.")
+        if session.runs.replaying:
+            return tr("The chat is being replayed; what this would do is shown when that is done.")
+        if session.runs.previewer(generation) is None:
+            return tr("This reply has not been run, so nothing can be tried out on it.")
+        return tr("Trying it out…")
 
     def try_settings(self, settings: Section) -> None:
         """Try these from now on; those that the system has already end the trial."""
-        if settings == self._known:
+        if settings == self.known:
             self.end()
             return
         self.tried = settings
         self.failure, self.is_current = "", False
-        if self._session.choice.system == self._system:
-            self._live.try_settings(settings)
+        self._live.try_settings(settings)
         self.changed.emit()
 
     def end(self) -> None:
@@ -197,21 +133,23 @@ class SystemTrial(QObject):
             self._live.try_settings(None)
             self.changed.emit()
 
-    @property
-    def _known(self) -> Section | None:
-        return self._session.choices.with_settings(self._session.choice).settings
+    def _is_of(self, preview: Preview) -> bool:
+        """Whether a preview is of the settings of now."""
+        known, tried = self.known, self.tried
+        if known is None or tried is None or type(known) is not type(tried):
+            return False
+        return preview.settings == differences(known, tried)
 
     def _previewed(self, preview: object) -> None:
-        known = self._known
-        if self.tried is None or known is None:
+        if self.tried is None:
             return
-        if preview is None:
-            self.diff, self.remarks = None, ()
-        elif isinstance(preview, Preview):
-            if type(known) is not type(self.tried) or preview.settings != section_differences(known, self.tried):
-                return  # it is of the settings before these
+        if isinstance(preview, Preview):
+            if not self._is_of(preview):
+                return
             self.diff, self.remarks, self.failure = compare(preview.before, preview.trace), preview.remarks, ""
             self.is_current = True
+        else:
+            self.diff, self.remarks = None, ()
         self.changed.emit()
 
     def _failed(self, error: object) -> None:
@@ -224,3 +162,72 @@ class SystemTrial(QObject):
         if self.tried is not None and self.diff is None and not self.failure:
             self._live.run()
             self.changed.emit()
+
+
+class SettingTrial(Trial):
+    """Moves one setting of the main system at a time; nothing of the project changes before `keep`."""
+
+    elsewhere = "These are DeepLore's settings; the chat runs with {system}."
+
+    def __init__(
+        self, session: Session, selection: Selection, live: LivePreview, parent: QObject | None = None
+    ) -> None:
+        super().__init__(session, selection, live, MAIN.name, parent)
+        self._base: Section | None = None
+        self.change: SettingChange | None = None
+        self.reading = False
+        """Whether the vault is being read with the settings kept last; until then nothing else can be moved."""
+        session.project_changed.connect(self._project_changed)
+
+    @property
+    def known(self) -> Section | None:
+        """The settings of the project."""
+        return self._session.project.settings if self._session.project is not None else None
+
+    def move(self, declaration: Declaration, value: Value) -> None:
+        """Try a value; one that the setting has already ends the trial."""
+        project = self._session.project
+        if project is None or self.reading:
+            return
+        before = setting_value(project.settings, declaration)
+        if same(before, value):
+            self.end()
+            return
+        if self.change is not None and self.change.declaration.name != declaration.name:
+            self.keep()
+            self.move(declaration, value)
+            return
+        self._base = project.settings
+        self.change = SettingChange(declaration, before, value)
+        self.try_settings(project.settings.model_copy(update={declaration.name: value}))
+
+    def keep(self) -> None:
+        """Apply the value as one step, and have the chat replayed."""
+        change, project = self.change, self._session.project
+        if change is None or project is None:
+            return
+        declaration = change.declaration
+        settings = project.settings.model_copy(update={declaration.name: change.after})
+        self.reading = not project.reads_alike(settings)
+        self.end()
+        title = f"{tr(declaration.title)}: {value_text(declaration, change.after)}"
+        self._session.parts.adjust(title, settings=settings)
+
+    def end(self) -> None:
+        """Give the value up."""
+        self.change, self._base = None, None
+        super().end()
+
+    def _is_of(self, preview: Preview) -> bool:
+        return self.change in preview.settings
+
+    def _settled(self) -> None:
+        if self.reading:
+            self.reading = False
+            self.changed.emit()
+        super()._settled()
+
+    def _project_changed(self) -> None:
+        self.reading = False
+        if self.change is not None and self.known != self._base:
+            self.end()

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog
 
 from lorestudio.settings.declaration import Section, Value
-from lorestudio.settings.differences import section_differences, value_text
-from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.settings.differences import differences, value_text
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
-from lorestudio.ui.features.settings.trial import SystemTrial
+from lorestudio.ui.features.settings.trial import Trial
 from lorestudio.ui.features.systems.books_dialog import BooksDialog
 from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action
@@ -29,9 +27,8 @@ from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.record_table import csv_bytes
 
-SYSTEMS: Final = KINDS
-OVER_BOOKS: Final = next(name for name, kind in KINDS.items() if kind.settings is WorldInfoSettings)
-"""The system whose settings name lorebooks."""
+OVER_BOOKS, _SCANNED = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
+"""The system whose settings name lorebooks, and how they do."""
 
 
 class SystemsFeature(Feature):
@@ -60,7 +57,7 @@ class SystemsFeature(Feature):
                     f"system.{name}", system_title(name), menu, 250 + place, partial(self.choose, name), when=project,
                     tip=system_help(name), ticked=partial(lambda name: session.choice.system == name, name),
                 )
-                for place, name in enumerate(SYSTEMS)
+                for place, name in enumerate(KINDS)
             ),
             Action(
                 "system.settings", "Settings of the system…", menu, 300, self.show_settings, when=project,
@@ -98,7 +95,7 @@ class SystemsFeature(Feature):
         for name in BUTTONS:
             compare.buttons[name].setDefaultAction(context.action(name))
         profiles.changed.connect(lambda: compare.set_profiles(profiles.known))
-        context.closed.connect(compare.close_down)
+        context.closed.connect(compare.stop)
         self._session.choice_changed.connect(self._leave_foreign)
         self._session.configured.connect(self._keep_changed)
         self._chat.modes.system_chosen.connect(self.choose)
@@ -106,7 +103,7 @@ class SystemsFeature(Feature):
             tr("Reading the systems' settings"),
             lambda _report: self.files.read(),
             done=self._read,
-            failed=lambda error: context.say(Notice(sentence_of(error), "warning", key="systems")),
+            failed=context.failing("systems", "warning"),
         )
 
     def _has_comparison(self) -> bool:
@@ -129,10 +126,13 @@ class SystemsFeature(Feature):
         kind, context = kind_of(system), self.context
         if self.dialog is not None:
             self.dialog.close()
-        trial = SystemTrial(self._session, context.selection, context.preview, system)
-        dialog = self.dialog = SystemSettingsDialog(context.theme, kind, self._known(system), context.window, trial)
+        trial = Trial(self._session, context.selection, context.preview, system)
+        title, intro = tr("Settings of {system}", system=tr(kind.title)), tr(kind.summary)
+        dialog = self.dialog = SystemSettingsDialog(
+            context.theme, title, intro, self._known(system), context.window, trial=trial
+        )
         dialog.accepted_settings.connect(partial(self.configure, system))
-        dialog.finished.connect(partial(self._closed, dialog))
+        dialog.finished.connect(partial(self._closed, "dialog", dialog))
         if system == OVER_BOOKS:
             dialog.add_door(tr("Lorebooks…"), self._leave_for_books)
         dialog.open()
@@ -140,13 +140,12 @@ class SystemsFeature(Feature):
 
     def open_books(self) -> BooksDialog:
         """Show the lorebooks that World Info scans."""
-        known = self._session.choices.systems.get(OVER_BOOKS)
-        settings = known if isinstance(known, WorldInfoSettings) else WorldInfoSettings()
         if self.books is not None:
             self.books.close()
-        dialog = self.books = BooksDialog(self.context.theme, self._session.jobs, settings, self.context.window)
+        context, settings = self.context, self._known(OVER_BOOKS)
+        dialog = self.books = BooksDialog(context.theme, self._session.jobs, _SCANNED, settings, context.window)
         dialog.accepted_settings.connect(self._take_books)
-        dialog.finished.connect(partial(self._books_closed, dialog))
+        dialog.finished.connect(partial(self._closed, "books", dialog))
         dialog.open()
         return dialog
 
@@ -161,10 +160,6 @@ class SystemsFeature(Feature):
             self.dialog.accept()
         self.open_books()
 
-    def _books_closed(self, dialog: BooksDialog, _result: int) -> None:
-        if self.books is dialog:
-            self.books = None
-
     def change(self, system: str, values: Mapping[str, Value], title: str = "") -> None:
         """Give some settings of a system other values, as `configure` does; `title` says what was done."""
         self.configure(system, self._known(system).model_copy(update=dict(values)), title)
@@ -174,7 +169,7 @@ class SystemsFeature(Feature):
 
         They are kept in their file.
         """
-        changes = section_differences(self._known(system), settings)
+        changes = differences(self._known(system), settings)
         if not changes:
             return
         one = f"{tr(changes[0].declaration.title)}: {value_text(changes[0].declaration, changes[0].after)}"
@@ -205,7 +200,6 @@ class SystemsFeature(Feature):
             tr("Keeping the settings of {system}", system=system_title(system)),
             # What is chosen when it is written, so that the last of two quick changes is kept.
             lambda _report: self.files.write(system, self._session.choices.systems[system]),
-            done=lambda _path: None,
             failed=failed,
         )
 
@@ -219,8 +213,7 @@ class SystemsFeature(Feature):
     def copy(self) -> None:
         """Put the comparison on the clipboard as Markdown."""
         if self.compare.found is not None:
-            QGuiApplication.clipboard().setText(comparison_as_markdown(self.compare.found))
-            self.context.flash(tr("The comparison was copied."))
+            self.context.copy(comparison_as_markdown(self.compare.found), tr("The comparison was copied."))
 
     def save(self, path: Path) -> None:
         """Write the comparison into a file; its ending says how."""
@@ -263,6 +256,6 @@ class SystemsFeature(Feature):
         for problem in known.problems:
             self.context.say(Notice(problem, "warning"))
 
-    def _closed(self, dialog: SystemSettingsDialog, _result: int) -> None:
-        if self.dialog is dialog:
-            self.dialog = None
+    def _closed(self, name: str, dialog: QDialog, _result: int) -> None:
+        if getattr(self, name) is dialog:
+            setattr(self, name, None)

@@ -9,32 +9,20 @@ from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QFileDialog,
-    QFormLayout,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFileDialog, QFormLayout, QLineEdit, QPushButton, QWidget
 
 from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.files import BookFile, LookedAt, added_file, book_files, look_at, with_book_files
-from lorestudio.settings.declaration import declared
-from lorestudio.settings.worldinfo import BOOKS, BY_BOOKS, VAULT, WorldInfoSettings
+from lorestudio.exchange.lorebooks.files import BookFile, LookedAt, added_file, look_at
+from lorestudio.settings.declaration import Section, declared
+from lorestudio.settings.worldinfo import BOOKS, BY_BOOKS, VAULT
+from lorestudio.systems.base import ScannedBooks
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.layouts import answers, button, column, combo, label, named, row, text_view
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _ROLES: Final[Mapping[BookRole, str]] = {
     BookRole.GLOBAL: "Global",
@@ -48,7 +36,6 @@ _SOURCES: Final = {
     VAULT: "The vault's notes",
 }
 _STRATEGIES: Final = {0: "Evenly, by order", 1: "The character's first", 2: "Global ones first"}
-_NAME, _ROLE, _ENTRIES, _REMARKS = range(4)
 
 
 class BooksDialog(QDialog):
@@ -57,39 +44,39 @@ class BooksDialog(QDialog):
     Files are read by a worker, when the dialog is opened and whenever one is added.
     """
 
-    accepted_settings = Signal(object)  # WorldInfoSettings
+    accepted_settings = Signal(object)  # Section
 
-    def __init__(self, theme: Theme, jobs: Jobs, settings: WorldInfoSettings, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, jobs: Jobs, scanned: ScannedBooks, settings: Section, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Lorebooks of World Info"))
-        self._theme, self._jobs, self._settings = theme, jobs, settings
-        self.books: list[LookedAt] = [LookedAt(file) for file in book_files(settings)]
+        self._jobs, self._scanned, self._settings = jobs, scanned, settings
+        self.books: list[LookedAt] = [LookedAt(file) for file in scanned.files(settings)]
         self._reading = 0
-        self._gone = False
-        self.finished.connect(self._leave)
+        columns = (
+            Column("Lorebook", _name, tip=lambda each: each.file.path),
+            Column("Role", lambda each: tr(_ROLES[each.file.role]), width=110),
+            Column("Entries", lambda each: str(len(each.book.entries)) if each.book is not None else "", width=80),
+            Column("Remarks", _remarks, icon=lambda each: ("error", "error") if each.problem else None, width=150),
+        )
+        self.model = RecordTable(columns, theme=theme, parent=self)
+        self.list = RecordView(theme, self.model, tr("Lorebooks"), self)
         self._build()
         self._fill(0)
-        self._read([each.file for each in self.books])
+        files = [each.file for each in self.books]
+        if files:
+            self._start(lambda: [look_at(file) for file in files], self._looked)
         self.resize(760, 560)
 
     @property
-    def settings(self) -> WorldInfoSettings:
+    def settings(self) -> Section:
         """The settings as they are set here."""
         update = {
             "source": self.source.currentData(),
             "character_strategy": self.strategy.currentData(),
             "worlds": self.worlds.text().strip(),
         }
-        changed = self._settings.model_copy(update=update)
-        return changed.model_copy(
-            update={"source": update["source"], **_files_of(changed, [each.file for each in self.books])}
-        )
-
-    @property
-    def reading(self) -> bool:
-        """Whether files are being read."""
-        return self._reading > 0
+        return self._scanned.naming(self._settings, [each.file for each in self.books]).model_copy(update=update)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -98,22 +85,22 @@ class BooksDialog(QDialog):
         known = {each.file.path for each in self.books}
         new = [path for path in dict.fromkeys(paths) if str(path) not in known]
         if new:
-            self._start(lambda: [look_at([added_file(path)])[0] for path in new], self._added)
+            self._start(lambda: [look_at(added_file(path)) for path in new], self._added)
 
     def remove(self) -> None:
         """Take the chosen book from the list; its file stays."""
-        row = self._row()
-        if row >= 0:
-            del self.books[row]
-            self._fill(min(row, len(self.books) - 1))
+        place = self._place()
+        if place >= 0:
+            del self.books[place]
+            self._fill(min(place, len(self.books) - 1))
 
     def set_role(self, role: BookRole) -> None:
         """Say whose the chosen book is."""
-        row = self._row()
-        if row >= 0 and self.books[row].file.role is not role:
-            before = self.books[row]
-            self.books[row] = LookedAt(BookFile(before.file.path, role), before.book, before.problem)
-            self._fill(row)
+        place = self._place()
+        if place >= 0 and self.books[place].file.role is not role:
+            before = self.books[place]
+            self.books[place] = LookedAt(BookFile(before.file.path, role), before.book, before.problem)
+            self._fill(place)
 
     def accept(self) -> None:
         """Qt: hand the settings over and close."""
@@ -124,103 +111,50 @@ class BooksDialog(QDialog):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        column = QVBoxLayout(self)
-        intro = QLabel(
-            tr(
-                "World Info scans these files as SillyTavern would: its lorebooks (.json), those of Agnaistic, NovelAI "
-                "and Risu, and character cards with a book inside. The files are only read."
-            ),
-            self,
+        intro = tr(
+            "World Info scans these files as SillyTavern would: its lorebooks (.json), those of Agnaistic, NovelAI "
+            "and Risu, and character cards with a book inside. The files are only read."
         )
-        intro.setWordWrap(True)
-        column.addWidget(intro)
-        self.list = QTreeWidget(self)
-        self.list.setAccessibleName(tr("Lorebooks"))
-        self.list.setHeaderLabels([tr("Lorebook"), tr("Role"), tr("Entries"), tr("Remarks")])
-        self.list.setRootIsDecorated(False)
-        self.list.setUniformRowHeights(True)
-        header = self.list.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Stretch)
-        for section, width in ((_ROLE, 110), (_ENTRIES, 80), (_REMARKS, 150)):
-            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(section, width)
-        self.list.currentItemChanged.connect(lambda _now, _before: self._show_chosen())
+        self.add_button = button(self, tr("Use a lorebook file…"), self._ask_files)
+        self.remove_button = button(self, tr("Remove from the list"), self.remove)
+        roles = {role.value: tr(title) for role, title in _ROLES.items()}
+        self.role = combo(self, tr("Role of the chosen lorebook"), roles)
+        role_label = label(self, tr("Role of the chosen one"), wrap=False)
+        self.about = text_view(self, tr("About the chosen lorebook"))
+        self.about.setTabChangesFocus(True)
+        self.about.setFixedHeight(110)
+        self.apply = QPushButton(tr("Apply and replay"), self)
+        form = self._form()
+        self.state = label(self, kind="small")
+        column(
+            label(self, intro), (self.list, 1), row(self.add_button, self.remove_button, 1, role_label, self.role),
+            self.about, form, self.state, answers(self, self.apply), of=self,
+        )  # fmt: skip
         remove = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.list)
         remove.setContext(Qt.ShortcutContext.WidgetShortcut)
         remove.activated.connect(self.remove)
-        column.addWidget(self.list, 1)
-        column.addLayout(self._list_buttons())
-        self.about = QPlainTextEdit(self)
-        self.about.setReadOnly(True)
-        self.about.setTabChangesFocus(True)
-        self.about.setAccessibleName(tr("About the chosen lorebook"))
-        self.about.setFixedHeight(110)
-        column.addWidget(self.about)
-        column.addLayout(self._form())
-        self.state = QLabel(self)
-        self.state.setProperty("kind", "small")
-        self.state.setWordWrap(True)
-        column.addWidget(self.state)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.apply = QPushButton(tr("Apply and replay"), self)
-        self.apply.setProperty("kind", "primary")
-        buttons.addButton(self.apply, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
-
-    def _list_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self.add_button = QPushButton(tr("Use a lorebook file…"), self)
-        self.add_button.setAutoDefault(False)
-        self.add_button.clicked.connect(self._ask_files)
-        self.remove_button = QPushButton(tr("Remove from the list"), self)
-        self.remove_button.setAutoDefault(False)
-        self.remove_button.clicked.connect(self.remove)
-        label = QLabel(tr("Role of the chosen one"), self)
-        self.role = QComboBox(self)
-        self.role.setAccessibleName(tr("Role of the chosen lorebook"))
-        for role, title in _ROLES.items():
-            self.role.addItem(tr(title), role.value)
+        self.list.chosen.connect(lambda _book: self._show_chosen())
         self.role.activated.connect(lambda place: self.set_role(BookRole(self.role.itemData(place))))
-        row.addWidget(self.add_button)
-        row.addWidget(self.remove_button)
-        row.addStretch(1)
-        row.addWidget(label)
-        row.addWidget(self.role)
-        return row
+        self.source.currentIndexChanged.connect(lambda _place: self._tell())
 
     def _form(self) -> QFormLayout:
-        helps = {each.name: each.help for each in declared(WorldInfoSettings)}
+        values = self._settings.model_dump()
+        helps = {each.name: tr(each.help) for each in declared(type(self._settings))}
+        source, strategy = tr("What is scanned"), tr("Whose entries come first")
+        self.source = combo(self, source, {value: tr(title) for value, title in _SOURCES.items()})
+        self.strategy = combo(self, strategy, {number: tr(title) for number, title in _STRATEGIES.items()})
+        for name, box in (("source", self.source), ("character_strategy", self.strategy)):
+            box.setCurrentIndex(box.findData(values[name]))
+            box.setToolTip(helps[name])
+        self.worlds = QLineEdit(
+            values["worlds"], self, placeholderText=tr("such as SillyTavern/data/default-user/worlds")
+        )
+        browse = button(self, tr("Choose…"), self._ask_worlds, name=tr("Choose SillyTavern's folder of lorebooks"))
         form = QFormLayout()
-        self.source, self.strategy = QComboBox(self), QComboBox(self)
-        for value, title in _SOURCES.items():
-            self.source.addItem(tr(title), value)
-        for number, title in _STRATEGIES.items():
-            self.strategy.addItem(tr(title), number)
-        self.source.setCurrentIndex(self.source.findData(self._settings.source))
-        self.strategy.setCurrentIndex(self.strategy.findData(self._settings.character_strategy))
-        self.worlds = QLineEdit(self._settings.worlds, self)
-        self.worlds.setPlaceholderText(tr("such as SillyTavern/data/default-user/worlds"))
-        browse = QPushButton(tr("Choose…"), self)
-        browse.setAutoDefault(False)
-        browse.setAccessibleName(tr("Choose SillyTavern's folder of lorebooks"))
-        browse.clicked.connect(self._ask_worlds)
-        folder = QHBoxLayout()
-        folder.addWidget(self.worlds, 1)
-        folder.addWidget(browse)
-        for name, title, widget in (
-            ("source", tr("What is scanned"), self.source),
-            ("character_strategy", tr("Whose entries come first"), self.strategy),
-            ("worlds", tr("SillyTavern's folder"), self.worlds),
-        ):
-            widget.setAccessibleName(title)
-            widget.setToolTip(tr(helps[name]))
-        form.addRow(tr("What is scanned"), self.source)
-        form.addRow(tr("Whose entries come first"), self.strategy)
-        form.addRow(tr("SillyTavern's folder"), folder)
-        self.source.currentIndexChanged.connect(lambda _place: self._tell())
+        form.addRow(source, self.source)
+        form.addRow(strategy, self.strategy)
+        folder = tr("SillyTavern's folder")
+        form.addRow(folder, row((named(self.worlds, folder, helps["worlds"]), 1), browse))
         return form
 
     # ---- files ------------------------------------------------------------------------------------------------------
@@ -238,10 +172,6 @@ class BooksDialog(QDialog):
         title = tr("SillyTavern's folder of lorebooks")
         dialogs.choose_folder(self, title, start, lambda path: self.worlds.setText(str(path)))
 
-    def _read(self, files: Sequence[BookFile]) -> None:
-        if files:
-            self._start(lambda: list(look_at(files)), self._looked)
-
     def _start(self, work: Callable[[], list[LookedAt]], done: Callable[[Sequence[LookedAt]], None]) -> None:
         self._reading += 1
         self._tell()
@@ -254,9 +184,8 @@ class BooksDialog(QDialog):
         )
 
     def _ended(self, done: Callable[[Sequence[LookedAt]], None], found: Sequence[LookedAt]) -> None:
-        if not self._gone:
-            self._reading -= 1
-            done(found)
+        self._reading -= 1
+        done(found)
 
     def _looked(self, found: Sequence[LookedAt]) -> None:
         """Files were read: what is still listed is shown as it was found."""
@@ -265,7 +194,7 @@ class BooksDialog(QDialog):
             read = by_path.get(each.file.path)
             if read is not None:
                 self.books[place] = LookedAt(each.file, read.book, read.problem)
-        self._fill(max(0, self._row()))
+        self._fill(max(0, self._place()))
 
     def _added(self, found: Sequence[LookedAt]) -> None:
         known = {each.file.path for each in self.books}
@@ -274,52 +203,35 @@ class BooksDialog(QDialog):
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
-    def _row(self) -> int:
-        item = self.list.currentItem()
-        return self.list.indexOfTopLevelItem(item) if item is not None else -1
+    def _place(self) -> int:
+        return next(iter(self.list.selected_places()), -1)
 
     def _fill(self, chosen: int) -> None:
-        self.list.clear()
-        for each in self.books:
-            book = each.book
-            remarks = tr("cannot be used") if each.problem else ""
-            if book is not None and book.remarks:
-                remarks = count(len(book.remarks), "remark", "remarks")
-            name = book.name if book is not None else Path(each.file.path).name
-            entries = str(len(book.entries)) if book is not None else ""
-            item = QTreeWidgetItem(self.list, [name, tr(_ROLES[each.file.role]), entries, remarks])
-            item.setToolTip(_NAME, each.file.path)
-            if each.problem:
-                item.setIcon(_REMARKS, self._theme.icon("error", "error"))
-        item_there = self.list.topLevelItem(chosen) if chosen >= 0 else None
-        if item_there is not None:
-            self.list.setCurrentItem(item_there)
+        self.model.set_rows(self.books)
+        self.list.choose(id(self.books[chosen]) if 0 <= chosen < len(self.books) else None)
         self._show_chosen()
 
     def _show_chosen(self) -> None:
-        row = self._row()
-        there = 0 <= row < len(self.books)
+        each = self.list.current
         for widget in (self.remove_button, self.role):
-            widget.setEnabled(there)
-        if there:
-            each = self.books[row]
-            self.role.setCurrentIndex(self.role.findData(each.file.role.value))
-            book = each.book
-            if book is not None:
-                told = book.remarks or (tr("Everything in it has its effect here."),)
-                self.about.setPlainText("\n".join([each.file.path, *told]))
-            else:
-                self.about.setPlainText(each.problem or tr("{path} is being read…", path=each.file.path))
-        elif self.books:
-            self.about.setPlainText(tr("Choose a lorebook in the list to read what of it has no effect here."))
-        else:
+            widget.setEnabled(each is not None)
+        if each is None and self.books:
+            text = tr("Choose a lorebook in the list to read what of it has no effect here.")
+        elif each is None:
             text = tr("No lorebook is listed. “Use a lorebook file…” adds one; what of it has no effect is told here.")
-            self.about.setPlainText(text)
+        elif each.book is not None:
+            told = each.book.remarks or (tr("Everything in it has its effect here."),)
+            text = "\n".join([each.file.path, *told])
+        else:
+            text = each.problem or tr("{path} is being read…", path=each.file.path)
+        if each is not None:
+            self.role.setCurrentIndex(self.role.findData(each.file.role.value))
+        self.about.setPlainText(text)
         self._tell()
 
     def _tell(self) -> None:
         broken = [each for each in self.books if each.problem]
-        if self.reading:
+        if self._reading:
             text = tr("The files are being read…")
         elif broken:
             name = Path(broken[0].file.path).name
@@ -332,12 +244,14 @@ class BooksDialog(QDialog):
             total = sum(len(each.book.entries) for each in self.books if each.book is not None)
             text = tr("{entries} in the lorebooks that are listed.", entries=count(total, "entry", "entries"))
         self.state.setText(text)
-        self.apply.setEnabled(not broken and not self.reading)
-
-    def _leave(self, _result: int) -> None:
-        self._gone = True
+        self.apply.setEnabled(not broken and not self._reading)
 
 
-def _files_of(settings: WorldInfoSettings, files: Sequence[BookFile]) -> dict[str, str]:
-    made = with_book_files(settings, files)
-    return {name: getattr(made, name) for name in ("book", "character_books", "chat_books", "persona_books")}
+def _name(each: LookedAt) -> str:
+    return each.book.name if each.book is not None else Path(each.file.path).name
+
+
+def _remarks(each: LookedAt) -> str:
+    if each.book is not None and each.book.remarks:
+        return count(len(each.book.remarks), "remark", "remarks")
+    return tr("cannot be used") if each.problem else ""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.compare.runs_pane import ComparePane, copy_markdown
+from lorestudio.ui.features.compare.runs_pane import ComparePane
 from lorestudio.ui.features.timeline import drawing
 from lorestudio.ui.features.timeline.pane import TimelinePane
 from lorestudio.ui.shell.actions import Action, Where
@@ -36,35 +36,29 @@ class TimelineFeature(Feature):
         now, timeline, menu, compare = self.context, self.timeline, "Trace/Timeline", "Trace/Compare"
         has_chat, has_trace = now.has_chat, now.has_trace
         return (
-            Action(
-                "timeline.wider", "Wider turns", menu, 220, partial(timeline.map.zoom, 1), ("]",), Where.TIMELINE,
-                has_chat, "plus",
+            *(
+                Action(f"timeline.{way}", f"{way.capitalize()} turns", menu, order, partial(timeline.map.zoom, steps),
+                       (key,), Where.TIMELINE, has_chat, icon)
+                for way, order, steps, key, icon in (
+                    ("wider", 220, 1, "]", "plus"), ("narrower", 221, -1, "[", "minus"),
+                )
             ),
             Action(
-                "timeline.narrower", "Narrower turns", menu, 221, partial(timeline.map.zoom, -1), ("[",),
-                Where.TIMELINE, has_chat, "minus",
-            ),
-            Action(
-                "timeline.swipes", "Show every swipe as a turn", menu, 300,
-                lambda: timeline.show_as(swipes=not timeline.shown.swipes), when=has_chat,
+                "timeline.swipes", "Show every swipe as a turn", menu, 300, timeline.toggle_swipes, when=has_chat,
                 ticked=lambda: timeline.shown.swipes,
             ),
             Action(
-                "timeline.injected", "Show only entries that went in", menu, 305,
-                lambda: timeline.show_as(only_injected=not timeline.shown.only_injected), when=has_chat,
-                ticked=lambda: timeline.shown.only_injected,
+                "timeline.injected", "Show only entries that went in", menu, 305, timeline.toggle_injected,
+                when=has_chat, ticked=lambda: timeline.shown.only_injected,
             ),
-            Action(
-                "timeline.csv", "Save turns as CSV…", menu, 400, partial(self._ask_file, ".csv", entries=False),
-                when=has_chat, icon="save",
-            ),
-            Action(
-                "timeline.csv_entries", "Save entries as CSV…", menu, 405,
-                partial(self._ask_file, ".csv", entries=True), when=has_chat, icon="save",
-            ),
-            Action(
-                "timeline.picture", "Save the map as a picture…", menu, 410,
-                partial(self._ask_file, ".png", entries=False), when=has_chat, icon="save",
+            *(
+                Action(f"timeline.{name}", title, menu, order, partial(self._ask_file, suffix, entries=entries),
+                       when=has_chat, icon="save")
+                for name, title, order, suffix, entries in (
+                    ("csv", "Save turns as CSV…", 400, ".csv", False),
+                    ("csv_entries", "Save entries as CSV…", 405, ".csv", True),
+                    ("picture", "Save the map as a picture…", 410, ".png", False),
+                )
             ),
             Action(
                 "compare.mark", "Mark this run for comparison", compare, 230, self.mark, ("M",), Where.RUNS, has_trace,
@@ -150,8 +144,8 @@ class TimelineFeature(Feature):
 
     def copy(self) -> None:
         """Copy the comparison as Markdown."""
-        if copy_markdown(self.compare):
-            self.context.flash(tr("The comparison was copied."))
+        if text := self.compare.markdown():
+            self.context.copy(text, tr("The comparison was copied."))
 
     def _wanted(self, action: str) -> None:
         if action in {"compare.settings0", "compare.settings1"}:

@@ -10,20 +10,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QLineF, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QImage, QImageWriter, QPainter, QPen, QPolygonF
-from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen, QPolygonF
 
-from lorestudio.settings.files import write_atomically
 from lorestudio.ui.features.timeline.map_content import MapContent
+from lorestudio.ui.shell.qt import V_LEFT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.marks import Mark
-from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline, hatch
+from lorestudio.ui.widgets.paint import (
+    draw_focus,
+    draw_glyph,
+    draw_words,
+    hairline,
+    hatch,
+    png_bytes,
+    svg_bytes,
+)
 
 ROW_HEIGHT: Final = 18
 BARS: Final = 46
@@ -34,9 +40,6 @@ GLYPH_CELL: Final = 13
 """From this width of a cell on its glyph is drawn; narrower ones have their colour only."""
 LINE_CELL: Final = 6
 """From this width on columns are told apart by a line."""
-
-_V_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-_V_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +221,10 @@ class MapDrawing:
         painter.setFont(scaled(self._font, 0.82))
         painter.setPen(theme.color("text_faint"))
         box = QRectF(8, 2, at.titles - 14, 14)
-        painter.drawText(box, _V_LEFT, tr("Lore tokens"))
+        painter.drawText(box, V_LEFT, tr("Lore tokens"))
         budget = next((each for each in reversed(content.budgets) if each is not None), None)
         if budget is not None:
-            painter.drawText(box.translated(0, 15), _V_LEFT, tr("budget {budget}", budget=number(budget)))
+            painter.drawText(box.translated(0, 15), V_LEFT, tr("budget {budget}", budget=number(budget)))
 
     def _draw_axis(self, painter: QPainter, chosen: int) -> None:
         at, theme, content = self._at, self._theme, self._content
@@ -243,7 +246,7 @@ class MapDrawing:
                 continue
             painter.setFont(scaled(self._font, 0.82, bold=column == chosen))
             painter.setPen(theme.color("accent" if column == chosen else "text_faint"))
-            painter.drawText(QRectF(left, BARS, wide + 8, AXIS), _V_LEFT, text)
+            painter.drawText(QRectF(left, BARS, wide + 8, AXIS), V_LEFT, text)
             free = left + wide + 4
         painter.restore()
 
@@ -255,15 +258,13 @@ class MapDrawing:
         painter.save()
         painter.setClipRect(QRectF(0, at.top, at.titles, at.grid.height()))
         painter.setFont(self._font)
-        metrics = QFontMetricsF(self._font)
         for row in self._rows:
             box = QRectF(0, at.top_of(row), at.titles - 4, ROW_HEIGHT)
             if row == chosen:
                 painter.fillRect(box, theme.color("accent_soft"))
                 painter.fillRect(QRectF(0, box.top(), 3, ROW_HEIGHT), theme.color("accent"))
             painter.setPen(theme.color("on_accent_soft" if row == chosen else "text"))
-            text = metrics.elidedText(content.titles[row], Qt.TextElideMode.ElideRight, at.titles - 16)
-            painter.drawText(box.adjusted(8, 0, 0, 0), _V_LEFT, text)
+            draw_words(painter, box.adjusted(8, 0, -4, 0), content.titles[row])
         painter.restore()
 
     def _draw_chosen(self, painter: QPainter, row: int, column: int, *, focus: bool) -> None:
@@ -326,7 +327,6 @@ LARGEST: Final = 16_000
 """Pictures are at most so wide and high (pixels); columns of longer chats become narrower."""
 
 TITLES: Final = 200.0
-KINDS: Final = {".csv": "CSV", ".png": "PNG", ".svg": "SVG"}
 
 
 def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: str) -> bytes:
@@ -339,32 +339,14 @@ def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: s
     wide = math.ceil(TITLES + cell * len(content.columns) + 12)
     high = math.ceil(BARS + AXIS + ROW_HEIGHT * rows + 6)
     drawing = MapDrawing(theme, font, content, Geometry(wide, high, TITLES, cell))
-    data = QByteArray()
-    buffer = QBuffer(data)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     if kind == ".svg":
-        generator = QSvgGenerator()
-        generator.setOutputDevice(buffer)
-        generator.setSize(QSize(wide, high))
-        generator.setViewBox(QRectF(0, 0, wide, high))
-        generator.setTitle(tr("Timeline"))
-        painter = QPainter(generator)
-        drawing.draw(painter, (-1, -1))
-        painter.end()
-    elif kind == ".png":
+        return svg_bytes(QSize(wide, high), tr("Timeline"), lambda painter: drawing.draw(painter, (-1, -1)))
+    if kind == ".png":
         image = QImage(wide, high, QImage.Format.Format_RGB32)
         painter = QPainter(image)
         painter.setFont(font)
         drawing.draw(painter, (-1, -1))
         painter.end()
-        QImageWriter(buffer, QByteArray(b"PNG")).write(image)
-    else:
-        message = tr("A picture is saved as .png or .svg, not as {kind}.", kind=kind or tr("a file without an ending"))
-        raise ValueError(message)
-    buffer.close()
-    return bytes(data.data())
-
-
-def write(path: Path, data: bytes) -> None:
-    """Put the bytes into the file in one step. Raises OSError."""
-    write_atomically(path, data)
+        return png_bytes(image)
+    message = tr("A picture is saved as .png or .svg, not as {kind}.", kind=kind or tr("a file without an ending"))
+    raise ValueError(message)

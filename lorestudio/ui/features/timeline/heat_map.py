@@ -5,25 +5,15 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from lorestudio.ui.features.timeline.drawing import BARS, ROW_HEIGHT, Geometry, MapDrawing
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.paint import shows_tip, tell
 
 ZOOMS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 14.0, 20.0, 28.0)
 """Widths of a column to choose from, in device-independent pixels."""
@@ -53,9 +43,10 @@ class HeatMap(QAbstractScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._content = MapContent()
+        self.content = MapContent()
         self._row = self._column = -1
-        self._cell = USUAL
+        self.cell = USUAL
+        """The width of a column in device-independent pixels."""
         self._zoomed = False
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -69,27 +60,17 @@ class HeatMap(QAbstractScrollArea):
     # ---- content ----------------------------------------------------------------------------------------------------
 
     @property
-    def content(self) -> MapContent:
-        """What is shown."""
-        return self._content
-
-    @property
     def chosen(self) -> tuple[int, int]:
         """The drawn row and column that is looked at, -1 for none."""
         return self._row, self._column
 
-    @property
-    def cell(self) -> float:
-        """The width of a column in device-independent pixels."""
-        return self._cell
-
     def set_content(self, content: MapContent, *, fresh: bool = False) -> None:
         """Show other cells; `fresh` says that it is another chat, for which the width of columns is chosen anew."""
-        self._content = content
+        self.content = content
         if fresh:
             self._zoomed = False
         if not self._zoomed:
-            self._cell = self._fitting()
+            self.cell = self._fitting()
         self._size_bars()
         self._describe()
         self.viewport().update()
@@ -109,9 +90,9 @@ class HeatMap(QAbstractScrollArea):
         at = self.geometry_now()
         if self._column >= 0:
             bar, room = self.horizontalScrollBar(), at.grid.width()
-            left = self._column * self._cell
-            margin = min(3 * self._cell, room / 4)
-            bar.setValue(round(max(min(bar.value(), left - margin), left + self._cell + margin - room)))
+            left = self._column * self.cell
+            margin = min(3 * self.cell, room / 4)
+            bar.setValue(round(max(min(bar.value(), left - margin), left + self.cell + margin - room)))
         if self._row >= 0:
             bar, room = self.verticalScrollBar(), at.grid.height()
             top = self._row * ROW_HEIGHT
@@ -121,7 +102,7 @@ class HeatMap(QAbstractScrollArea):
 
     def zoom(self, steps: int, at: float | None = None) -> None:
         """Make columns wider, or narrower for less than 0; what is at `at`, or the chosen turn, stays in its place."""
-        place = min(range(len(ZOOMS)), key=lambda index: abs(ZOOMS[index] - self._cell))
+        place = min(range(len(ZOOMS)), key=lambda index: abs(ZOOMS[index] - self.cell))
         self.set_cell(ZOOMS[max(0, min(len(ZOOMS) - 1, place + steps))], at)
 
     def set_cell(self, cell: float, at: float | None = None) -> None:
@@ -131,8 +112,8 @@ class HeatMap(QAbstractScrollArea):
         if at is None:
             own = geometry.left_of(self._column) - geometry.titles if self._column >= 0 else -1.0
             at = own if 0 <= own <= geometry.grid.width() else geometry.grid.width() / 2
-        column = (geometry.x + at) / self._cell
-        self._cell, self._zoomed = cell, True
+        column = (geometry.x + at) / self.cell
+        self.cell, self._zoomed = cell, True
         self._size_bars()
         self.horizontalScrollBar().setValue(round(column * cell - at))
         self.viewport().update()
@@ -142,17 +123,17 @@ class HeatMap(QAbstractScrollArea):
         """Zoom and scroll so that just these columns are in sight."""
         room = self.geometry_now().grid.width()
         self.set_cell(room / max(1.0, last - first), 0.0)
-        self.horizontalScrollBar().setValue(round(first * self._cell))
+        self.horizontalScrollBar().setValue(round(first * self.cell))
 
     def scroll_to(self, column: float, row: float) -> None:
         """Scroll so that this column is the first in sight, and this row."""
-        self.horizontalScrollBar().setValue(round(column * self._cell))
+        self.horizontalScrollBar().setValue(round(column * self.cell))
         self.verticalScrollBar().setValue(round(row * ROW_HEIGHT))
 
     def _fitting(self) -> float:
         """The width at which the whole chat is in sight, or the usual one where that would be too narrow for glyphs."""
         room = self.geometry_now().grid.width()
-        wanted = room / max(1, len(self._content.columns))
+        wanted = room / max(1, len(self.content.columns))
         return max((zoom for zoom in ZOOMS if USUAL <= zoom <= wanted), default=USUAL)
 
     # ---- geometry ---------------------------------------------------------------------------------------------------
@@ -162,25 +143,25 @@ class HeatMap(QAbstractScrollArea):
         wide, high = self.viewport().width(), self.viewport().height()
         titles = float(max(84, min(180, round(wide * 0.28))))
         bars = self.horizontalScrollBar().value(), self.verticalScrollBar().value()
-        return Geometry(wide, high, titles, self._cell, *bars)
+        return Geometry(wide, high, titles, self.cell, *bars)
 
     def cell_at(self, point: QPointF) -> tuple[int, int]:
         """The drawn row and column at a point, -1 outside of rows or columns."""
         at = self.geometry_now()
-        column = math.floor((point.x() - at.titles + at.x) / self._cell) if point.x() >= at.titles else -1
+        column = math.floor((point.x() - at.titles + at.x) / self.cell) if point.x() >= at.titles else -1
         row = math.floor((point.y() - at.top + at.y) / ROW_HEIGHT) if point.y() >= at.top else -1
         return (
-            row if row < len(self._content.rows) else -1,
-            column if column < len(self._content.columns) else -1,
+            row if row < len(self.content.rows) else -1,
+            column if column < len(self.content.columns) else -1,
         )
 
     def _size_bars(self) -> None:
         at = self.geometry_now()
         across, down = self.horizontalScrollBar(), self.verticalScrollBar()
-        across.setRange(0, max(0, math.ceil(len(self._content.columns) * self._cell - at.grid.width())))
+        across.setRange(0, max(0, math.ceil(len(self.content.columns) * self.cell - at.grid.width())))
         across.setPageStep(max(1, round(at.grid.width())))
-        across.setSingleStep(max(1, round(self._cell * 3)))
-        down.setRange(0, max(0, math.ceil(len(self._content.rows) * ROW_HEIGHT - at.grid.height())))
+        across.setSingleStep(max(1, round(self.cell * 3)))
+        down.setRange(0, max(0, math.ceil(len(self.content.rows) * ROW_HEIGHT - at.grid.height())))
         down.setPageStep(max(1, round(at.grid.height())))
         down.setSingleStep(ROW_HEIGHT)
 
@@ -190,15 +171,14 @@ class HeatMap(QAbstractScrollArea):
 
     def _describe(self) -> None:
         row, column = self._row, self._column
-        content = self._content
+        content = self.content
         if 0 <= row < len(content.rows) and 0 <= column < len(content.columns):
             text = content.describe(row, column)
         elif 0 <= column < len(content.columns):
             text = content.describe_column(column)
         else:
             text = tr("{rows} entries, {columns} turns", rows=len(content.rows), columns=len(content.columns))
-        self.setAccessibleDescription(text)
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        tell(self, text)
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
@@ -209,7 +189,7 @@ class HeatMap(QAbstractScrollArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw what is in sight."""
         painter = QPainter(self.viewport())
-        drawing = MapDrawing(self._theme, self.font(), self._content, self.geometry_now())
+        drawing = MapDrawing(self._theme, self.font(), self.content, self.geometry_now())
         drawing.draw(painter, (self._row, self._column), focus=self.hasFocus())
         painter.end()
 
@@ -217,7 +197,7 @@ class HeatMap(QAbstractScrollArea):
         """Qt: another part is in sight."""
         super().resizeEvent(event)
         if not self._zoomed:
-            self._cell = self._fitting()
+            self.cell = self._fitting()
         self._size_bars()
         self.reveal()
         self.seen.emit()
@@ -227,7 +207,7 @@ class HeatMap(QAbstractScrollArea):
         if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             super().keyPressEvent(event)
             return
-        rows, columns = len(self._content.rows), len(self._content.columns)
+        rows, columns = len(self.content.rows), len(self.content.columns)
         key = Qt.Key(event.key())
         if key in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self._column >= 0:
             self.entered.emit(self._row, self._column)
@@ -269,18 +249,13 @@ class HeatMap(QAbstractScrollArea):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Qt: what is under the pointer, in words."""
-        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            row, column = self.cell_at(QPointF(event.pos()))
-            text = ""
-            if row >= 0 and column >= 0:
-                text = self._content.describe(row, column)
-            elif column >= 0:
-                text = self._content.describe_column(column)
-            elif row >= 0:
-                text = self._content.titles[row]
-            QToolTip.showText(event.globalPos(), text, self)
-            return True
-        return super().viewportEvent(event)
+        return shows_tip(self, event, self._words_at) or super().viewportEvent(event)
+
+    def _words_at(self, point: QPoint) -> str:
+        row, column = self.cell_at(QPointF(point))
+        if column >= 0:
+            return self.content.describe(row, column) if row >= 0 else self.content.describe_column(column)
+        return self.content.titles[row] if row >= 0 else ""
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Qt: the chosen cell has the keyboard."""

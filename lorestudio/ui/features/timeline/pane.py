@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QSizePolicy,
-    QStackedWidget,
-    QTabWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QTabWidget, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.timeline_grid import RowOrder
@@ -41,10 +31,12 @@ from lorestudio.ui.features.timeline.tables import (
     turn_columns,
 )
 from lorestudio.ui.features.timeline.turns import TimelineFeed
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import column, combo, holding, iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView, csv_bytes
 
@@ -84,10 +76,7 @@ class TimelinePane(Pane):
         self._names = Names()
         self._fresh = True
         self._seen = False
-        self._refresh = QTimer(self)
-        self._refresh.setSingleShot(True)
-        self._refresh.setInterval(REFRESH_MS)
-        self._refresh.timeout.connect(self._fill)
+        self._refresh = later(self, self._fill, REFRESH_MS)
         self._build()
         self._connect()
         self._fill()
@@ -96,12 +85,11 @@ class TimelinePane(Pane):
 
     def _build(self) -> None:
         theme = self.theme
-        self.changes, self.cache = self._line(tr("What changed")), self._line(tr("Prompt cache"))
+        self.changes, self.cache = self._line(tr("What changed")), self._line(tr("Prompt cache"), "small")
         self.changes.setTextFormat(Qt.TextFormat.RichText)
         self.changes.setTextInteractionFlags(
             Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
-        self.cache.setProperty("kind", "small")
         self.map = HeatMap(theme, self)
         self.minimap = Minimap(theme, self.map, self)
         self.spark = Sparkline(theme, self)
@@ -109,10 +97,9 @@ class TimelinePane(Pane):
         self.turns = self._table(self.turn_table, tr("Turns as a table"))
         self.entries = self._table(self.entry_table, tr("Entries and turns as a table"))
         self.causes = self._table(self.cause_table, tr("What costs the prompt cache"))
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
+        self.tabs = QTabWidget(self, documentMode=True)
         for page, name in (
-            (self._map_page(), tr("Map")),
+            (holding(tight((self.map, 1), self.minimap)), tr("Map")),
             (self.turns, tr("Turns")),
             (self.entries, tr("Entries")),
             (self._cache_page(), tr("Cache")),
@@ -121,57 +108,25 @@ class TimelinePane(Pane):
         self.tabs.setCornerWidget(self._corner())
         self.empty = EmptyState(theme, "list", self)
         self.empty.pressed.connect(self.wanted)
-        whole = QWidget(self)
-        column = QVBoxLayout(whole)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.changes)
-        column.addWidget(self.cache)
-        column.addWidget(self.tabs, 1)
-        self._whole = whole
-        self._pages = QStackedWidget(self)
-        for page in (whole, self.spark, self.empty):
-            self._pages.addWidget(page)
-        self._pages.setMinimumHeight(24)
-        self._pages.setMinimumWidth(240)
+        self._whole = holding(tight(self.changes, self.cache, (self.tabs, 1)))
+        self._pages = stack(self._whole, self.spark, self.empty)
+        self._pages.setMinimumSize(240, 24)
         self._pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.column.addWidget(self._pages, 1)
-        self._paint_icons()
 
-    def _line(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setWordWrap(True)
-        label.setAccessibleName(name)
-        label.setContentsMargins(12, 3, 12, 1)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        return label
-
-    def _map_page(self) -> QWidget:
-        page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.map, 1)
-        column.addWidget(self.minimap)
-        return page
+    def _line(self, name: str, kind: str = "") -> QLabel:
+        line = named(label(self, kind=kind), name)
+        line.setContentsMargins(12, 3, 12, 1)
+        line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        return line
 
     def _cache_page(self) -> QWidget:
-        page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(2)
-        self.totals, self.advice = self._line(tr("The whole chat")), self._line(tr("What to do"))
-        self.advice.setProperty("kind", "small")
-        self.cache_bars = CacheBars(self.theme, page)
+        self.totals, self.advice = self._line(tr("The whole chat")), self._line(tr("What to do"), "small")
+        self.cache_bars = CacheBars(self.theme, self)
         self.cache_bars.setFixedHeight(52)
-        column.addWidget(self.totals)
-        column.addWidget(self.advice)
-        column.addWidget(self.cache_bars)
-        self.legend = self._line(tr("What the bars show"))
-        self.legend.setProperty("kind", "small")
-        column.addWidget(self.legend)
-        column.addWidget(self.causes, 1)
-        return page
+        self.legend = self._line(tr("What the bars show"), "small")
+        parts = (self.totals, self.advice, self.cache_bars, self.legend, (self.causes, 1))
+        return holding(column(*parts, spacing=2, margins=(0, 4, 0, 0)))
 
     def _table(self, model: RecordTable, name: str) -> RecordView:
         table = RecordView(self.theme, model, name, self)
@@ -180,36 +135,20 @@ class TimelinePane(Pane):
         return table
 
     def _corner(self) -> QWidget:
-        corner = QWidget(self)
-        row = QHBoxLayout(corner)
-        row.setContentsMargins(4, 1, 6, 1)
-        row.setSpacing(1)
-        self.order = QComboBox(corner)
-        self.order.setAccessibleName(tr("Order of the entries"))
-        self.order.view().setAccessibleName(tr("Order of the entries"))
-        self.order.setToolTip(tr("Order of the entries"))
-        for order, (words, tip) in _ORDERS.items():
-            self.order.addItem(tr(words), order)
-            self.order.setItemData(self.order.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
-        self.order.activated.connect(lambda place: self.show_as(order=self.order.itemData(place)))
-        row.addWidget(self.order)
-        self.out = self._button(corner, tr("Narrower turns ([)"), partial(self.map.zoom, -1))
-        self.into = self._button(corner, tr("Wider turns (])"), partial(self.map.zoom, 1))
-        self.swipes = self._button(corner, tr("Show every swipe as a turn"), self._toggle_swipes)
-        self.injected = self._button(corner, tr("Show only entries that went in"), self._toggle_injected)
-        self.save = self._button(corner, tr("Save the timeline"), self._offer_files)
-        for button in (self.swipes, self.injected):
-            button.setCheckable(True)
-        for button in (self.out, self.into, self.swipes, self.injected, self.save):
-            row.addWidget(button)
-        return corner
-
-    def _button(self, parent: QWidget, text: str, slot: object) -> QToolButton:
-        button = QToolButton(parent)
-        button.setToolTip(text)
-        button.setAccessibleName(text)
-        button.clicked.connect(slot)
-        return button
+        name = tr("Order of the entries")
+        self.order = named(combo(self, name, {order: tr(words) for order, (words, _tip) in _ORDERS.items()}), "", name)
+        for place, (_words, tip) in enumerate(_ORDERS.values()):
+            self.order.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        self.order.activated.connect(lambda place: self.show_as(replace(self.shown, order=[*_ORDERS][place])))
+        self.out = tool(self, tr("Narrower turns ([)"), partial(self.map.zoom, -1))
+        self.into = tool(self, tr("Wider turns (])"), partial(self.map.zoom, 1))
+        self.swipes = tool(self, tr("Show every swipe as a turn"), self.toggle_swipes, checkable=True)
+        self.injected = tool(self, tr("Show only entries that went in"), self.toggle_injected, checkable=True)
+        self.save = tool(self, tr("Save the timeline"), self._offer_files)
+        buttons = (self.out, self.into, self.swipes, self.injected, self.save)
+        for button, icon in zip(buttons, ("minus", "plus", "columns", "check", "save"), strict=True):
+            iconed(self.theme, button, icon)
+        return holding(row(self.order, *buttons, spacing=1, margins=(4, 1, 6, 1)))
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
@@ -225,14 +164,6 @@ class TimelinePane(Pane):
         session.state_changed.connect(self._later)
         selection.generation_changed.connect(self._show_chosen)
         selection.entry_changed.connect(self._show_chosen)
-        self.theme.changed.connect(self._paint_icons)
-
-    def _paint_icons(self) -> None:
-        for button, name in (
-            (self.out, "minus"), (self.into, "plus"), (self.swipes, "columns"), (self.injected, "check"),
-            (self.save, "save"),
-        ):  # fmt: skip
-            button.setIcon(self.theme.icon(name))
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -246,11 +177,6 @@ class TimelinePane(Pane):
             self._refresh.stop()
             self.feed.sleep()
 
-    @property
-    def names(self) -> Names:
-        """Titles of the entries."""
-        return self._names
-
     def focus_target(self) -> QWidget:
         """The view that is shown."""
         if self._pages.currentWidget() is self.spark:
@@ -259,20 +185,21 @@ class TimelinePane(Pane):
             return self
         return (self.map, self.turns, self.entries, self.causes)[self.tabs.currentIndex()]
 
-    def show_as(
-        self, *, order: RowOrder | None = None, swipes: bool | None = None, only_injected: bool | None = None
-    ) -> None:
+    def show_as(self, shown: Shown) -> None:
         """Show other rows or columns, or the same in another order."""
-        now = self.shown
-        self.shown = Shown(
-            now.order if order is None else RowOrder(order),
-            now.swipes if swipes is None else swipes,
-            now.only_injected if only_injected is None else only_injected,
-        )
+        self.shown = shown
         self.order.setCurrentIndex(self.order.findData(self.shown.order))
         self.swipes.setChecked(self.shown.swipes)
         self.injected.setChecked(self.shown.only_injected)
         self._fill()
+
+    def toggle_swipes(self) -> None:
+        """Show every swipe as a turn, or one for each reply."""
+        self.show_as(replace(self.shown, swipes=not self.shown.swipes))
+
+    def toggle_injected(self) -> None:
+        """Show only entries that went in, or candidates too."""
+        self.show_as(replace(self.shown, only_injected=not self.shown.only_injected))
 
     def as_csv(self, *, entries: bool) -> bytes:
         """The table of entries or of turns as a file for spreadsheets, with a byte order mark."""
@@ -416,12 +343,12 @@ class TimelinePane(Pane):
     def _show_rows(self) -> None:
         """The tables follow what is looked at."""
         content = self.content
-        for view, row in (
+        for view, place in (
             (self.turns, content.column_of(self._selection.generation)),
             (self.entries, content.row_of(self._selection.entry)),
         ):
-            index = view.model().index(row, max(0, view.currentIndex().column()))
-            if view.currentIndex().row() != row and index.isValid():
+            index = view.model().index(place, max(0, view.currentIndex().column()))
+            if view.currentIndex().row() != place and index.isValid():
                 view.setCurrentIndex(index)
 
     # ---- going ------------------------------------------------------------------------------------------------------
@@ -450,12 +377,6 @@ class TimelinePane(Pane):
         number = link.removeprefix("entry:")
         if number.isdecimal():
             self.jump.emit(self._selection.generation, int(number))
-
-    def _toggle_swipes(self) -> None:
-        self.show_as(swipes=not self.shown.swipes)
-
-    def _toggle_injected(self) -> None:
-        self.show_as(only_injected=not self.shown.only_injected)
 
     def _offer_files(self) -> None:
         menu = QMenu(self)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from html import escape
 from typing import Final
 
 from PySide6.QtCore import QObject
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.diff import InjectionChanges, Key
 from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
@@ -174,24 +173,20 @@ def advice(causes: Iterable[CauseTotal]) -> str:
 class Names:
     """Titles of entries by vault and file name."""
 
-    titles: dict[Key, str] = field(default_factory=dict, repr=False)
-    ids: dict[Key, int] = field(default_factory=dict, repr=False)
+    entries: dict[Key, Entry] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, index: VaultIndex) -> Names:
         """The names of an index."""
-        return cls(
-            {(entry.vault, entry.filename): entry.title for entry in index.entries},
-            {(entry.vault, entry.filename): entry.id for entry in index.entries},
-        )
+        return cls({(entry.vault, entry.filename): entry for entry in index.entries})
 
     def title(self, key: Key) -> str:
         """The title, or the file name where there is no such entry any more."""
-        return self.titles.get(key, key[1])
+        return self.entries[key].title if key in self.entries else key[1]
 
     def id(self, key: Key) -> int | None:
         """The entry's id, None where there is no such entry any more."""
-        return self.ids.get(key)
+        return self.entries[key].id if key in self.entries else None
 
 
 def turn_columns(content: MapContent, names: Names) -> list[Column]:
@@ -250,7 +245,9 @@ def entry_columns(content: MapContent) -> list[Column]:
             there = content.ending(row, at) is not None or content.turns[at] is None
             return content.word(row, at) if there else ""
 
-        told = partial(_described, content, at)
+        def told(row: int) -> str:
+            return content.describe(row, at)
+
         return Column(content.label(at), words, width=_TURN_WIDTH, spoken=told, tip=told)
 
     return [
@@ -267,10 +264,6 @@ TOTALS: Final = 5
 """Columns of an entry's totals; those of the turns come behind them."""
 
 _TURN_WIDTH: Final = 100
-
-
-def _described(content: MapContent, at: int, row: int) -> str:
-    return content.describe(row, at)
 
 
 def cause_columns(totals: CacheTotals) -> list[Column]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
@@ -19,6 +18,7 @@ from lorestudio.studio.replay.timeline import TimelineMaker, TimelineTurn
 from lorestudio.studio.replay.timeline_grid import TimelineGrid
 from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
 from lorestudio.ui.shell.jobs import Job
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
@@ -60,9 +60,7 @@ class TimelineFeed(QObject):
         self.grid = TimelineGrid(0)
         self._maker = TimelineMaker(None, (), _counter(session))
         self._totals: CacheTotals | None = None
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.timeout.connect(self._look)
+        self._pause = later(self, self._look, PAUSE_MS)
         session.project_changed.connect(self._project_changed)
         session.setup_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self._wait())
@@ -107,7 +105,7 @@ class TimelineFeed(QObject):
         chat = project.chat if project is not None else None
         index = project.index if project is not None else VaultIndex()
         order = tuple(sorted(session.generations))
-        setup = _setup(session)
+        setup = project.reply_setup if project is not None else None
         same = chat is self._chat and order == self.generations and same_numbers(index, self._index)
         same = same and setup == self._setup
         self._setup = setup
@@ -191,13 +189,3 @@ class TimelineFeed(QObject):
 
 def _counter(session: Session) -> TokenCounter:
     return session.project.counter if session.project is not None else CHARS_4
-
-
-def _setup(session: Session) -> PromptSetup | None:
-    """The setup, with the size of the context as the prompt of a reply takes it."""
-    project = session.project
-    if project is None:
-        return None
-    if project.context_size and not project.setup.context_size:
-        return replace(project.setup, context_size=project.context_size)
-    return project.setup

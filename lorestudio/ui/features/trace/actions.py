@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, Final
 
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.trace.pane import TracePane
+from lorestudio.ui.features.trace.pane import AI, PROMPT, TracePane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import tr
@@ -40,7 +39,7 @@ class TraceFeature(Feature):
         self.pane = TracePane(context.theme, context.session, context.selection)
         self.panes = (self.pane,)
         self.openers: list[Callable[[], Callable[[], object] | None]] = []
-        self.pane.flow.saving.connect(self._save)
+        self.pane.flow.saving.connect(context.save_file)
         self.pane.prompt.copied.connect(context.flash)
         self.pane.prompt.message_chosen.connect(self.go_to_message)
 
@@ -71,25 +70,15 @@ class TraceFeature(Feature):
             ),
             Action("flow.measure", "Funnel in entries or tokens", "Trace", 100, flow.toggle_measure, when=has_trace),
             Action("flow.table", "Funnel as a table", "Trace", 105, flow.toggle_table, when=has_trace, icon="table"),
-            Action(
-                "flow.save_csv", "Save the funnel's table…", "Trace/Save the funnel", 110, partial(flow.save, "csv"),
-                when=has_trace,
+            *(
+                Action(f"flow.save_{ending}", f"Save the funnel{words}…", "Trace/Save the funnel", order,
+                       partial(flow.save, ending), when=has_trace)
+                for ending, words, order in (("csv", "'s table", 110), ("svg", " as SVG", 111), ("png", " as PNG", 112))
             ),
-            Action(
-                "flow.save_svg", "Save the funnel as SVG…", "Trace/Save the funnel", 111, partial(flow.save, "svg"),
-                when=has_trace,
-            ),
-            Action(
-                "flow.save_png", "Save the funnel as PNG…", "Trace/Save the funnel", 112, partial(flow.save, "png"),
-                when=has_trace,
-            ),
-            Action(
-                "prompt.copy_text", "Copy the prompt as text", "Trace", 120,
-                partial(self._with_prompt, prompt.copy_text), when=has_trace,
-            ),
-            Action(
-                "prompt.copy_markdown", "Copy the prompt as Markdown", "Trace", 125,
-                partial(self._with_prompt, prompt.copy_markdown), when=has_trace,
+            *(
+                Action(f"prompt.copy_{kind.lower()}", f"Copy the prompt as {kind}", "Trace", order,
+                       partial(self._with_prompt, copy), when=has_trace)
+                for kind, order, copy in (("text", 120, prompt.copy_text), ("Markdown", 125, prompt.copy_markdown))
             ),
         )  # fmt: skip
 
@@ -116,7 +105,7 @@ class TraceFeature(Feature):
 
     def _show_ai(self) -> None:
         self.context.uncover("trace")
-        self.pane.show_ai()
+        self.pane.tabs.setCurrentIndex(AI)
 
     def _opener(self) -> Callable[[], object] | None:
         return next(filter(None, (opener() for opener in self.openers)), None)
@@ -130,12 +119,7 @@ class TraceFeature(Feature):
 
     def _with_prompt(self, copy: Callable[[], None]) -> None:
         """The prompt is put together when its tab is first shown."""
-        self.pane.show_prompt()
+        self.pane.tabs.setCurrentIndex(PROMPT)
         if self.pane.prompt.prompt is None:
             self.context.flash(tr("The prompt is being put together; copy it once it is shown."))
         copy()
-
-    def _save(self, path: object, data: bytes) -> None:
-        """Write a picture or a table."""
-        if isinstance(path, Path):
-            self.context.save_file(path, data)

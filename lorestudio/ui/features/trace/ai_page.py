@@ -9,28 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QStackedWidget,
-    QTextBrowser,
-    QTextEdit,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QPlainTextEdit, QTextBrowser, QTextEdit, QWidget
 
 from lorestudio.domain.state import AiState
 from lorestudio.studio.project.answering import ErrorKind
 from lorestudio.trace.explain import explain_reason
 from lorestudio.trace.model import AiCall, StageRecord, Trace
 from lorestudio.trace.vocabulary import Tone
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import (
@@ -48,6 +36,20 @@ from lorestudio.ui.state.ai_calls import (
 )
 from lorestudio.ui.state.live_run import LiveRun
 from lorestudio.ui.widgets import html
+from lorestudio.ui.widgets.layouts import (
+    column,
+    combo,
+    iconed,
+    label,
+    named,
+    one_of,
+    row,
+    search_field,
+    stack,
+    text_view,
+    tight,
+    tool,
+)
 
 _IN_PROFILE: Final = frozenset(
     {
@@ -143,27 +145,14 @@ class AiPage(QWidget):
         self._shown: tuple[object, ...] = ()
         self._whole = ""
         self._laid_out = 0
-        self._more = QTimer(self)
-        self._more.setSingleShot(True)
-        self._more.setInterval(0)
-        self._more.timeout.connect(self._lay_out_more)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._make_bar())
-        self.overview = QTextBrowser(self)
-        self.overview.setOpenLinks(False)
+        self._more = later(self, self._lay_out_more)
+        bar = self._make_bar()
+        self.overview = named(QTextBrowser(self, openLinks=False), tr("Overview of the call"))
         self.overview.anchorClicked.connect(lambda link: self.entry_chosen.emit(int(link.path())))
-        self.overview.setAccessibleName(tr("Overview of the call"))
         self.overview.document().setDocumentMargin(12)
-        self.text = QPlainTextEdit(self)
-        self.text.setReadOnly(True)
-        self.text.setFont(fixed_font(self.font().pointSizeF()))
-        self.text.setAccessibleName(tr("Text of the call"))
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.overview)
-        self._pages.addWidget(self.text)
-        column.addWidget(self._pages, 1)
+        self.text = text_view(self, tr("Text of the call"), font=fixed_font(self.font().pointSizeF()))
+        self._pages = stack(self.overview, self.text)
+        tight(bar, (self._pages, 1), of=self)
         theme.changed.connect(self._repaint)
         self._repaint()
 
@@ -188,7 +177,7 @@ class AiPage(QWidget):
         self._live = live
         self.calls.setVisible(False)
         for part in (SYSTEM, USER, REPLY):
-            self._parts.button(part).setEnabled(live.request is not None)
+            self.parts.button(part).setEnabled(live.request is not None)
         if live.request is None:
             self._show()
             return
@@ -203,12 +192,7 @@ class AiPage(QWidget):
     @property
     def part(self) -> int:
         """Which part is shown: overview, system, user or reply."""
-        return self._parts.checkedId()
-
-    def show_part(self, part: int) -> None:
-        """Show another part."""
-        self._parts.button(part).setChecked(True)
-        self._part_chosen(part)
+        return self.parts.checkedId()
 
     def focus_target(self) -> QWidget:
         """What takes the keyboard."""
@@ -226,49 +210,24 @@ class AiPage(QWidget):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _make_bar(self) -> QWidget:
-        bar = QWidget(self)
-        column = QVBoxLayout(bar)
-        column.setContentsMargins(8, 5, 8, 3)
-        column.setSpacing(4)
-        self.calls = QComboBox(bar)
-        self.calls.setAccessibleName(tr("Call"))
+    def _make_bar(self) -> QBoxLayout:
+        self.calls = combo(self, tr("Call"))
         self.calls.view().setAccessibleName(tr("Calls of this run"))
         self.calls.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.calls.setMinimumContentsLength(12)
         self.calls.currentIndexChanged.connect(lambda _place: self._show())
-        column.addWidget(self.calls)
-        row = QHBoxLayout()
-        row.setSpacing(2)
-        self._parts = QButtonGroup(self)
-        for place, name in enumerate(PARTS):
-            button = QToolButton(bar)
-            button.setText(tr(name))
-            button.setCheckable(True)
-            button.setAccessibleName(tr("Show: {part}", part=tr(name)))
-            self._parts.addButton(button, place)
-            row.addWidget(button)
-        self._parts.button(OVERVIEW).setChecked(True)
-        self._parts.idClicked.connect(self._part_chosen)
-        row.addStretch(1)
-        self.found = QLabel(bar)
-        self.found.setProperty("kind", "small")
-        self.finder = QLineEdit(bar)
-        self.finder.setPlaceholderText(tr("Find in text"))
-        self.finder.setAccessibleName(tr("Find in the text of the call"))
-        self.finder.setClearButtonEnabled(True)
+        self.parts = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in PARTS))
+        self.parts.idClicked.connect(self._part_chosen)
+        self.found = label(self, kind="small", wrap=False)
+        self.finder = search_field(
+            self, tr("Find in the text of the call"), tr("Find in text"), lambda _text: self._search()
+        )
         self.finder.setMinimumWidth(60)  # a wide one would make the whole window wider
         self.finder.setMaximumWidth(128)
-        self.finder.textChanged.connect(lambda _text: self._search())
         self.finder.returnPressed.connect(lambda: self._search(onward=True))
-        self.copy_button = QToolButton(bar)
-        self.copy_button.setAccessibleName(tr("Copy this part"))
-        self.copy_button.setToolTip(tr("Copy this part"))
-        self.copy_button.clicked.connect(self._copy)
-        for widget in (self.found, self.finder, self.copy_button):
-            row.addWidget(widget)
-        column.addLayout(row)
-        return bar
+        self.copy_button = iconed(self._theme, tool(self, tr("Copy this part"), self._copy), "copy")
+        parts = row(*self.parts.buttons(), 1, self.found, self.finder, self.copy_button, spacing=2)
+        return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
 
     def _part_chosen(self, _part: int) -> None:
         self._shown = ()
@@ -283,7 +242,7 @@ class AiPage(QWidget):
         self.calls.setVisible(len(calls) > 1 and self._live is None)
         call = calls[max(0, self.calls.currentIndex())] if calls and self._live is None else None
         for part in (SYSTEM, USER, REPLY):
-            self._parts.button(part).setEnabled(call is not None)
+            self.parts.button(part).setEnabled(call is not None)
         if call is None or trace is None or self.part == OVERVIEW:
             self._pages.setCurrentIndex(0)
             self._set_html(self._body(trace, call))
@@ -371,7 +330,6 @@ class AiPage(QWidget):
         QGuiApplication.clipboard().setText(self.plain)
 
     def _repaint(self) -> None:
-        self.copy_button.setIcon(self._theme.icon("copy"))
         self._shown = ()
         if self._live is None:
             self._show()
@@ -441,19 +399,18 @@ class AiPage(QWidget):
         if not found:
             return head + html.paragraph(tr("Nothing."), color=palette.text_faint)
         names = (tr("Asked for"), tr("Matched to"), tr("How"), tr("Confidence"), tr("Result"))
-        rows = [_row([f"<span style='color:{palette.text_faint}'>{html.text(name)}</span>" for name in names])]
+        rows = [_row([_inked(name, palette.text_faint) for name in names])]
         for choice in found:
-            asked = html.text(choice.asked) if choice.asked else _faint(tr("not on record"), palette.text_faint)
+            asked = html.text(choice.asked) if choice.asked else _inked(tr("not on record"), palette.text_faint)
             links = [
                 html.text(name) if entry is None else f"<a href='entry:{entry}'>{html.text(name)}</a>"
                 for name, entry in choice.matched
             ]
             ink = palette.text_muted if choice.tone == "neutral" else getattr(palette, choice.tone)
-            result = f"<span style='color:{ink}'>{html.text(choice.result)}</span>"
             how, confidence = html.text(choice.how).replace(" %", "&nbsp;%"), html.text(choice.confidence)
-            rows.append(_row([asked, "<br>".join(links) or "–", how, confidence, result]))
+            rows.append(_row([asked, "<br>".join(links) or "–", how, confidence, _inked(choice.result, ink)]))
             if choice.reason:
-                reason = _faint(choice.reason, palette.text_faint)
+                reason = _inked(choice.reason, palette.text_faint)
                 rows.append(f"<tr><td colspan='{len(names)}' style='padding:0 0 4px 12px'>{reason}</td></tr>")
         return head + f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
 
@@ -463,5 +420,5 @@ def _row(cells: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<td style='padding:2px 10px 2px 0'>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def _faint(text: str, ink: str) -> str:
+def _inked(text: str, ink: str) -> str:
     return f"<span style='color:{ink}'>{html.text(text)}</span>"

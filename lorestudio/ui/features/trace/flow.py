@@ -10,31 +10,15 @@ The stages of a run as steps of a funnel: how many came in, how many went on, an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
-from PySide6.QtCore import (
-    QBuffer,
-    QByteArray,
-    QEvent,
-    QIODevice,
-    QObject,
-    QPointF,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
     QColor,
     QFocusEvent,
-    QFontMetricsF,
-    QHelpEvent,
     QImage,
-    QImageWriter,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -42,19 +26,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QListView,
-    QMenu,
-    QScrollArea,
-    QSizePolicy,
-    QStackedWidget,
-    QToolButton,
-    QToolTip,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QListView, QMenu, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.studio.report.pictures import (
     PHASE_FILLS,
@@ -79,12 +51,14 @@ from lorestudio.trace.flow import (
     flow_rows,
 )
 from lorestudio.trace.model import Outcome, Phase, Trace
+from lorestudio.ui.shell.qt import V_LEFT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import stage_failure
-from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets import dialogs, layouts
 from lorestudio.ui.widgets.cells import FIT, Bar, Column, Glyph, Look, Piece, Strip, Words, same_words, titled
-from lorestudio.ui.widgets.paint import draw_focus, hairline
+from lorestudio.ui.widgets.layouts import iconed, one_of, stack, tight, tool
+from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, png_bytes, tell
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -144,20 +118,11 @@ def steps(
             )
             why = ", ".join(f"{trace.words.label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
             removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
+            left, added = stage.amount(measure), _amount(stage, measure, Direction.JOINS)
+            why = tr("Running…") if undecided else why or explain_stage(record, trace)
+            shares = left / most, removed / most
             found.append(
-                FunnelStep(
-                    record.name,
-                    record.phase,
-                    stage.amount(measure),
-                    _amount(stage, measure, Direction.JOINS),
-                    removed,
-                    stage.amount(measure) / most,
-                    removed / most,
-                    tr("Running…") if undecided else why or explain_stage(record, trace),
-                    error,
-                    undecided,
-                    measure,
-                )
+                FunnelStep(record.name, record.phase, left, added, removed, *shares, why, error, undecided, measure)
             )
     return tuple(found)
 
@@ -172,25 +137,6 @@ class FunnelList(RecordTable):
     def __init__(self, parent: QObject | None = None) -> None:
         column = Column("", FunnelStep.describe, look=_look)
         super().__init__([column], key=lambda step: step.stage, tip=same_words, parent=parent)
-        self._measure = Measure.ENTRIES
-        self._shown: tuple[Trace | None, bool, str, Flow | None] = (None, False, "", None)
-
-    def set_measure(self, measure: Measure) -> None:
-        """Count entries or tokens."""
-        if measure is not self._measure:
-            self._measure = measure
-            trace, everything, running, stream = self._shown
-            self.set_trace(trace, everything=everything, running=running, stream=stream)
-
-    def set_trace(
-        self, trace: Trace | None, *, everything: bool = False, running: str = "", stream: Flow | None = None
-    ) -> None:
-        """Show another run; `running` is the stage that has not decided yet."""
-        self._shown = trace, everything, running, stream
-        found: tuple[FunnelStep, ...] = ()
-        if trace is not None:
-            found = steps(trace, everything=everything, running=running, measure=self._measure, stream=stream)
-        self.set_rows(found)
 
     def set_elapsed(self, text: str) -> None:
         """Say of the running step how long it has taken."""
@@ -238,10 +184,7 @@ def flow_table(parent: QObject) -> RecordTable:
     return RecordTable(columns, spoken=titled(""), tip=same_words, parent=parent)
 
 
-_V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-
-
-class FlowView(QWidget):
+class FlowView(Picture):
     """Up and Down go from stage to stage, Left and Right through a stage's ribbons, Enter lists a ribbon's entries.
 
     `ribbon_chosen` carries the entries and what the ribbon is called.
@@ -251,18 +194,13 @@ class FlowView(QWidget):
     moved = Signal(QRectF)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, tr("Flow of the candidates from stage to stage"), parent)
         self._flow = Flow(())
         self._measure = Measure.ENTRIES
         self._everything = False
         self._picture: FlowPicture = lay_out(self._flow, self._measure, 400)
         self._row, self._ribbon = 0, 0
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Flow of the candidates from stage to stage"))
-        theme.changed.connect(self.update)
 
     def set_flow(self, stream: Flow | None, measure: Measure, *, everything: bool = False) -> None:
         """Show another run, or the same one in entries or tokens."""
@@ -331,12 +269,11 @@ class FlowView(QWidget):
         names = QRectF(8, box.top() + 2, self._picture.trunk_at - 14, 18)
         painter.setFont(scaled(self.font(), 1.0, bold=True))
         painter.setPen(theme.color("text"))
-        metrics = QFontMetricsF(painter.font())
-        painter.drawText(names, _V_LEFT, metrics.elidedText(stage.name, Qt.TextElideMode.ElideRight, names.width()))
+        draw_words(painter, names, stage.name)
         if row.ribbons:
             painter.setFont(scaled(self.font(), 0.88))
             painter.setPen(theme.color("text_muted"))
-            painter.drawText(names.translated(0, 17), _V_LEFT, self._amount(row))
+            painter.drawText(names.translated(0, 17), V_LEFT, self._amount(row))
         ground, _ink = theme.fill(PHASE_FILLS[stage.phase])
         for place, shape in enumerate(row.ribbons):
             self._draw_ribbon(painter, shape, ground, focus=current and place == self._ribbon)
@@ -351,9 +288,7 @@ class FlowView(QWidget):
         label = self._label_box(shape)
         painter.setFont(self.font())
         painter.setPen(theme.color("text"))
-        words = ribbon_words(shape.ribbon, self._measure)
-        shown = QFontMetricsF(self.font()).elidedText(words, Qt.TextElideMode.ElideRight, label.width() - 8)
-        painter.drawText(label.adjusted(6, 0, 0, 0), _V_LEFT, shown)
+        draw_words(painter, label.adjusted(6, 0, -2, 0), ribbon_words(shape.ribbon, self._measure))
         if focus:
             draw_focus(painter, label, theme)
 
@@ -420,12 +355,6 @@ class FlowView(QWidget):
         """Qt: the ring appears."""
         super().focusInEvent(event)
         self._describe()
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Qt: the ring goes."""
-        super().focusOutEvent(event)
-        self.update()
 
     def _describe(self) -> None:
         row = self._current_row
@@ -436,20 +365,12 @@ class FlowView(QWidget):
             text = f"{row.stage.name}: {ribbon_words(ribbon, self._measure)}. {self._amount(row)}"
         else:
             text = f"{row.stage.name}: {self._amount(row)}"
-        self.setAccessibleDescription(text)
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        tell(self, text)
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: what is under the pointer, in words."""
-        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            row, ribbon = self._at(QPointF(event.pos()))
-            if ribbon >= 0:
-                shape = self._picture.rows[row].ribbons[ribbon]
-                QToolTip.showText(event.globalPos(), ribbon_words(shape.ribbon, self._measure), self)
-            else:
-                QToolTip.hideText()
-            return True
-        return super().event(event)
+    def words_at(self, point: QPoint) -> str:
+        """The ribbon at a place, in words."""
+        row, ribbon = self._at(QPointF(point))
+        return ribbon_words(self._picture.rows[row].ribbons[ribbon].ribbon, self._measure) if ribbon >= 0 else ""
 
 
 def _path(shape: RibbonShape) -> QPainterPath:
@@ -480,28 +401,21 @@ class FlowPage(QWidget):
         super().__init__(parent)
         self._theme, self._funnel, self._model = theme, funnel, model
         self._trace: Trace | None = None
-        self._everything = False
+        self._everything, self._running = False, ""
         self.flow: Flow | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._make_bar())
+        bar = self._make_bar()
         self.view = FlowView(theme, self)
         self.view.ribbon_chosen.connect(self.listed)
-        self._scroll = QScrollArea(self)
+        self._scroll = QScrollArea(self, widgetResizable=True)
         self._scroll.setWidget(self.view)
-        self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._scroll.setFocusProxy(self.view)
         self.view.moved.connect(self._keep_in_sight)
         self.table_model = flow_table(self)
         self.table = RecordView(theme, self.table_model, tr("Stages and reasons as a table"), self)
-        self._pages = QStackedWidget(self)
-        for page in (funnel, self._scroll, self.table):
-            self._pages.addWidget(page)
-        column.addWidget(self._pages, 1)
-        theme.changed.connect(self._paint)
-        self._paint()
+        self._pages = stack(funnel, self._scroll, self.table)
+        tight(bar, (self._pages, 1), of=self)
+        theme.changed.connect(funnel.viewport().update)
 
     @property
     def measure(self) -> Measure:
@@ -515,9 +429,8 @@ class FlowPage(QWidget):
 
     def set_trace(self, trace: Trace | None, *, everything: bool = False, running: str = "") -> None:
         """Show another run; `running` is the stage of a run under way."""
-        self._trace, self._everything = trace, everything
+        self._trace, self._everything, self._running = trace, everything, running
         self.flow = flow(trace) if trace is not None else None
-        self._model.set_trace(trace, everything=everything, running=running, stream=self.flow)
         self._show()
 
     def choose_measure(self, measure: Measure) -> None:
@@ -560,48 +473,32 @@ class FlowPage(QWidget):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _make_bar(self) -> QWidget:
-        bar = QWidget(self)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(8, 4, 8, 3)
-        row.setSpacing(2)
-        self._measures = QButtonGroup(self)
-        for place, (_measure, name) in enumerate(_MEASURES):
-            button = QToolButton(bar)
-            button.setText(tr(name))
-            button.setCheckable(True)
-            button.setAccessibleName(tr("Widths stand for {what}", what=tr(name).lower()))
-            self._measures.addButton(button, place)
-            row.addWidget(button)
-        self._measures.button(0).setChecked(True)
+    def _make_bar(self) -> QBoxLayout:
+        names = [tr(name) for _measure, name in _MEASURES]
+        self._measures = one_of(self, ((name, tr("Widths stand for {what}", what=name.lower())) for name in names))
         self._measures.idClicked.connect(lambda _place: self._show())
-        row.addStretch(1)
-        self.table_button = QToolButton(bar)
-        self.table_button.setCheckable(True)
-        self.table_button.setAccessibleName(tr("As a table"))
-        self.table_button.setToolTip(tr("As a table"))
-        self.table_button.clicked.connect(self._show)
-        self.save_button = QToolButton(bar)
-        self.save_button.setAccessibleName(tr("Save table or picture"))
-        self.save_button.setToolTip(tr("Save the table as CSV, the picture as SVG or PNG"))
+        as_table = tool(self, tr("As a table"), lambda _on: self._show(), checkable=True)
+        save = tool(self, tr("Save table or picture"), tip=tr("Save the table as CSV, the picture as SVG or PNG"))
+        self.table_button = iconed(self._theme, as_table, "table")
+        self.save_button = iconed(self._theme, save, "save")
         self.save_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.save_button)
         for ending, title in (("csv", "Table as CSV…"), ("svg", "Picture as SVG…"), ("png", "Picture as PNG…")):
-            menu.addAction(tr(title)).triggered.connect(self._saver(ending))
+            menu.addAction(tr(title), partial(self.save, ending))
         self.save_button.setMenu(menu)
-        row.addWidget(self.table_button)
-        row.addWidget(self.save_button)
-        return bar
-
-    def _saver(self, ending: str) -> Callable[[], None]:
-        return lambda: self.save(ending)
+        buttons = self._measures.buttons()
+        return layouts.row(*buttons, 1, self.table_button, self.save_button, spacing=2, margins=(8, 4, 8, 3))
 
     def _show(self) -> None:
-        self._model.set_measure(self.measure)
-        self.view.set_flow(self.flow, self.measure, everything=self._everything)
+        trace, stream, everything = self._trace, self.flow, self._everything
+        self.view.set_flow(stream, self.measure, everything=everything)
+        found: tuple[FunnelStep, ...] = ()
         rows: tuple[tuple[str | int, ...], ...] = ()
-        if self.table_button.isChecked() and self.flow is not None and self._trace is not None:
-            rows = flow_rows(self.flow, self._trace, everything=self._everything)  # they cost more than the picture
+        if trace is not None and stream is not None:
+            found = steps(trace, everything=everything, running=self._running, measure=self.measure, stream=stream)
+            if self.table_button.isChecked():
+                rows = flow_rows(stream, trace, everything=everything)  # they cost more than the picture
+        self._model.set_rows(found)
         self.table_model.set_rows(rows)
         page: QWidget = self._scroll if self.is_flow else self._funnel
         self._pages.setCurrentWidget(self.table if self.table_button.isChecked() else page)
@@ -622,16 +519,8 @@ class FlowPage(QWidget):
             painter.end()
         else:
             source.render(image)
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        QImageWriter(buffer, QByteArray(b"png")).write(image)
-        return bytes(buffer.data().data())
+        return png_bytes(image)
 
     def sizeHint(self) -> QSize:
         """Qt: room for a few stages."""
         return QSize(420, 300)
-
-    def _paint(self) -> None:
-        self.table_button.setIcon(self._theme.icon("table"))
-        self.save_button.setIcon(self._theme.icon("save"))
-        self._funnel.viewport().update()

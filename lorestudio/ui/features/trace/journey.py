@@ -6,6 +6,8 @@ The journey matrix: titles that stay in sight, stage names written upwards, one 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from PySide6.QtCore import QAbstractTableModel, QObject, QPoint, QRect, QRectF, QSize, Qt
@@ -34,6 +36,7 @@ from lorestudio.ui.shell.qt import (
     MARK,
     NO_INDEX,
     TOOLTIP,
+    V_LEFT,
     VERTICAL,
     Index,
 )
@@ -41,7 +44,7 @@ from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.state.ai_calls import stage_failure
 from lorestudio.ui.widgets.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
-from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, draw_mark, hairline
+from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, draw_mark, draw_words, hairline
 
 RESULT_COLUMN: Final = 0
 
@@ -53,19 +56,19 @@ class JourneyTable(QAbstractTableModel):
     """Column 0 says what became of the entry; every other column is a stage. The row header is the entry's title.
 
     Quiet stages, which decided nothing, are left out unless `set_all_stages(True)`; only the one that was chosen
-    elsewhere has a column (`set_guest_stage`). Cells are worked out when first shown.
+    elsewhere has a column (`set_guest_stage`). Cells are worked out when first shown. `trace` is the run that is shown.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._trace: Trace | None = None
+        self.trace: Trace | None = None
+        self.all_stages = False
         self._index: VaultIndex | None = None
         self._all_rows: list[int] = []
         self._rows: list[int] = []
         self._columns: list[int] = []
         self._cells: dict[int, tuple[JourneyCell, ...]] = {}
         self._journeys: Journeys | None = None
-        self._all_stages = False
         self._filter = ""
         self._only: frozenset[int] | None = None
         self._guest: int | None = None
@@ -76,10 +79,13 @@ class JourneyTable(QAbstractTableModel):
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
-    @property
-    def trace(self) -> Trace | None:
-        """The run that is shown."""
-        return self._trace
+    @contextmanager
+    def _arranging(self) -> Iterator[None]:
+        """Other rows or columns are to be shown after what is done within."""
+        self.beginResetModel()
+        yield
+        self._arrange()
+        self.endResetModel()
 
     def set_trace(
         self,
@@ -93,53 +99,41 @@ class JourneyTable(QAbstractTableModel):
         `journeys` is the same trace, where it was read already. `running` is the stage of a run under way that has not
         decided yet; it is the last one.
         """
-        self.beginResetModel()
-        self._running = running
-        found = ((record.name, stage_failure(record, trace)) for record in trace.stages) if trace is not None else ()
-        self._failed = {name: sentence for name, sentence in found if sentence}
-        self._trace = trace
-        self._index = index
-        self._cells = {}
-        self._would = {}
-        self._journeys = (journeys or Journeys(trace)) if trace is not None else None
-        self._all_rows = list(self._journeys.rows) if self._journeys is not None else []
-        self._arrange()
-        self.endResetModel()
+        stages = trace.stages if trace is not None else ()
+        with self._arranging():
+            found = ((record.name, stage_failure(record, trace)) for record in stages) if trace is not None else ()
+            self._failed = {name: sentence for name, sentence in found if sentence}
+            self.trace, self._index, self._running = trace, index, running
+            self._cells, self._would = {}, {}
+            self._journeys = (journeys or Journeys(trace)) if trace is not None else None
+            self._all_rows = list(self._journeys.rows) if self._journeys is not None else []
 
     def set_all_stages(self, everything: bool) -> None:
         """Whether stages that decided nothing have a column too."""
-        self.beginResetModel()
-        self._all_stages = everything
-        self._arrange()
-        self.endResetModel()
+        with self._arranging():
+            self.all_stages = everything
 
     def set_guest_stage(self, stage: str | None) -> None:
         """The chosen stage has a column even where it is quiet, for as long as it is chosen."""
         quiet = next((record for record in self._quiet if record.name == stage), None)
-        guest = quiet.name if quiet is not None and not self._all_stages else ""
+        guest = quiet.name if quiet is not None and not self.all_stages else ""
         if guest != self._guest_stage:
-            self.beginResetModel()
-            self._guest_stage = guest
-            self._arrange()
-            self.endResetModel()
+            with self._arranging():
+                self._guest_stage = guest
 
     def set_filter(self, text: str) -> None:
         """Show only entries whose title or result contains `text`."""
-        self.beginResetModel()
-        self._filter = text.casefold().strip()
-        self._arrange()
-        self.endResetModel()
+        with self._arranging():
+            self._filter = text.casefold().strip()
 
     def set_only(self, entries: frozenset[int] | None) -> None:
         """Show only these entries, None for all."""
-        self.beginResetModel()
-        self._only = entries
-        self._arrange()
-        self.endResetModel()
+        with self._arranging():
+            self._only = entries
 
     def set_guest(self, entry: int | None) -> None:
         """The chosen entry has a row even where it never came into question."""
-        if self._trace is not None and entry is not None and entry not in self._rows:
+        if self.trace is not None and entry is not None and entry not in self._rows:
             self._drop_guest()
             self.beginInsertRows(NO_INDEX, len(self._rows), len(self._rows))
             self._guest = entry
@@ -170,22 +164,15 @@ class JourneyTable(QAbstractTableModel):
 
     def stage(self, column: int) -> StageRecord | None:
         """The stage of a column, None for the result column."""
-        if self._trace is None or not 0 < column <= len(self._columns):
+        if self.trace is None or not 0 < column <= len(self._columns):
             return None
-        return self._trace.stages[self._columns[column - 1]]
+        return self.trace.stages[self._columns[column - 1]]
 
     def column_of(self, stage: str | None) -> int:
         """The column of a stage, the result column where it has none."""
-        for column in range(1, self.columnCount()):
-            record = self.stage(column)
-            if record is not None and record.name == stage:
-                return column
-        return RESULT_COLUMN
-
-    @property
-    def all_stages(self) -> bool:
-        """Whether stages that decided nothing have a column."""
-        return self._all_stages
+        columns = range(1, self.columnCount())
+        named = (column for column in columns if (record := self.stage(column)) is not None and record.name == stage)
+        return next(named, RESULT_COLUMN)
 
     @property
     def quiet_stages(self) -> int:
@@ -195,7 +182,7 @@ class JourneyTable(QAbstractTableModel):
     @property
     def hidden_stages(self) -> int:
         """How many stages have no column because they decided nothing."""
-        return (len(self._trace.stages) if self._trace is not None else 0) - len(self._columns)
+        return (len(self.trace.stages) if self.trace is not None else 0) - len(self._columns)
 
     def is_quiet(self, record: StageRecord) -> bool:
         """Whether a stage decided nothing, did not fail and does not run."""
@@ -214,11 +201,11 @@ class JourneyTable(QAbstractTableModel):
 
     def columnCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: the result and the stages."""
-        return 0 if parent.isValid() or self._trace is None else 1 + len(self._columns)
+        return 0 if parent.isValid() or self.trace is None else 1 + len(self._columns)
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: marks to draw, and the same in words."""
-        trace, entry = self._trace, self.entry(index.row())
+        trace, entry = self.trace, self.entry(index.row())
         if trace is None or entry is None:
             return None
         if role == ENTRY_ID:
@@ -230,7 +217,7 @@ class JourneyTable(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
         """Qt: stage names across, titles down."""
-        if self._trace is None:
+        if self.trace is None:
             return None
         return self._stage_header(section, role) if orientation == HORIZONTAL else self._title_header(section, role)
 
@@ -238,7 +225,7 @@ class JourneyTable(QAbstractTableModel):
 
     def title(self, entry: int) -> str:
         """What an entry is called."""
-        ref = self._trace.entries.get(entry) if self._trace is not None else None
+        ref = self.trace.entries.get(entry) if self.trace is not None else None
         if ref is not None:
             return ref.title
         entries = self._index.entries if self._index is not None else ()
@@ -264,19 +251,18 @@ class JourneyTable(QAbstractTableModel):
             if record is self._undecided:
                 return DECIDING
             return BROKEN if record.name in self._failed else None
-        if role == TOOLTIP and record is not None and self._trace is not None:
+        if role == TOOLTIP and record is not None and self.trace is not None:
             if record is self._undecided:
                 return tr("{stage}\nThis stage is running.", stage=record.name)
-            name = (
-                tr("{stage} (quiet: it decided nothing)", stage=record.name) if self.is_quiet(record) else record.name
-            )
-            return f"{name}\n{self._failed.get(record.name) or explain_stage(record, self._trace)}"
+            quiet = tr("{stage} (quiet: it decided nothing)", stage=record.name)
+            name = quiet if self.is_quiet(record) else record.name
+            return f"{name}\n{self._failed.get(record.name) or explain_stage(record, self.trace)}"
         return None
 
     @property
     def _undecided(self) -> StageRecord | None:
         """The stage that runs."""
-        stages = self._trace.stages if self._trace is not None else ()
+        stages = self.trace.stages if self.trace is not None else ()
         return stages[-1] if self._running and stages else None
 
     def _title_header(self, section: int, role: int) -> object:
@@ -330,29 +316,26 @@ class JourneyTable(QAbstractTableModel):
         return None
 
     def _arrange(self) -> None:
-        trace = self._trace
+        trace = self.trace
         self._guest = None
         if trace is None:
             self._rows, self._columns = [], []
             return
-        if not self._filter and self._only is None:
-            self._rows = list(self._all_rows)
-        else:
-            self._rows = [
-                entry
-                for entry in self._all_rows
-                if (self._only is None or entry in self._only)
-                and self._filter in f"{self.title(entry)}\n{self.result(entry).word}".casefold()
-            ]
+        self._rows = [
+            entry
+            for entry in self._all_rows
+            if (self._only is None or entry in self._only)
+            and (not self._filter or self._filter in f"{self.title(entry)}\n{self.result(entry).word}".casefold())
+        ]
         self._columns = [
             number
             for number, record in enumerate(trace.stages)
-            if self._all_stages or not self.is_quiet(record) or record.name == self._guest_stage
+            if self.all_stages or not self.is_quiet(record) or record.name == self._guest_stage
         ]
 
     @property
     def _quiet(self) -> tuple[StageRecord, ...]:
-        return tuple(record for record in self._trace.stages if self.is_quiet(record)) if self._trace else ()
+        return tuple(record for record in self.trace.stages if self.is_quiet(record)) if self.trace else ()
 
     def _drop_guest(self) -> None:
         if self._guest is not None and self._guest in self._rows:
@@ -388,7 +371,6 @@ _PHASE_FILL: Final = {
     Phase.BUDGET: "purple",
     Phase.INJECT: "green",
 }
-_V_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
 
 
 class StageHeader(QHeaderView):
@@ -467,7 +449,7 @@ class StageHeader(QHeaderView):
         painter.rotate(-90)
         box = QRectF(0, -rect.width() / 2, room + 2, rect.width())
         if metrics.horizontalAdvance(text) <= room:
-            painter.drawText(box, _V_LEFT, text)
+            painter.drawText(box, V_LEFT, text)
         else:  # two lines, as near to the middle as a space allows
             painter.setFont(scaled(self.font(), 0.82))
             metrics = QFontMetricsF(painter.font())
@@ -475,7 +457,7 @@ class StageHeader(QHeaderView):
             middle = min(spaces, key=lambda place: abs(place - len(text) / 2))
             halves = (text[:middle], text[middle:].strip())
             lines = [metrics.elidedText(half, Qt.TextElideMode.ElideRight, room) for half in halves]
-            painter.drawText(box, _V_LEFT, "\n".join(lines))
+            painter.drawText(box, V_LEFT, "\n".join(lines))
         painter.restore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -497,7 +479,7 @@ class StageHeader(QHeaderView):
                 painter.setPen(self._theme.color("text_faint"))
                 box = QRectF(left + 3, 0, right - left - 4, self.BAND - 5)
                 text = metrics.elidedText(tr(record.phase.value), Qt.TextElideMode.ElideRight, box.width())
-                painter.drawText(box, _V_LEFT, text if len(text) > 1 else "")
+                painter.drawText(box, V_LEFT, text if len(text) > 1 else "")
             column = last + 1
         painter.end()
 
@@ -536,10 +518,8 @@ class TitleHeader(QHeaderView):
         painter.drawLine(rect.topRight(), rect.bottomRight())
         painter.setFont(scaled(self.font(), 1.0, bold=chosen))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text"))
-        metrics = QFontMetricsF(painter.font())
         title = str(model.headerData(logicalIndex, VERTICAL, DISPLAY) or "")
-        box = QRectF(rect).adjusted(9, 0, -6, 0)
-        painter.drawText(box, _V_LEFT, metrics.elidedText(title, Qt.TextElideMode.ElideRight, box.width()))
+        draw_words(painter, QRectF(rect).adjusted(9, 0, -6, 0), title)
         painter.restore()
 
 
@@ -571,11 +551,7 @@ class CellDelegate(QStyledItemDelegate):
                 draw_mark(painter, QRectF(box.left() + 6, box.top(), 20, box.height()), mark, theme)
                 painter.setFont(scaled(option.font, 0.93))
                 painter.setPen(theme.color("on_accent_soft" if row_chosen else "text_muted"))
-                room = box.adjusted(31, 0, -2, 0)
-                word = QFontMetricsF(painter.font()).elidedText(
-                    tr(mark.word), Qt.TextElideMode.ElideRight, room.width()
-                )
-                painter.drawText(room, _V_LEFT, word)
+                draw_words(painter, box.adjusted(31, 0, -2, 0), tr(mark.word))
             else:
                 draw_mark(painter, box, mark, theme)
         if current:

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QListView,
-    QPlainTextEdit,
-    QStackedWidget,
-    QTabWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QListView, QPlainTextEdit, QTabWidget, QWidget
 
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Outcome, Trace, Turn
-from lorestudio.trace.summary import summary_pieces
+from lorestudio.trace.summary import SummaryPiece, summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
 from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
 from lorestudio.ui.features.trace.journey import JourneyTable, JourneyView, cell_sentence
-from lorestudio.ui.features.trace.summary import LiveBar, RunRemarks, SummaryLine, broken_words, nothing_words
+from lorestudio.ui.features.trace.summary import LiveBar, RunRemarks, SummaryLine
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
@@ -39,6 +32,19 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import FilterStrip, MessageBar
 from lorestudio.ui.widgets.cells import CellDelegate
+from lorestudio.ui.widgets.layouts import (
+    column,
+    holding,
+    iconed,
+    label,
+    named,
+    row,
+    search_field,
+    stack,
+    text_view,
+    tight,
+    tool,
+)
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 
 PROMPT, LOG, AI = 2, 3, 4
@@ -69,85 +75,53 @@ class TracePane(Pane):
         self._show()
 
     def _build(self) -> None:
-        theme = self.theme
+        theme, choose = self.theme, self._selection.choose_entry
         self._build_bars()
         self.summary = SummaryLine(theme, self)
         self.summary.chosen.connect(self.show_only)
         self.model = JourneyTable(self)
         self.journey = JourneyView(theme, self.model, self)
-        self._build_views()
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self._make_journey_page(), tr("Journey"))
-        self.tabs.addTab(self.flow, tr("Funnel"))
-        self.tabs.addTab(self.prompt, tr("Prompt"))
-        self.tabs.addTab(self.log, tr("Log"))
+        self.funnel_model = FunnelList(self)
+        self.funnel = named(QListView(self), tr("Funnel: candidates by stage"))
+        self.funnel.setModel(self.funnel_model)
+        self.funnel.setItemDelegate(CellDelegate(theme, self.funnel, 44, 240))
+        self.flow = FlowPage(theme, self.funnel, self.funnel_model, self)
+        self.flow.listed.connect(self.show_only)
+        self.prompt = PromptPage(theme, self._session.jobs, self)
+        self.prompt.entry_chosen.connect(choose)
+        self.log = text_view(self, tr("The run as text"), font=fixed_font(self.font().pointSizeF()))
+        self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.ai = AiPage(theme, self)
-        self.ai.entry_chosen.connect(self._selection.choose_entry)
-        self.tabs.addTab(self.ai, tr("AI"))
+        self.ai.entry_chosen.connect(choose)
+        self.tabs = QTabWidget(self, documentMode=True)
+        for page, name in (
+            (self._make_journey_page(), tr("Journey")), (self.flow, tr("Funnel")), (self.prompt, tr("Prompt")),
+            (self.log, tr("Log")), (self.ai, tr("AI")),
+        ):  # fmt: skip
+            self.tabs.addTab(page, name)
         self.tabs.currentChanged.connect(self._tab_chosen)
-        shown = QWidget(self)
-        column = QVBoxLayout(shown)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.failure)
-        line = QVBoxLayout()
-        line.setContentsMargins(12, 8, 12, 6)
-        line.addWidget(self.summary)
-        column.addLayout(line)
-        column.addWidget(self.remarks)
-        column.addWidget(self.switches)
-        column.addWidget(self.tabs, 1)
+        summary = column(self.summary, margins=(12, 8, 12, 6))
+        self._shown_page = holding(tight(self.failure, summary, self.remarks, self.switches, (self.tabs, 1)))
         self.empty = EmptyState(theme, "trace", self)
         self.empty.pressed.connect(self.wanted)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(shown)
-        self._pages.addWidget(self.empty)
-        self._shown_page = shown
-        self.column.addWidget(self.stale)
-        self.column.addWidget(self.unsaved)
-        self.column.addWidget(self.live)
+        self._pages = stack(self._shown_page, self.empty)
+        for bar in (self.stale, self.unsaved, self.live):
+            self.column.addWidget(bar)
         self.column.addWidget(self._pages, 1)
 
     def _build_bars(self) -> None:
         theme = self.theme
-        self.stale = MessageBar(theme, self)
-        self.stale.pressed.connect(self.wanted)
-        self.stale.closed.connect(self.stale.hide)
-        self.unsaved = MessageBar(theme, self)
-        self.unsaved.pressed.connect(self.wanted)
-        self.unsaved.closed.connect(self.unsaved.hide)
+        self.stale, self.unsaved = MessageBar(theme, self), MessageBar(theme, self)
+        self.failure, self.remarks = MessageBar(theme, self, stacked=True), RunRemarks(theme, self, stacked=True)
+        for bar in (self.stale, self.unsaved, self.failure, self.remarks):
+            bar.pressed.connect(self.wanted)
+            bar.closed.connect(bar.hide)
         self.live = LiveBar(theme, self)
         self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
         self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
-        self.failure = MessageBar(theme, self, stacked=True)
-        self.failure.pressed.connect(self.wanted)
-        self.failure.closed.connect(self.failure.hide)
-        self.remarks = RunRemarks(theme, self, stacked=True)
-        self.remarks.pressed.connect(self.wanted)
-        self.switches = QLabel(self)
-        self.switches.setProperty("kind", "small")
-        self.switches.setWordWrap(True)
+        self.switches = named(label(self, kind="small"), tr("Where a behaviour switch changed the outcome"))
         self.switches.setContentsMargins(12, 0, 12, 6)
-        self.switches.setAccessibleName(tr("Where a behaviour switch changed the outcome"))
         self.switches.hide()
-
-    def _build_views(self) -> None:
-        theme, selection = self.theme, self._selection
-        self.funnel_model = FunnelList(self)
-        self.funnel = QListView(self)
-        self.funnel.setModel(self.funnel_model)
-        self.funnel.setItemDelegate(CellDelegate(theme, self.funnel, 44, 240))
-        self.funnel.setAccessibleName(tr("Funnel: candidates by stage"))
-        self.flow = FlowPage(theme, self.funnel, self.funnel_model, self)
-        self.flow.listed.connect(self.show_only)
-        self.prompt = PromptPage(theme, self._session.jobs, self)
-        self.prompt.entry_chosen.connect(selection.choose_entry)
-        self.log = QPlainTextEdit(self)
-        self.log.setReadOnly(True)
-        self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.log.setFont(fixed_font(self.font().pointSizeF()))
-        self.log.setAccessibleName(tr("The run as text"))
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
@@ -163,8 +137,7 @@ class TracePane(Pane):
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
         selection.stage_changed.connect(self._show_entry)
-        self.theme.changed.connect(self._repaint)
-        self._paint_icons()
+        self.theme.changed.connect(self.journey.viewport().update)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs."""
@@ -217,14 +190,6 @@ class TracePane(Pane):
             self._show_rows()
             self._show_entry()
 
-    def show_prompt(self) -> None:
-        """Show the prompt."""
-        self.tabs.setCurrentIndex(PROMPT)
-
-    def show_ai(self) -> None:
-        """Show what the model was asked."""
-        self.tabs.setCurrentIndex(AI)
-
     def set_all_stages(self, everything: bool) -> None:
         """Whether stages that decided nothing are shown."""
         self.model.set_all_stages(everything)
@@ -254,36 +219,16 @@ class TracePane(Pane):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _make_journey_page(self) -> QWidget:
-        page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        bar = QWidget(page)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(6, 2, 8, 2)
-        row.setSpacing(8)
-        self.filter = QLineEdit(bar)
-        self.filter.setPlaceholderText(tr("Filter rows"))
-        self.filter.setAccessibleName(tr("Filter the journey"))
-        self.filter.setClearButtonEnabled(True)
-        self.filter.textChanged.connect(self._filter)
-        self.all_stages = QToolButton(bar)
-        self.all_stages.setCheckable(True)
-        self.all_stages.setAccessibleName(tr("Show quiet stages"))
-        self.all_stages.clicked.connect(lambda: self.wanted.emit("trace.all_stages"))
-        row.addWidget(self.filter)
-        row.addWidget(self.all_stages)
-        self.nothing = EmptyState(self.theme, "search", page)
+        self.filter = search_field(self, tr("Filter the journey"), tr("Filter rows"), self._filter)
+        wanted = partial(self.wanted.emit, "trace.all_stages")
+        self.all_stages = iconed(self.theme, tool(self, tr("Show quiet stages"), wanted, checkable=True), "columns")
+        self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 2, 8, 2))))
+        self.nothing = EmptyState(self.theme, "search", self)
         self.nothing.pressed.connect(self.wanted)
-        self.only = FilterStrip(page)
+        self.only = FilterStrip(self)
         self.only.cleared.connect(self.show_all_rows)
-        column.addWidget(self.only)
-        self._rows_or_nothing = QStackedWidget(page)
-        self._rows_or_nothing.addWidget(self.journey)
-        self._rows_or_nothing.addWidget(self.nothing)
-        column.addWidget(self._rows_or_nothing, 1)
-        self.tabs.setCornerWidget(bar)
-        return page
+        self._rows_or_nothing = stack(self.journey, self.nothing)
+        return holding(tight(self.only, (self._rows_or_nothing, 1)))
 
     def _show(self) -> None:
         if self._live and self._wanted_live() is not None:
@@ -298,17 +243,24 @@ class TracePane(Pane):
         if trace is not None and trace is self._trace:
             self._show_rows()
             return
-        self._trace = trace
-        self._filled = set()
-        project = self._session.project
-        journeys = self._session.runs.journeys(trace) if trace is not None else None
-        self._forget_only()
-        self.model.set_trace(trace, project.index if project is not None else None, journeys=journeys)
-        self.flow.set_trace(trace, everything=self.all_stages.isChecked())
+        self._take(trace, self._session.runs.journeys(trace) if trace is not None else None)
         if trace is None:
             self._show_empty()
-            return
-        self.summary.set_pieces(summary_pieces(trace, journeys))
+        else:
+            self._show_run(trace, summary_pieces(trace, self._session.runs.journeys(trace)))
+
+    def _take(self, trace: Trace | None, journeys: Journeys | None = None) -> None:
+        """Have the views hold a run, finished or under way."""
+        self._trace, self._filled = trace, set()
+        self.only.hide()  # another run has other entries
+        self.model.set_only(None)
+        project = self._session.project
+        self.model.set_trace(trace, project.index if project is not None else None, self._running, journeys)
+        self.flow.set_trace(trace, everything=self.all_stages.isChecked(), running=self._running)
+
+    def _show_run(self, trace: Trace, summary: Sequence[SummaryPiece]) -> None:
+        """Bring into sight what the views hold."""
+        self.summary.set_pieces(summary)
         self._show_remarks(trace)
         self._pages.setCurrentWidget(self._shown_page)
         self._show_rows()
@@ -350,20 +302,12 @@ class TracePane(Pane):
             return
         shown = (live.generation, len(live.records), live.stage)
         if shown != self._live:
-            self._live, self._filled = shown, set()
-            choice = self._session.choice
-            self._trace = trace = live_trace(live, project.index, choice.system, choice.mode.value)
-            self.model.set_trace(trace, project.index, live.stage)
-            self.flow.set_trace(trace, everything=self.all_stages.isChecked(), running=live.stage)
+            self._live, choice = shown, self._session.choice
+            trace = live_trace(live, project.index, choice.system, choice.mode.value)
             self.stale.hide()
-            self._show_remarks(trace)
             self._reply = tr("{reply}, under way", reply=turn_words(trace.turn))
-            self._forget_only()
-            self.summary.say(self._live_summary(trace, live))
-            self._pages.setCurrentWidget(self._shown_page)
-            self._show_rows()
-            self._fill_tab()
-            self._show_entry()
+            self._take(trace)
+            self._show_run(trace, [SummaryPiece(self._live_summary(trace, live))])
             self.journey.watch_last(True)
         self.funnel_model.set_elapsed(tr("{seconds:.0f} s", seconds=live.elapsed()))
         self.ai.set_live(live)
@@ -465,7 +409,9 @@ class TracePane(Pane):
         elif quiet:
             words += " · " + count(quiet, "quiet stage shown", "quiet stages shown")
         self._show_quiet(quiet)
-        broken = broken_words(self._session.project)
+        project = self._session.project
+        lost = sum(note.problem.broken for note in project.index.left_out) if project is not None else 0
+        broken = tr("without {notes}", notes=count(lost, "broken note", "broken notes")) if lost else ""
         self.note_changed.emit(" · ".join(part for part in (self._reply, words, broken) if part))
         if shown:
             self._rows_or_nothing.setCurrentWidget(self.journey)
@@ -473,7 +419,8 @@ class TracePane(Pane):
         if self.filter.text():
             self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title and result."))
         else:
-            self.nothing.say(tr("Nothing came into question"), nothing_words(self._trace))
+            widening = tr(self._trace.words.widening(self._trace)) if self._trace is not None else ""
+            self.nothing.say(tr("Nothing came into question"), widening)
         self._rows_or_nothing.setCurrentWidget(self.nothing)
 
     def _show_quiet(self, quiet: int) -> None:
@@ -489,11 +436,6 @@ class TracePane(Pane):
         verb = tr("Hide the {stages}") if shown else tr("Show the {stages}")
         why = tr("A quiet stage was skipped, or let everything pass.")
         self.all_stages.setToolTip(f"{verb.format(stages=stages)} (Q)\n{why}")
-
-    def _forget_only(self) -> None:
-        """Another run has other entries."""
-        self.only.hide()
-        self.model.set_only(None)
 
     def _filter(self, text: str) -> None:
         self.model.set_filter(text)
@@ -513,12 +455,12 @@ class TracePane(Pane):
             self._following = False
 
     def _follow(self, entry: int | None) -> None:
-        row = self.model.row_of(entry)
-        if row < 0:
+        place = self.model.row_of(entry)
+        if place < 0:
             self.journey.clearSelection()
             return
         self._rows_or_nothing.setCurrentWidget(self.journey)
-        index = self.model.index(row, self.model.column_of(self._selection.stage))
+        index = self.model.index(place, self.model.column_of(self._selection.stage))
         if self.journey.currentIndex() != index:
             self.journey.setCurrentIndex(index)
             self.journey.scrollTo(index)
@@ -564,10 +506,3 @@ class TracePane(Pane):
         """Card, persona or frame are others; the run is the same."""
         self._filled.discard(PROMPT)
         self._fill_tab()
-
-    def _paint_icons(self) -> None:
-        self.all_stages.setIcon(self.theme.icon("columns"))
-
-    def _repaint(self) -> None:
-        self._paint_icons()
-        self.journey.viewport().update()

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TypeAlias
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
-from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import Trace
 from lorestudio.trace.summary import SummaryPiece, too_broad
 from lorestudio.ui.shell.theme import Theme, glyph
-from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.layouts import button, label, row
 
 
 class LiveBar(QFrame):
@@ -33,28 +32,19 @@ class LiveBar(QFrame):
         self.setObjectName("Bar")
         self.setProperty("tone", "neutral")
         self._theme = theme
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 4, 8, 4)
-        row.setSpacing(8)
-        self._icon = QLabel(self)
-        self.label = QLabel(self)
+        self._icon, self.label, self.seconds = QLabel(self), QLabel(self), label(self, kind="small", wrap=False)
         self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.seconds = QLabel(self)
-        self.seconds.setProperty("kind", "small")
         self.seconds.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.follow = QPushButton(tr("Go there"), self)
-        self.follow.setAccessibleName(tr("Go to the reply that is running"))
-        self.follow.setToolTip(tr("Choose the reply that is running and watch its stages fill"))
-        self.follow.clicked.connect(self.followed)
-        self.cancel = QPushButton(tr("Cancel"), self)
-        self.cancel.setAccessibleName(tr("Cancel the run"))
-        self.cancel.setToolTip(tr("Stop the replay; nothing of this generation is kept (Ctrl+.)"))
-        self.cancel.clicked.connect(self.cancelled)
-        row.addWidget(self._icon)
-        row.addWidget(self.label, 1)
-        row.addWidget(self.seconds)
-        row.addWidget(self.follow)
-        row.addWidget(self.cancel)
+        self.follow = button(
+            self, tr("Go there"), self.followed, name=tr("Go to the reply that is running"),
+            tip=tr("Choose the reply that is running and watch its stages fill"),
+        )  # fmt: skip
+        self.cancel = button(
+            self, tr("Cancel"), self.cancelled, name=tr("Cancel the run"),
+            tip=tr("Stop the replay; nothing of this generation is kept (Ctrl+.)"),
+        )  # fmt: skip
+        parts = (self._icon, (self.label, 1), self.seconds, self.follow, self.cancel)
+        self.setLayout(row(*parts, spacing=8, margins=(10, 4, 8, 4)))
         theme.changed.connect(self._paint)
         self._paint()
         self.hide()
@@ -71,20 +61,6 @@ class LiveBar(QFrame):
 
     def _paint(self) -> None:
         self._icon.setPixmap(glyph("live", self._theme.palette.accent, 16))
-
-
-Doors: TypeAlias = tuple[tuple[str, str], ...]
-
-
-def doors(trace: Trace | None) -> Doors:
-    """The actions, each with its title, that give a system something to choose from; () where it has that."""
-    remarks = trace.words.remarks(trace) if trace is not None else ()
-    return tuple((action, tr(title)) for remark in remarks for action, title in remark.actions)
-
-
-def nothing_words(trace: Trace | None) -> str:
-    """Why a run has no candidate, and ways to change that."""
-    return tr(trace.words.widening(trace)) if trace is not None else ""
 
 
 class RunRemarks(MessageBar):
@@ -108,19 +84,14 @@ class RunRemarks(MessageBar):
         elif breadth is not None:
             self.say(tr(breadth.sentence), "warning")
         elif remarks:
-            self.say(" ".join(tr(remark.text) for remark in remarks), "neutral", doors(trace))
+            doors = tuple((action, tr(title)) for remark in remarks for action, title in remark.actions)
+            self.say(" ".join(tr(remark.text) for remark in remarks), "neutral", doors)
         else:
             self.hide()
 
     def _dismiss(self) -> None:
         self._dismissed = True
         self.hide()
-
-
-def broken_words(project: Project | None) -> str:
-    """How many notes could not be read and take no part in any run, "" where there is none."""
-    broken = sum(note.problem.broken for note in project.index.left_out) if project is not None else 0
-    return tr("without {notes}", notes=count(broken, "broken note", "broken notes")) if broken else ""
 
 
 class SummaryLine(QLabel):
@@ -152,10 +123,6 @@ class SummaryLine(QLabel):
         """Show another sentence."""
         self._pieces = tuple(pieces)
         self._show()
-
-    def say(self, text: str) -> None:
-        """Show a sentence that leads nowhere."""
-        self.set_pieces((SummaryPiece(text),))
 
     def _show(self) -> None:
         color = self._theme.palette.accent

@@ -47,21 +47,22 @@ logger = logging.getLogger(__name__)
 def note_items(session: Session, notes: Sequence[Note], recent: Sequence[Path]) -> list[Choice]:
     """An item for each note, those looked at last first."""
     order = {path: place for place, path in enumerate(recent)}
-    ranked = (
-        sorted(notes, key=lambda note: order.get(session.note_path(note) or Path(), len(order))) if order else notes
-    )
-    return [_item(note) for note in ranked]
+
+    def looked_at(note: Note) -> int:
+        return order.get(session.note_path(note) or Path(), len(order))
+
+    return [_item(note) for note in (sorted(notes, key=looked_at) if order else notes)]
 
 
 def _item(note: Note) -> Choice:
     if isinstance(note, Entry):
-        return Choice(note.title, ", ".join(note.keys), note.folder or "", note.id)
+        return Choice(note.title, ", ".join(note.keys), note.folder or "", note)
     return Choice(note_title(note), note_kind(note).word, note_folder(note), note)
 
 
 def _aliases(entries: Sequence[Entry], found: Mapping[str, tuple[str, ...]]) -> list[Choice]:
     return [
-        Choice(alias, tr("alias of {title}", title=entry.title), entry.folder or "", entry.id)
+        Choice(alias, tr("alias of {title}", title=entry.title), entry.folder or "", entry)
         for entry in entries
         for alias in found.get(entry.title.lower(), ())
     ]
@@ -185,20 +186,13 @@ class VaultFeature(Feature):
         self.work.use(folder)
 
     @property
-    def has_targets(self) -> bool:
-        """Whether there is a note that an action would be about."""
-        selection = self.context.selection
-        chosen = selection.entry is not None or selection.left_out is not None
-        return chosen or self.pane.view.selectionModel().hasSelection()
-
-    @property
     def targets(self) -> list[Note]:
         """The notes that an action is about: those selected in the vault, else the one that is looked at."""
         chosen = self.pane.chosen
         if chosen:
             return chosen
         session, selection = self.context.session, self.context.selection
-        note = session.entry(selection.entry) or selection.left_out
+        note = selection.note_of(session)
         return [note] if note is not None else []
 
     # ---- what the actions do ----------------------------------------------------------------------------------------
@@ -220,11 +214,8 @@ class VaultFeature(Feature):
         hint = tr("Enter goes there · Shift+Enter makes a note with this name · Esc closes")
         picker.set_hint(hint if self.work.ready else tr("Enter goes there · Esc closes"))
 
-        def picked(key: object) -> None:
-            if isinstance(key, int):
-                context.selection.choose_entry(key)
-            elif isinstance(key, LeftOutNote):
-                context.selection.choose_left_out(key)
+        def picked(note: Note) -> None:
+            context.selection.choose_note(note)
             context.show("entry")
 
         picker.picked.connect(picked)
@@ -242,7 +233,7 @@ class VaultFeature(Feature):
 
     def open_trash(self) -> None:
         """Show the notes in the trash."""
-        TrashDialog(self.work, self.context.window).open()
+        TrashDialog(self.context.theme, self.work, self.context.window).open()
 
     def new_note(self, title: str = "") -> None:
         """Ask for the title, the folder and the template of a new note."""
@@ -250,11 +241,7 @@ class VaultFeature(Feature):
         if project is None or not self.work.ready:
             self.context.say(Notice(tr("Open a vault folder first; notes are made in it."), key="notes"))
             return
-        names = [
-            name
-            for name, folder in zip(project.index.vaults, project.vault_folders, strict=False)
-            if folder is not None
-        ]
+        names = [name for name, folder in project.folders.items() if folder is not None]
         place = self.pane.folder
         NewNoteDialog(self.context.theme, self.work, project.index, names, place, title, self.context.window).open()
 
@@ -262,7 +249,7 @@ class VaultFeature(Feature):
         """Make a copy of each note, as one step."""
         paths = self._paths()
         if paths:
-            self.work.carry_out(partial(_duplicated, paths))
+            self.work.carry_out(lambda vaults: plan_duplicate(vaults, paths))
 
     def rename(self) -> None:
         """Ask for another title of the note that is looked at: in the tree itself where the keyboard is there."""
@@ -270,7 +257,7 @@ class VaultFeature(Feature):
             return
         notes = self.targets
         session, selection = self.context.session, self.context.selection
-        current = session.entry(selection.entry) or selection.left_out
+        current = selection.note_of(session)
         note = current if current in notes else notes[0] if notes else None
         path = session.note_path(note) if note is not None else None
         if note is not None and path is not None:
@@ -312,17 +299,13 @@ class VaultFeature(Feature):
         if paths:
             self.work.carry_out(lambda vaults: plan_delete(vaults, paths))
 
-    def jump(self, path: object, line: int, start: int, end: int) -> None:
+    def jump(self, path: Path | None, line: int, start: int, end: int) -> None:
         """Show a place of a note: the line from 1 (0 for the note as such), and the characters in it."""
-        session, selection = self.context.session, self.context.selection
-        note = session.note_at(path) if isinstance(path, Path) else None
-        if isinstance(note, Entry):
-            selection.choose_entry(note.id)
-        elif isinstance(note, LeftOutNote):
-            selection.choose_left_out(note)
-        else:
+        note = self.context.session.note_at(path) if path is not None else None
+        if note is None:
             self.context.say(Notice(tr("This note is not in the vault any more. Search again."), key="notes"))
             return
+        self.context.selection.choose_note(note)
         self.context.show("entry")
         if line:
             self._entry.show_place(line, start, end)
@@ -333,7 +316,10 @@ class VaultFeature(Feature):
         return self.work.ready
 
     def _has_targets(self) -> bool:
-        return self.has_targets and self.work.ready
+        """Whether there is a note that an action would be about."""
+        selection = self.context.selection
+        chosen = selection.entry is not None or selection.left_out is not None
+        return self.work.ready and (chosen or self.pane.view.selectionModel().hasSelection())
 
     def _keep_selection(self) -> None:
         """The panes are about to show a newer reading: what is selected here is found again."""
@@ -368,77 +354,57 @@ class VaultFeature(Feature):
             self.context.say(Notice(str(error), "error", key="notes"))
             return []
 
-    def _drop(self, notes: object, vault: str, folder: str) -> None:
-        if not isinstance(notes, tuple):
-            return
-        moved = [note for note in notes if isinstance(note, Entry | LeftOutNote)]
-        if vault and any(note.vault != vault for note in moved):
+    def _drop(self, notes: Sequence[Note], vault: str, folder: str) -> None:
+        if vault and any(note.vault != vault for note in notes):
             text = tr("Notes cannot be dragged into another vault. Copy their text into a new note there.")
             self.context.say(Notice(text, key="notes"))
             return
-        paths = paths_of(self.context.session, moved)
+        paths = paths_of(self.context.session, notes)
         self.work.carry_out(lambda vaults: plan_move(vaults, paths, folder))
 
-    def _retitle(self, note: object, title: str) -> None:
-        path = self.context.session.note_path(note) if isinstance(note, Entry) else None
+    def _retitle(self, note: Entry, title: str) -> None:
+        path = self.context.session.note_path(note)
         if path is None:
             self.context.say(Notice(tr("This note has no file here, so it cannot be renamed."), key="notes"))
             return
         self.work.carry_out(lambda vaults: plan_rename(vaults, path, NewName(title=title)))
 
-    def _mend(self, repairs: object) -> None:
+    def _mend(self, repairs: Sequence[Repair]) -> None:
         """Carry out what somebody has seen and wants mended."""
         project = self.context.session.project
-        if project is None or not isinstance(repairs, Sequence):
+        if project is None:
             return
-        pairs = zip(project.index.vaults, project.vault_folders, strict=False)
-        folders = {name: folder for name, folder in pairs if folder is not None}
-        wanted = [repair for repair in repairs if isinstance(repair, Repair)]
-        paths = [folders[repair.vault] / repair.filename for repair in wanted if repair.vault in folders]
-        self.work.carry_out(lambda _vaults: plan_repairs(folders, wanted), about=paths)
+        folders = {name: folder for name, folder in project.folders.items() if folder is not None}
+        paths = [folders[repair.vault] / repair.filename for repair in repairs if repair.vault in folders]
+        self.work.carry_out(lambda _vaults: plan_repairs(folders, repairs), about=paths)
 
     def _count_problems(self, _errors: int, _warnings: int) -> None:
         problems = self._problems.problems
         if problems is not None:
-            found = Counter((finding.vault, finding.filename) for finding in problems.findings)
-            self.pane.set_problems(found)
+            self.pane.set_problems(Counter(finding.note for finding in problems.findings))
 
-    def _done(self, done: object) -> None:
-        if not isinstance(done, Done):
-            return
+    def _done(self, done: Done) -> None:
         self.context.place.moved(done.moves)
         gone = [change.path for change in done.changes.changes if change.after is None]
         beside = self.pane.beside(gone) if gone else None
-        if done.made or beside is not None:
-            self.context.place.want(done.made[0] if done.made else beside or Path())
+        wanted = done.made or ((beside,) if beside is not None else ())
+        if wanted:
+            self.context.place.want(wanted[0])
         self._kept = True
-        self.pane.keep_selection(done.made or ((beside,) if beside is not None else ()))
+        self.pane.keep_selection(wanted)
         action = "vault.redo" if done.undone else "vault.undo"
         text = " ".join((what_was_done(done), *(shorten(remark, 140) for remark in done.remarks[:2])))
         details = "\n".join(done.remarks)
         tone: Tone = "warning" if done.remarks else "good"
         self.context.say(Notice(text, tone, details, (action,), "notes"))
-        changes = done.changes.changes
-        self.context.session.reading.notes_written(
-            dict.fromkeys(path for one in changes for path in (one.path, one.place))
-        )
+        written = dict.fromkeys(path for one in done.changes.changes for path in (one.path, one.place))
+        self.context.session.reading.notes_written(written)
 
-    def _ask_rest(self, error: object) -> None:
-        if isinstance(error, ChangedMeanwhileError):
-            files = count(len(error.others), "file", "files")
-            text = str(error)
-            dialogs.confirm(
-                self.context.window,
-                tr("Undo"),
-                text,
-                tr("Undo the other {files}", files=files),
-                partial(self.work.undo, error.others),
-                tr("What was changed since stays as it is."),
-            )
-
-
-def _duplicated(paths: Sequence[Path], vaults: Sequence[VaultNotes]) -> Planned:
-    return plan_duplicate(vaults, paths)
+    def _ask_rest(self, error: ChangedMeanwhileError) -> None:
+        button = tr("Undo the other {files}", files=count(len(error.others), "file", "files"))
+        more = tr("What was changed since stays as it is.")
+        undo = partial(self.work.undo, error.others)
+        dialogs.confirm(self.context.window, tr("Undo"), str(error), button, undo, more)
 
 
 def _switched(paths: tuple[Path, ...], on: bool, title: str, vaults: Sequence[VaultNotes]) -> Planned:

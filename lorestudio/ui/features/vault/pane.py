@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QButtonGroup,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QStackedWidget,
-    QToolButton,
-    QTreeView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QLineEdit, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
 from lorestudio.ui.features.vault.table import Note, VaultTable, note_key
-from lorestudio.ui.features.vault.tree import Branch, TitleDelegate, VaultTree
-from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
+from lorestudio.ui.features.vault.tree import Branch, Node, TitleDelegate, VaultTree
+from lorestudio.ui.shell.qt import ITEM, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
+from lorestudio.ui.widgets.layouts import column, label, named, row, stack, tool
 from lorestudio.ui.widgets.marks import Mark, fate_mark
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
@@ -79,76 +70,58 @@ class VaultPane(Pane):
         self.model = VaultTree(self)
         self.model.set_marks(self._mark, self._is_dirty)
         self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty)
-        self.filter = _Filter(self)
-        self.matches = QLabel(self)
-        self.tree = QTreeView(self)
-        self.table = RecordView(
-            theme, self.table_model, tr("Notes of the vault, as a table"), self, many=True, arranged=True
+        self.filter = named(_Filter(self, clearButtonEnabled=True), tr("Filter the vault"))
+        self.filter.setPlaceholderText(tr("Filter by title, key, tag or file"))
+        self.matches = label(self, kind="small", wrap=False)
+        self.tree = self._made_tree()
+        name = tr("Notes of the vault, as a table")
+        self.table = RecordView(theme, self.table_model, name, self, many=True, arranged=True)
+        self.tree_button, self.table_button = (
+            tool(self, name, checkable=True) for name in (tr("Show as a tree"), tr("Show as a table"))
         )
-        self.tree_button, self.table_button, self.columns_button = (QToolButton(self) for _ in range(3))
+        self.columns_button = tool(self, tr("Choose columns"), self._show_columns)
+        self.columns_button.hide()
         self.empty = EmptyState(theme, "search", self)
-        self._pages = QStackedWidget(self)
-        self._delay = QTimer(self)
+        self._pages = stack(self.tree, self.table, self.empty)
+        self._delay = later(self, self.apply_filter, FILTER_DELAY_MS)
         self._build()
         self._connect()
         self._show_project()
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
-        self.filter.setPlaceholderText(tr("Filter by title, key, tag or file"))
-        self.filter.setAccessibleName(tr("Filter the vault"))
-        self.filter.setClearButtonEnabled(True)
-        self.matches.setProperty("kind", "small")
-        tree = self.tree
+    def _made_tree(self) -> QTreeView:
+        tree = named(QTreeView(self), tr("Notes of the vault"))
         tree.setModel(self.model)
         tree.setHeaderHidden(True)
         tree.setUniformRowHeights(True)
         tree.setIndentation(13)
         tree.setItemDelegate(TitleDelegate(self.theme, tree))
-        tree.setAccessibleName(tr("Notes of the vault"))
         tree.setMouseTracking(True)
         tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
         tree.setDragDropMode(QTreeView.DragDropMode.DragDrop)
         tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)  # a second click is none; F2 asks for it
         tree.setDefaultDropAction(Qt.DropAction.MoveAction)
-        for page in (tree, self.table, self.empty):
-            self._pages.addWidget(page)
+        return tree
+
+    def _build(self) -> None:
         group = QButtonGroup(self)
-        names = (tr("Show as a tree"), tr("Show as a table"), tr("Choose columns"))
-        for button, name in zip((self.tree_button, self.table_button, self.columns_button), names, strict=True):
-            button.setAccessibleName(name)
-            button.setToolTip(name)
-            button.setIconSize(QSize(14, 14))
         for button in (self.tree_button, self.table_button):
-            button.setCheckable(True)
             group.addButton(button)
         self.tree_button.setChecked(True)
-        self.columns_button.hide()
-        head = QWidget(self)
-        row = QVBoxLayout(head)
-        row.setContentsMargins(8, 8, 8, 5)
-        row.setSpacing(3)
-        row.addWidget(self.filter)
-        line = QHBoxLayout()
-        line.setSpacing(1)
-        line.addWidget(self.matches, 1)
-        for button in (self.columns_button, self.tree_button, self.table_button):
-            line.addWidget(button)
-        row.addLayout(line)
-        self.column.addWidget(head)
+        buttons = (self.columns_button, self.tree_button, self.table_button)
+        for button in buttons:
+            button.setIconSize(QSize(14, 14))
+        head = column(self.filter, row((self.matches, 1), *buttons, spacing=1), spacing=3, margins=(8, 8, 8, 5))
+        self.column.addLayout(head)
         self.column.addWidget(self._pages, 1)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(FILTER_DELAY_MS)
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
-        self._delay.timeout.connect(self.apply_filter)
         self.filter.textChanged.connect(lambda _text: self._delay.start())
         self.model.dropped.connect(self.dropped)
         self.model.retitled.connect(self.retitled)
         self.table_button.toggled.connect(self.show_table)
-        self.columns_button.clicked.connect(self._show_columns)
         for view in (self.tree, self.table):
             view.selectionModel().currentChanged.connect(self._chosen)
             view.selectionModel().selectionChanged.connect(self._selected)
@@ -256,7 +229,7 @@ class VaultPane(Pane):
         node = self.model.node(index)
         if self.view is self.tree and index.isValid() and node.place is not None:
             return node.place
-        note = self._session.entry(self._selection.entry) or self._selection.left_out
+        note = self._selection.note_of(self._session)
         return (note.vault, note.filename.rpartition("/")[0]) if note is not None else ("", "")
 
     def _selected_in(self, view: QAbstractItemView) -> list[Note]:
@@ -270,7 +243,7 @@ class VaultPane(Pane):
 
     def _select(self, notes: Sequence[Note]) -> None:
         """Select these notes where they are shown, and the chosen one with the keyboard on it."""
-        now = self._session.entry(self._selection.entry) or self._selection.left_out
+        now = self._selection.note_of(self._session)
         self._quiet = True
         try:
             if self.view is self.table:
@@ -298,26 +271,22 @@ class VaultPane(Pane):
 
         `moved_to` are files to select instead.
         """
-        paths = tuple(moved_to) or [self._session_path(note) for note in self.chosen]
-        opened = (self.model.node(row).place for row in self.model.folder_rows() if self.tree.isExpanded(row))
+        paths = tuple(moved_to) or [self._session.note_path(note) for note in self.chosen]
+        opened = (self.model.node(each).place for each in self.model.folder_rows() if self.tree.isExpanded(each))
         self._kept = (
             tuple(path for path in paths if path is not None),
             frozenset(place for place in opened if place is not None),
         )
 
-    def _session_path(self, note: Note) -> Path | None:
-        return self._session.note_path(note)
-
     def restore_selection(self) -> None:
         """Select and open what was remembered, where it is still there."""
         paths, opened = self._kept
-        for row in self.model.folder_rows():
-            if self.model.node(row).place in opened:
-                self.tree.setExpanded(row, True)
+        for folder in self.model.folder_rows():
+            if self.model.node(folder).place in opened:
+                self.tree.setExpanded(folder, True)
         wanted = {self.now_called(path) for path in paths}
         if len(wanted) > 1:
-            notes = (note for note in self.table_model.rows if self._session_path(note) in wanted)
-            self._select(list(notes))
+            self._select([note for note in self.table_model.rows if self._session.note_path(note) in wanted])
         else:
             self._select([])
 
@@ -336,8 +305,8 @@ class VaultPane(Pane):
     def _settle(self) -> None:
         """After the rows changed: open what should be open, say how many there are, find the chosen one."""
         project = self._session.project
-        for row in range(self.model.rowCount()):
-            index = self.model.index(row, 0)
+        for place in range(self.model.rowCount()):
+            index = self.model.index(place, 0)
             node = self.model.node(index)
             quiet = node.kind is Branch.GROUP and node.icon == "left-out"
             if self.model.matches <= OPEN_UP_TO and (self.model.filtered or not quiet):
@@ -369,7 +338,7 @@ class VaultPane(Pane):
         self._pages.setCurrentWidget(self.view if rows else self.empty)
 
     def _show_entry(self) -> None:
-        note = self._session.entry(self._selection.entry) or self._selection.left_out
+        note = self._selection.note_of(self._session)
         index = self.model.index_of_note(note) if note is not None else QModelIndex()
         if index.isValid():
             if self.tree.currentIndex() != index:
@@ -384,14 +353,10 @@ class VaultPane(Pane):
             self.table.scrollTo(self.table_model.index(row, 0))
 
     def _chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        entry = current.data(ENTRY_ID)
         item = current.data(ITEM)
-        note = item if isinstance(item, LeftOutNote) else getattr(item, "item", None)
-        if isinstance(entry, int):
-            if entry != self._selection.entry:
-                self._selection.choose_entry(entry)
-        elif isinstance(note, LeftOutNote):
-            self._selection.choose_left_out(note)
+        note = item.item if isinstance(item, Node) else item
+        if isinstance(note, LeftOutNote) or (note is not None and note.id != self._selection.entry):
+            self._selection.choose_note(note)
 
     def _selected(self) -> None:
         if not self._quiet:
@@ -441,24 +406,18 @@ class VaultPane(Pane):
 
     def _paint(self) -> None:
         self.tree.viewport().update()
-        for button, icon in (
-            (self.tree_button, "tree"),
-            (self.table_button, "table"),
-            (self.columns_button, "columns"),
-        ):
+        buttons = {"tree": self.tree_button, "table": self.table_button, "columns": self.columns_button}
+        for icon, button in buttons.items():
             button.setIcon(self.theme.icon(icon))
 
 
 def _modified(project: Project) -> dict[tuple[str, str], float]:
     """When the files of all notes were last changed: seconds since 1970 by vault and file name."""
     found = {}
-    folders = dict(zip(project.index.vaults, project.vault_folders, strict=False))
     notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
     for note in notes:
-        folder = folders.get(note.vault)
-        if folder is not None:
-            try:
-                found[note_key(note)] = (folder / note.filename).stat().st_mtime
-            except OSError:
-                continue  # it is gone, and will be gone from the list too
+        path = project.note_path(*note_key(note))
+        with suppress(OSError):  # it is gone, and will be gone from the list too
+            if path is not None:
+                found[note_key(note)] = path.stat().st_mtime
     return found

@@ -170,7 +170,7 @@ class VaultTable(RecordTable):
 
     def _when(self, note: Note) -> str:
         seconds = self._modified.get(note_key(note))
-        return "" if seconds is None else _when(seconds)
+        return "" if seconds is None else when_words(seconds)
 
     def _mark_of(self, note: Note) -> Mark | None:
         return self._fate(note.id) if isinstance(note, Entry) else None
@@ -228,5 +228,6 @@ def _tip(note: Note, column: Column) -> str:
     return note.message if isinstance(note, LeftOutNote) else column.words(note)
 
 
-def _when(seconds: float) -> str:
+def when_words(seconds: float) -> str:
+    """A time, in seconds since 1970, as a date and a time of day."""
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(seconds)), "yyyy-MM-dd HH:mm")

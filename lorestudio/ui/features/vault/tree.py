@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QObject, Qt, Sign
 from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.ui.features.vault.table import QUIET, search_text
+from lorestudio.ui.features.vault.table import QUIET, Note, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, MARK, Index
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Glyph, Look, Marked, Piece, Strip, Words
@@ -38,7 +38,7 @@ class Node(TreeRow):
 
     kind: Branch
     title: str
-    item: Entry | LeftOutNote | None = None
+    item: Note | None = None
     amount: int = 0
     place: tuple[str, str] | None = None
     """The vault ("" where there is only one) and the path of a folder's row."""
@@ -75,16 +75,16 @@ class VaultTree(RecordTree[Node]):
         column = Column("", attrgetter("title"), look=self._look, spoken=self._spoken, mark=self._mark_of)
         super().__init__(
             Node(Branch.FOLDER, ""), [column], tip=lambda node, _column: _tooltip(node), about=_tooltip,
-            entry=lambda node: node.item.id if isinstance(node.item, Entry) else None, parent=parent,
+            entry=lambda node: node.entry.id if node.entry is not None else None, parent=parent,
         )  # fmt: skip
         self._index = VaultIndex()
         self._words: tuple[str, ...] = ()
         self._texts: dict[int, str] = {}
         self._by_id: dict[int, Node] = {}
         self._fate: Callable[[int], Mark | None] = lambda _entry: None
-        self._is_dirty: Callable[[Entry | LeftOutNote], bool] = lambda _note: False
+        self._is_dirty: Callable[[Note], bool] = lambda _note: False
         self.matches = 0
-        self._dragged: tuple[Entry | LeftOutNote, ...] = ()
+        self._dragged: tuple[Note, ...] = ()
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class VaultTree(RecordTree[Node]):
         """Whether a filter hides rows."""
         return bool(self._words)
 
-    def set_marks(self, fate: Callable[[int], Mark | None], is_dirty: Callable[[Entry | LeftOutNote], bool]) -> None:
+    def set_marks(self, fate: Callable[[int], Mark | None], is_dirty: Callable[[Note], bool]) -> None:
         """Where marks and dirty dots come from; asked for visible rows only."""
         self._fate, self._is_dirty = fate, is_dirty
 
@@ -120,19 +120,13 @@ class VaultTree(RecordTree[Node]):
         """Ids of all shown entries, in the tree's order."""
         return [node.item.id for node in self.root.below() if isinstance(node.item, Entry)]
 
-    def index_of_entry(self, entry: int | None) -> QModelIndex:
-        """The row of an entry, an invalid index where the filter hides it."""
-        node = self._by_id.get(entry) if entry is not None else None
-        return self.index_of(node)
-
-    def index_of_note(self, note: Entry | LeftOutNote) -> QModelIndex:
-        """The row of a note of any kind."""
+    def index_of_note(self, note: Note) -> QModelIndex:
+        """The row of a note of any kind, an invalid index where the filter hides it."""
         if isinstance(note, Entry):
-            return self.index_of_entry(note.id)
-        node = next((node for node in self.root.below() if node.item is note), None)
-        return self.index_of(node)
+            return self.index_of(self._by_id.get(note.id))
+        return self.index_of(next((node for node in self.root.below() if node.item is note), None))
 
-    def ranges_of(self, notes: Sequence[Entry | LeftOutNote]) -> list[tuple[QModelIndex, QModelIndex]]:
+    def ranges_of(self, notes: Sequence[Note]) -> list[tuple[QModelIndex, QModelIndex]]:
         """The rows of notes as ranges, first and last row of each; notes that are not shown are passed over."""
         wanted = {id(note) for note in notes}
         ranges: list[list[Node]] = []
@@ -145,7 +139,7 @@ class VaultTree(RecordTree[Node]):
                 ranges.append([node, node])
         return [(self.createIndex(one.row, 0, one), self.createIndex(two.row, 0, two)) for one, two in ranges]
 
-    def notes_below(self, index: Index) -> list[Entry | LeftOutNote]:
+    def notes_below(self, index: Index) -> list[Note]:
         """The note of a row, or all notes that are shown below a folder's."""
         node = self.node(index)
         return [node.item] if node.item is not None else [one.item for one in node.below() if one.item is not None]

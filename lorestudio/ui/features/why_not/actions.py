@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
@@ -83,7 +82,6 @@ class WhyNotFeature(Feature):
     def begin(self) -> None:
         """Show what is learnt."""
         context, pane, trace = self.context, self.pane, self._trace
-        pane.copy_button.clicked.disconnect()
         pane.copy_button.clicked.connect(partial(context.run, "copy.why"))
         pane.copied.connect(lambda: context.flash(tr("The explanation was copied.")))
         pane.mount(self.page, self.search, self.would)
@@ -96,8 +94,6 @@ class WhyNotFeature(Feature):
         trace.model.modelReset.connect(self._show_known)
         context.session.traces_changed.connect(lambda _generations: self._say_outcome())
         context.session.state_changed.connect(self._say_outcome)
-        context.theme.changed.connect(self._paint)
-        self._paint()
 
     def stop(self) -> None:
         """Search and ask no more."""
@@ -116,10 +112,6 @@ class WhyNotFeature(Feature):
         self.context.show("why")
         self.pane.show_scores(not self.pane.scores_button.isChecked())
         self.pane.focus_target().setFocus()
-
-    def _paint(self) -> None:
-        self.pane.copy_button.setIcon(self.context.theme.icon("copy"))
-        self.pane.scores_button.setIcon(self.context.theme.icon("number"))
 
     # ---- what later stages would have done --------------------------------------------------------------------------
 
@@ -153,16 +145,14 @@ class WhyNotFeature(Feature):
     # ---- applying ---------------------------------------------------------------------------------------------------
 
     def _apply(self, change: object) -> None:
-        if not isinstance(change, Change):
-            return
         session = self.context.session
         project = session.project
-        if project is None:
+        if not isinstance(change, Change) or project is None:
             return
         wanted = not self.search.goes_in
         self.page.area.setFocus()  # the button that was pressed goes, and Qt would choose the next pane's field
         if change.note is not None:
-            path = self._path(change.note.vault, change.note.filename)
+            path = project.note_path(change.note.vault, change.note.filename)
             if path is None:
                 text = tr("This note cannot be changed here: its vault has no folder on this computer.")
                 self.context.say(Notice(text, "warning", key="notes"))
@@ -170,26 +160,19 @@ class WhyNotFeature(Feature):
             plan = partial(plan_change, path=path, change=change)
             then = partial(self._written, wanted, self._about())
             self._work.carry_out(plan, then=then, refused=self._refused)
-        elif change.controls is not None:
-            self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.parts.adjust(change.title, controls=change.controls)
-        elif not session.choice.is_main:
-            self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            self._change_system(session.choice.system, change.settings, change.title)
         else:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.parts.adjust(change.title, settings=change.set_in(project.settings))
+            if change.controls is not None:
+                session.parts.adjust(change.title, controls=change.controls)
+            elif not session.choice.is_main:
+                self._change_system(session.choice.system, change.settings, change.title)
+            else:
+                session.parts.adjust(change.title, settings=change.set_in(project.settings))
         self._say_outcome()
 
     def _about(self) -> Key | None:
         note = self.search.note
         return (note.vault, note.filename) if note is not None else None
-
-    def _path(self, vault: str, filename: str) -> Path | None:
-        project = self.context.session.project
-        folders = dict(zip(project.index.vaults, project.vault_folders, strict=False)) if project is not None else {}
-        folder = folders.get(vault)
-        return folder / filename if folder is not None else None
 
     def _written(self, wanted: bool, about: Key | None, done: Done) -> None:
         changes: ChangeSet = done.changes

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,7 +21,8 @@ from lorestudio.studio.tryout.why_not_answers import PARTS, Answer, WhyNot, conc
 from lorestudio.systems.changes import Change
 from lorestudio.ui.features.why_not.search import WhyNotSearch
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.shell.words import number, sentence_case, tr
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, tight
 from lorestudio.ui.widgets.pane import drop_all
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 
@@ -34,26 +35,18 @@ class AnswerRow(QFrame):
     def __init__(self, answer: Answer, place: int, parent: QWidget) -> None:
         super().__init__(parent)
         self.answer = answer
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 5, 10, 5)
-        row.setSpacing(10)
-        column = QVBoxLayout()
-        column.setSpacing(1)
         self.title = _label(f"{place}. {answer.change.title}", "", self)
-        column.addWidget(self.title)
-        words = tr("{where}. {moves}", where=_sentence(PARTS[answer.change.part]), moves=moves(answer))
-        column.addWidget(_label(words, "small", self))
+        words = tr("{where}. {moves}", where=sentence_case(PARTS[answer.change.part]), moves=moves(answer))
         self.note = standing(answer)
-        if self.note:
-            column.addWidget(_label(self.note, "small", self))
-        row.addLayout(column, 1)
-        self.button = QPushButton(tr("Apply"), self)
-        self.button.setProperty("kind", "primary" if place == 1 and answer.holds.applies else "")
-        self.button.setAccessibleName(tr("Apply: {change}", change=answer.change.title))
+        told = [_label(text, "small", self) for text in (words, self.note) if text]
+        self.button = button(
+            self, tr("Apply"), self.applied, kind="primary" if place == 1 and answer.holds.applies else "",
+            name=tr("Apply: {change}", change=answer.change.title), tip=tr("Make this change; it can be undone"),
+        )  # fmt: skip
         self.button.setAccessibleDescription(words)
-        self.button.setToolTip(tr("Make this change; it can be undone"))
-        self.button.clicked.connect(self.applied)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        whole = _beside(column(self.title, *told, spacing=1), self.button)
+        whole.setContentsMargins(12, 5, 10, 5)
+        self.setLayout(whole)
 
 
 class WhyNotPage(QWidget):
@@ -67,28 +60,19 @@ class WhyNotPage(QWidget):
         self._shown: tuple[object, ...] = ()
         self.rows: list[AnswerRow] = []
         self.first_steps: list[QPushButton] = []
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         self.progress = ProgressStrip(self)
         self.progress.stop.setToolTip(tr("Stop searching; what was found stays"))
         self.progress.cancelled.connect(search.stop)
         self.summary = _label("", "summary", self)
         self.summary.setContentsMargins(12, 6, 12, 4)
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
+        self.area = named(QScrollArea(self, widgetResizable=True), tr("Changes that bring the entry in"))
         self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setAccessibleName(tr("Changes that bring the entry in"))
-        self._list = QWidget(self.area)
-        self._column = QVBoxLayout(self._list)
-        self._column.setContentsMargins(0, 0, 0, 6)
-        self._column.setSpacing(0)
+        self._column = column(spacing=0, margins=(0, 0, 0, 6))
+        self._list = holding(self._column, self.area)
         self.area.setWidget(self._list)
         for widget in (self._list, self.area.viewport()):
             widget.setAutoFillBackground(False)
-        column.addWidget(self.progress)
-        column.addWidget(self.summary)
-        column.addWidget(self.area, 1)
+        tight(self.progress, self.summary, (self.area, 1), of=self)
         self._searching = False
         search.changed.connect(self.refresh)
         self.refresh()
@@ -148,10 +132,10 @@ class WhyNotPage(QWidget):
         drop_all(self._column)
         self.rows, self.first_steps = [], []
         for place, answer in enumerate(found.answers if found is not None else (), start=1):
-            row = AnswerRow(answer, place, self._list)
-            row.applied.connect(partial(self.wanted.emit, answer.change))
-            self._column.addWidget(row)
-            self.rows.append(row)
+            made = AnswerRow(answer, place, self._list)
+            made.applied.connect(partial(self.wanted.emit, answer.change))
+            self._column.addWidget(made)
+            self.rows.append(made)
         for sentence, changes in further_groups(found.further if found is not None else ()):
             self._column.addWidget(self._not_enough(sentence, changes))
         self._column.addStretch(1)
@@ -160,37 +144,28 @@ class WhyNotPage(QWidget):
 
     def _not_enough(self, sentence: str, changes: tuple[Change, ...]) -> QWidget:
         """Changes that are only a first step, with what is in the way after them."""
-        box = QWidget(self._list)
-        column = QVBoxLayout(box)
-        column.setContentsMargins(12, 8, 10, 2)
-        column.setSpacing(2)
-        column.addWidget(_label(tr("Not enough, because then: {sentence}", sentence=sentence), "muted", box))
+        box, lines = self._list, []
         for change in changes:
-            row = QHBoxLayout()
-            row.setSpacing(10)
-            row.addWidget(_label(change.title, "small", box), 1)
-            button = QPushButton(tr("As a first step"), box)
-            button.setProperty("kind", "small")
-            button.setAccessibleName(tr("As a first step: {change}", change=change.title))
-            button.setToolTip(tr("Make this change, then search for what is in the way after it"))
-            button.clicked.connect(partial(self.wanted.emit, change))
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-            self.first_steps.append(button)
-            column.addLayout(row)
-        return box
+            first_step = button(
+                box, tr("As a first step"), partial(self.wanted.emit, change), kind="small",
+                name=tr("As a first step: {change}", change=change.title),
+                tip=tr("Make this change, then search for what is in the way after it"),
+            )  # fmt: skip
+            self.first_steps.append(first_step)
+            lines.append(_beside(_label(change.title, "small", box), first_step))
+        told = _label(tr("Not enough, because then: {sentence}", sentence=sentence), "muted", box)
+        return holding(column(told, *lines, spacing=2, margins=(12, 8, 10, 2)), box)
+
+
+def _beside(told: QWidget | QLayout, made: QPushButton) -> QHBoxLayout:
+    """What a change is, and the button that makes it in the upper corner."""
+    line = row((told, 1), made, spacing=10)
+    line.setAlignment(made, Qt.AlignmentFlag.AlignTop)
+    return line
 
 
 def _label(text: str, kind: str, parent: QWidget) -> QLabel:
-    label = QLabel(text, parent)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setMinimumWidth(0)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    if kind:
-        label.setProperty("kind", kind)
-    return label
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+    made = label(parent, text, kind, selectable=True)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    return made

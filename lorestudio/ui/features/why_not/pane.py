@@ -6,13 +6,13 @@ from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextDocument
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTextBrowser, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.systems.differences import words_of
 from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import CellState, JourneyCell, explain_cell
-from lorestudio.trace.model import StageRecord, Trace
+from lorestudio.trace.model import StageRecord, Trace, Verdict
 from lorestudio.trace.similarity import similarities
 from lorestudio.trace.text import entry_as_text
 from lorestudio.trace.vocabulary import Explanation
@@ -26,7 +26,8 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.marks import Mark, cell_mark, fate_mark, would_mark
+from lorestudio.ui.widgets.layouts import holding, iconed, label, named, row, stack, tool
+from lorestudio.ui.widgets.marks import cell_mark, fate_mark, would_mark
 from lorestudio.ui.widgets.paint import mark_pixmap
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow, Pane
 
@@ -53,29 +54,24 @@ class WhyPane(Pane):
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
         super().__init__("why", tr("Why?"), theme)
         self._session, self._selection = session, selection
-        self._buttons = QWidget(self)
-        self._head = FoldingRow(self._make_name(), self._buttons, self)
-        self._head.set_margins(12, 7, 6, 2)
         self._make_buttons()
-        self.browser = QTextBrowser(self)
-        self.browser.setOpenLinks(False)
+        self._icon, self._state = QLabel(self), label(self, kind="small", wrap=False)
+        self._title = named(ElidedLabel(self), "", kind="title")
+        name = holding(row(self._icon, (self._title, 1), self._state, spacing=7, margins=0), self)
+        self._head = FoldingRow(name, holding(self._buttons, self), self)
+        self._head.set_margins(12, 7, 6, 2)
+        self.browser = named(QTextBrowser(self, openLinks=False), tr("Explanation"))
         self.browser.anchorClicked.connect(self._follow)
-        self.browser.setAccessibleName(tr("Explanation"))
         self.browser.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.browser.document().setDocumentMargin(10)
         self.browser.setMinimumHeight(40)
         self.empty = EmptyState(theme, "question", self)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.browser)
-        self.scores = ScorePage(theme, session.jobs, self)
-        self.scores.entry_chosen.connect(selection.choose_entry)
-        self._pages.addWidget(self.scores)
-        self.similarity = SimilarityPage(theme, self)
-        self.similarity.entry_chosen.connect(selection.choose_entry)
-        self._pages.addWidget(self.similarity)
-        self._pages.addWidget(self.empty)
+        self.scores, self.similarity = ScorePage(theme, session.jobs, self), SimilarityPage(theme, self)
+        for page in (self.scores, self.similarity):
+            page.entry_chosen.connect(selection.choose_entry)
+        self._pages = stack(self.browser, self.scores, self.similarity, self.empty)
         self.told = MessageBar(theme, self)
         self.told.closed.connect(self.told.hide)
         self._page: WhyNotPage | None = None
@@ -85,58 +81,24 @@ class WhyPane(Pane):
         self.column.addWidget(self.told)
         self.column.addWidget(self._pages, 1)
         for signal in (
-            session.project_changed,
-            session.choice_changed,
-            session.state_changed,
-            session.preview_changed,
-            selection.generation_changed,
-            selection.entry_changed,
-            selection.stage_changed,
-            theme.changed,
-        ):
+            session.project_changed, session.choice_changed, session.state_changed, session.preview_changed,
+            selection.generation_changed, selection.entry_changed, selection.stage_changed, theme.changed,
+        ):  # fmt: skip
             signal.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         self._shown: tuple[object, ...] = ()
         self._told_about: tuple[object, ...] = ()
         self._show()
 
-    def _make_name(self) -> QWidget:
-        name = QWidget(self)
-        row = QHBoxLayout(name)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(7)
-        self._icon = QLabel(name)
-        self._title = ElidedLabel(name)
-        self._title.setProperty("kind", "title")
-        self._state = QLabel(name)
-        self._state.setProperty("kind", "small")
-        row.addWidget(self._icon)
-        row.addWidget(self._title, 1)
-        row.addWidget(self._state)
-        return name
-
     def _make_buttons(self) -> None:
-        row = QHBoxLayout(self._buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(7)
-        self.answers_button = QToolButton(self._buttons)
-        self.answers_button.setProperty("kind", "text")
-        self.answers_button.setCheckable(True)
-        self.answers_button.setText(tr("What would bring it in?"))
-        self.answers_button.setToolTip(tr("Try changes with the engine, and list those that bring the entry in (Y)"))
-        self.answers_button.clicked.connect(self._toggle_answers)
-        self.copy_button = QToolButton(self._buttons)
-        self.copy_button.setAccessibleName(tr("Copy the explanation"))
-        self.copy_button.setToolTip(tr("Copy the explanation"))
-        self.copy_button.clicked.connect(self.copy)
-        self.scores_button = QToolButton(self._buttons)
-        self.scores_button.setCheckable(True)
-        self.scores_button.setAccessibleName(tr("Scores and order"))
-        self.scores_button.setToolTip(tr("Scores and order in numbers (S)"))
-        self.scores_button.clicked.connect(self._toggle_scores)
-        row.addStretch(1)
-        for button in (self.answers_button, self.scores_button, self.copy_button):
-            row.addWidget(button)
+        tip = tr("Try changes with the engine, and list those that bring the entry in (Y)")
+        text = tr("What would bring it in?")
+        self.answers_button = tool(self, "", self._toggle_answers, text=text, tip=tip, kind="text", checkable=True)
+        self.copy_button = iconed(self.theme, tool(self, tr("Copy the explanation")), "copy")
+        tip = tr("Scores and order in numbers (S)")
+        scores = tool(self, tr("Scores and order"), self._toggle_scores, tip=tip, checkable=True)
+        self.scores_button = iconed(self.theme, scores, "number")
+        self._buttons = row(1, self.answers_button, self.scores_button, self.copy_button, spacing=7, margins=0)
 
     def mount(self, page: WhyNotPage, search: WhyNotSearch, would: WouldWork) -> None:
         """Take in the page of answers, and what is known of later stages."""
@@ -172,9 +134,7 @@ class WhyPane(Pane):
 
     def add_button(self, button: QToolButton) -> None:
         """Put a button that is about the entry before the one that copies."""
-        row = self._buttons.layout()
-        if isinstance(row, QHBoxLayout):
-            row.insertWidget(row.indexOf(self.copy_button), button)
+        self._buttons.insertWidget(self._buttons.indexOf(self.copy_button), button)
 
     def copy(self) -> None:
         """Put the whole explanation on the clipboard, as plain text; where the numbers are shown, those."""
@@ -222,10 +182,8 @@ class WhyPane(Pane):
         self._shown = shown
         end = self._session.runs.journeys(trace).fate(entry.id)
         mark = fate_mark(end)
-        self._head.show()
-        self._title.setText(entry.title)
-        self._title.setToolTip(f"{entry.title}\n{entry.filename}")
-        self._show_mark(mark)
+        self._show_head(entry.title, f"{entry.title}\n{entry.filename}", tr(mark.word))
+        self._icon.setPixmap(mark_pixmap(mark, self.theme, 18))
         body = html.paragraph(old, color=self.theme.palette.warning) if old else ""
         body += self._body(trace, entry.id, end.explain(trace))
         self.browser.setHtml(html.page(self.theme.palette, body))
@@ -273,17 +231,15 @@ class WhyPane(Pane):
     def _show_left_out(self, note: LeftOutNote) -> None:
         """A note that is no entry: why, and what makes it one."""
         self._shown = ()
-        self._head.show()
-        self._title.setText(note.filename)
-        self._title.setToolTip(note.filename)
+        self._show_head(note.filename, note.filename, tr("no entry"))
         self._icon.clear()
-        self._state.setText(tr("no entry"))
         self.browser.setHtml(html.page(self.theme.palette, html.paragraph(note.message, bold=True)))
         self._show_page()
 
-    def _show_mark(self, mark: Mark) -> None:
-        self._icon.setPixmap(mark_pixmap(mark, self.theme, 18))
-        self._state.setText(tr(mark.word))
+    def _show_head(self, title: str, tip: str, state: str) -> None:
+        self._head.show()
+        named(self._title, "", tip).setText(title)
+        self._state.setText(state)
 
     def _show_empty(self, has_entry: bool) -> None:
         self._head.hide()
@@ -298,8 +254,7 @@ class WhyPane(Pane):
         records = {record.name: record for record in trace.stages}
         cells = self._session.runs.journeys(trace).cells(entry)
         chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
-        parts = []
-        parts.append(self._sources(trace, entry))
+        parts = [self._sources(trace, entry)]
         if chosen is not None:
             record = records[chosen.stage]
             parts.append(html.paragraph(sentence_case(record.name), color=palette.text_muted, bold=True))
@@ -308,7 +263,7 @@ class WhyPane(Pane):
             if explanation is not None and explanation.fix:
                 parts.append(self._fix(explanation))
             if chosen.verdict is not None and chosen.verdict.reason:
-                parts.append(self._details(chosen))
+                parts.append(self._details(chosen.verdict))
             parts.append(html.paragraph(tr("In the end"), color=palette.text_muted, bold=True, above=8))
         parts.append(html.paragraph(outcome.sentence, bold=chosen is None))
         parts += self._later(trace, entry)
@@ -356,11 +311,9 @@ class WhyPane(Pane):
         ground, ink = getattr(palette, f"{tone}_soft"), getattr(palette, tone)
         return html.box(explanation.fix, tr("To change this:"), ground, ink)
 
-    def _details(self, cell: JourneyCell) -> str:
-        if cell.verdict is None:
-            return ""
-        items = [f"{name}: {words_of(value)}" for name, value in cell.verdict.details.items() if name not in _INNER]
-        code = tr("reason {code}", code=cell.verdict.reason)
+    def _details(self, verdict: Verdict) -> str:
+        items = [f"{name}: {words_of(value)}" for name, value in verdict.details.items() if name not in _INNER]
+        code = tr("reason {code}", code=verdict.reason)
         return html.paragraph(" · ".join([code, *items]), color=self.theme.palette.text_faint)
 
     def _journey(
@@ -385,7 +338,8 @@ class WhyPane(Pane):
                 continue
             mark = cell_mark(cell, record.phase) if later is None else would_mark(later)
             picture = f"mark:{mark.icon}:{mark.fill or 'none'}:{'hollow' if mark.hollow else 'full'}"
-            self._add_picture(picture, mark)
+            image = QTextDocument.ResourceType.ImageResource
+            self.browser.document().addResource(image, QUrl(picture), mark_pixmap(mark, self.theme, 16))
             sentence = cell_sentence(trace, entry, record, cell) if later is None else later.sentence
             ground = f" bgcolor='{palette.accent_soft}'" if cell.stage == self._selection.stage else ""
             rows.append(
@@ -400,10 +354,6 @@ class WhyPane(Pane):
             first = "<td></td><td colspan='2'" if rows else "<td colspan='3'"
             rows.append(f"<tr>{first} style='{style}'>{words}</td></tr>")
         return f"<table cellspacing='0' cellpadding='0' width='100%'>{''.join(rows)}</table>"
-
-    def _add_picture(self, name: str, mark: Mark) -> None:
-        picture = mark_pixmap(mark, self.theme, 16)
-        self.browser.document().addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), picture)
 
     def _follow(self, link: QUrl) -> None:
         if link.scheme() == "stage":

@@ -11,28 +11,20 @@ import logging
 from functools import partial
 from operator import attrgetter
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QObject,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QObject, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QHeaderView,
-    QLabel,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.trace.model import Trace
 from lorestudio.trace.scores import Bm25Figures, ScoreNode, score_tree, tree_text
 from lorestudio.trace.similarity import Similarities, Similarity
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import ENTRY_ID
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.cells import Bar, Column, Look, Words, one_line, same_words
+from lorestudio.ui.widgets.layouts import column, label, tight
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.ui.widgets.tree import ItemRow, RecordTree, RecordTreeView
 
@@ -67,26 +59,24 @@ class ScorePage(QWidget):
 
     def __init__(self, theme: Theme, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._jobs = jobs
-        self._asked = 0
+        self._newest = Newest(jobs)
         self.nodes: tuple[ScoreNode, ...] = ()
         self.model = score_model(self)
         self.tree = RecordTreeView(theme, self.model, tr("Scores and order, as a tree"), self)
         self.tree.activated.connect(self._open)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.tree)
+        column(self.tree, of=self, margins=0)
 
     def show_entry(self, trace: Trace, entry: int, run: Rerun | None) -> None:
         """Show an entry's numbers: those of the trace at once, those of its score when they have been worked out."""
-        self._asked += 1
+        self._newest.cancel()
         self._fill(score_tree(trace, entry))
         if run is not None and run.before is trace:
-            self._jobs.start(
+            self._newest.start(
                 tr("Explaining a score"),
-                lambda _report: run.system.explain_score(run.moment, run.state, trace, entry),
-                done=partial(self._scored, self._asked, trace, entry),
-                failed=partial(self._failed, self._asked),
+                lambda _job: run.system.explain_score(run.moment, run.state, trace, entry),
+                done=partial(self._scored, trace, entry),
+                failed=self._failed,
+                owner=self,
             )
 
     def copy(self) -> None:
@@ -95,14 +85,13 @@ class ScorePage(QWidget):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _scored(self, asked: int, trace: Trace, entry: int, figures: Bm25Figures | None) -> None:
-        if asked == self._asked and figures is not None:
+    def _scored(self, trace: Trace, entry: int, figures: Bm25Figures | None) -> None:
+        if figures is not None:
             self._fill(score_tree(trace, entry, figures))
 
-    def _failed(self, asked: int, error: Exception) -> None:
+    def _failed(self, error: Exception) -> None:
         logger.error("a score could not be explained: %s", error, exc_info=error)
-        if asked == self._asked:
-            self._fill((*self.nodes, ScoreNode(tr("The score could not be explained"), "", str(error))))
+        self._fill((*self.nodes, ScoreNode(tr("The score could not be explained"), "", str(error))))
 
     def _fill(self, nodes: tuple[ScoreNode, ...]) -> None:
         self.nodes = nodes
@@ -113,18 +102,14 @@ class ScorePage(QWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         self.tree.expandToDepth(0)
-        for column in (0, 1):
-            self.tree.resizeColumnToContents(column)
-        self.tree.setColumnWidth(0, min(190, self.tree.columnWidth(0) + 24))
-        self.tree.setColumnWidth(1, min(170, self.tree.columnWidth(1) + 8))
+        for place, most, more in ((0, 190, 24), (1, 170, 8)):
+            self.tree.resizeColumnToContents(place)
+            self.tree.setColumnWidth(place, min(most, self.tree.columnWidth(place) + more))
 
     def _open(self, index: QModelIndex) -> None:
         entry = index.siblingAtColumn(0).data(ENTRY_ID)
         if isinstance(entry, int):
             self.entry_chosen.emit(entry)
-
-
-RANK, ENTRY, SCORE, RESULT = range(4)
 
 
 class SimilarityTable(RecordTable):
@@ -179,17 +164,11 @@ class SimilarityPage(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = SimilarityTable(self)
-        self.sentence = QLabel(self)
-        self.sentence.setProperty("kind", "small")
-        self.sentence.setWordWrap(True)
+        self.sentence = label(self, kind="small")
         self.sentence.setContentsMargins(12, 2, 12, 4)
         self.view = RecordView(theme, self.model, tr("Similarity of every candidate"), self)
         self.view.horizontalHeader().setMinimumSectionSize(30)
-        column_of_all = QVBoxLayout(self)
-        column_of_all.setContentsMargins(0, 0, 0, 0)
-        column_of_all.setSpacing(0)
-        column_of_all.addWidget(self.sentence)
-        column_of_all.addWidget(self.view, 1)
+        tight(self.sentence, (self.view, 1), of=self)
         self.view.picked.connect(lambda each: self.entry_chosen.emit(each.entry))
 
     def show_run(self, found: Similarities, entry: int | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -18,7 +18,9 @@ from lorestudio.studio.tryout.why_not import WENT_IN, WhyNotFinder
 from lorestudio.studio.tryout.why_not_answers import WhyNot, WhyNotNews
 from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
+from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import EntryRef, Trace
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -48,7 +50,7 @@ class WhyNotSearch(QObject):
     @property
     def note(self) -> Entry | LeftOutNote | EntryRef | None:
         """The note that a search would be about, or what else a run of another system knows."""
-        known = self._session.entry(self._selection.entry) or self._selection.left_out
+        known = self._selection.note_of(self._session)
         if known is not None or self._selection.entry is None:
             return known
         trace = self._session.runs.trace(self._selection.generation)
@@ -57,10 +59,14 @@ class WhyNotSearch(QObject):
     @property
     def takes_part(self) -> bool:
         """Whether the chosen note is anything that the run could have chosen."""
+        trace, fate = self._session.runs.trace(self._selection.generation), self._fate
+        return trace is None or fate is None or fate.reason not in trace.words.takes_no_part
+
+    @property
+    def _fate(self) -> Fate | None:
+        """What became of the chosen entry in the chosen reply."""
         trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
-        if trace is None or entry is None:
-            return True
-        return self._session.runs.journeys(trace).fate(entry).reason not in trace.words.takes_no_part
+        return self._session.runs.journeys(trace).fate(entry) if trace is not None and entry is not None else None
 
     @property
     def running(self) -> bool:
@@ -84,10 +90,7 @@ class WhyNotSearch(QObject):
     @property
     def goes_in(self) -> bool:
         """Whether the chosen entry goes into the chosen reply."""
-        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
-        if trace is None or entry is None:
-            return False
-        return self._session.runs.journeys(trace).fate(entry).state in WENT_IN
+        return self._fate is not None and self._fate.state in WENT_IN
 
     @property
     def found(self) -> WhyNot | None:
@@ -101,15 +104,9 @@ class WhyNotSearch(QObject):
     def begin(self) -> None:
         """Search for the chosen note and reply, if that is possible and was not done."""
         generation, note = self._selection.generation, self.note
-        if generation is None or note is None or self.obstacle or self.running:
-            self.changed.emit()
-            return
-        known = self.found
-        if known is not None and known.complete:
-            self.changed.emit()
-            return
-        simulator = self._session.runs.simulator(generation)
-        if simulator is None:
+        simulator, known = self._session.runs.simulator(generation), self.found
+        needless = self.running or (known is not None and known.complete)
+        if generation is None or note is None or simulator is None or self.obstacle or needless:
             self.changed.emit()
             return
         try:
@@ -184,10 +181,7 @@ class WouldWork(QObject):
         self._known: dict[int, WouldAlso | None] = {}
         self._wanted: tuple[int, ...] = ()
         self._cancel: CancelToken | None = None
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(0)
-        self._soon.timeout.connect(self._go_on)
+        self._soon = later(self, self._go_on)
         self.in_sight: Callable[[], Sequence[int]] = tuple
         for signal in (
             session.traces_changed, session.preview_changed, session.state_changed, session.project_changed,

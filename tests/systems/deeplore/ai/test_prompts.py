@@ -38,7 +38,7 @@ def test_how_many_are_asked_for(
         (" \n", WantedEntries("20"), SELECTION.replace("{{maxEntries}}", "20")),  # a blank one is none
         ("Pick {{maxEntries}} of {{maxEntries}}.", WantedEntries("7"), "Pick 7 of 7."),
         ("Pick.", WantedEntries(UNLIMITED), "Pick."),
-        ("Pick.", WantedEntries("7", 3), "Pick." + prompts.new_chat_instruction(3)),
+        ("Pick.", WantedEntries("7", 3), "Pick." + prompts.NEW_CHAT.format(count=3)),
     ],
 )
 def test_the_system_prompt(own: str, count: WantedEntries, expected: str) -> None:
@@ -46,7 +46,7 @@ def test_the_system_prompt(own: str, count: WantedEntries, expected: str) -> Non
 
 
 def test_the_new_chat_instruction_is_a_paragraph_with_the_number() -> None:
-    text = prompts.new_chat_instruction(8)
+    text = prompts.NEW_CHAT.format(count=8)
     assert text.startswith("\n\n")
     assert "exactly 8 " in text
 

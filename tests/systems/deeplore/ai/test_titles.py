@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.ai.replies import Pick, above, match_titles, most_similar
+from lorestudio.systems.deeplore.ai.replies import SIMILAR_ENOUGH, Pick, above, match_titles, nearest
 from tests.systems.worlds import Draft, entries_of, entry
 
 
@@ -32,7 +32,9 @@ from tests.systems.worlds import Draft, entries_of, entry
 )
 def test_similar_titles(title: str, candidates: list[str], expected: tuple[str, float] | None) -> None:
     """The verified rows (rules: deeplore 4.7; deeplore-tools 1.12), and the limits between them."""
-    found = most_similar(title, candidates)
+    found = nearest(title, candidates)
+    if found is not None and found[1] < SIMILAR_ENOUGH:
+        found = None
     assert (found and (found[0], round(found[1], 4))) == expected
 
 

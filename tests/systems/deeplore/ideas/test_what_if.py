@@ -7,11 +7,11 @@ import pytest
 
 from lorestudio.domain.entry import FieldDefinition, LeftOutNote, NoteProblem
 from lorestudio.systems.changes import RunPart, Steps
-from lorestudio.systems.deeplore.ideas.bring_in import options
+from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, setting
 from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.ideas import left_out_options
-from lorestudio.trace.journey import fate
+from lorestudio.trace.journey import Journeys
 from tests.systems.worlds import entry, rules, world
 
 CHAT = ["U: The lamp burns by the gate.", "Ann: Yes, it burns."]
@@ -24,7 +24,7 @@ def situation(there, title="Crown", **changes):
         ctx=there.context,
         settings=there.context.settings,
         trace=trace,
-        fate=fate(trace, number),
+        fate=Journeys(trace).fate(number),
         note=there[title],
         controls=there.context.moment.controls,
     )

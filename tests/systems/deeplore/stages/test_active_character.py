@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.active_character import ActiveCharacterStage
+from lorestudio.systems.deeplore.stages.without_keys import active_character_stage
 from tests.systems.worlds import Draft, entry, run_stage, world
 
 CASES: list[Any] = [
@@ -44,14 +44,14 @@ CASES: list[Any] = [
 @pytest.mark.parametrize(("name", "drafts", "expected"), CASES)
 def test_active_character(name: str, drafts: list[Draft], expected: list[str]) -> None:
     there = world(*drafts, character=name, character_context_scan=True, cooldown={"V:Goddess": 3}, draws=[])
-    ran = run_stage(ActiveCharacterStage(), there)
+    ran = run_stage(active_character_stage, there)
     assert ran.table == expected
     assert ran.labels == dict.fromkeys(ran.left, "(active character)")
 
 
 def test_an_entry_that_is_in_already_keeps_its_label_and_no_key_is_tried() -> None:
     there = world(entry("Eris"), entry("Goddess", "eris"), character="Eris", character_context_scan=True)
-    ran = run_stage(ActiveCharacterStage(), there, "Eris", labels={"Eris": "apple"})
+    ran = run_stage(active_character_stage, there, "Eris", labels={"Eris": "apple"})
     assert ran.table == ["left: Eris"]
     assert ran.labels == {"Eris": "apple"}
 
@@ -64,5 +64,5 @@ def test_an_entry_that_is_in_already_keeps_its_label_and_no_key_is_tried() -> No
     ],
 )
 def test_switched_off(settings: dict[str, Any], note: str) -> None:
-    ran = run_stage(ActiveCharacterStage(), world(entry("Eris"), character="Eris", **settings))
+    ran = run_stage(active_character_stage, world(entry("Eris"), character="Eris", **settings))
     assert ran.table == ["left: -", note]

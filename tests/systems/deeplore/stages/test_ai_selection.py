@@ -11,15 +11,15 @@ import pytest
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.domain.state import AiState, EngineState
 from lorestudio.systems.deeplore.ai.replies import SHOWN
-from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED, UNREADABLE, UNUSABLE, AiSelectionStage
-from lorestudio.systems.deeplore.stages.manifest import ManifestStage
-from lorestudio.systems.deeplore.stages.whole_vault import WholeVaultStage
+from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED, UNREADABLE, UNUSABLE, ai_selection_stage
+from lorestudio.systems.deeplore.stages.manifest import manifest_stage
+from lorestudio.systems.deeplore.stages.without_keys import whole_vault_stage
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.trace.model import Breaker, BreakerState
 from tests.systems.deeplore.answers import ERROR, RATE_LIMITED, REFUSED, SERVER_ERROR, TIMEOUT, Reply, asking, picks
 from tests.systems.worlds import Play, Ran, World, changed, entry, injected, message, prepared, rules, run_stage, world
 
-STAGE = AiSelectionStage()
+STAGE = ai_selection_stage
 
 K, BOOT = entry("K", constant=True), entry("Boot", bootstrap=True)
 CASTLE, DRAGON, SWORD = entry("Castle"), entry("Dragon"), entry("Sword")
@@ -36,7 +36,7 @@ def started(there: World, matched: str | None = None, linked: str = "") -> RunSt
     """The state before AI selection: in AI-only mode, or in two-stage mode with these matches and what they link to."""
     state = prepared(there)
     if matched is None:
-        asyncio.run(WholeVaultStage().run(state, there.context))
+        asyncio.run(whole_vault_stage.run(state, there.context))
     else:
         for title in filter(None, matched.split(", ")):
             state.let_in(there[title], "key")
@@ -44,7 +44,7 @@ def started(there: World, matched: str | None = None, linked: str = "") -> RunSt
         for title in filter(None, linked.split(", ")):
             state.candidates.append(there[title])
             state.set_label(there[title], "(wiki-linked from: K)")
-    asyncio.run(ManifestStage().run(state, there.context))
+    asyncio.run(manifest_stage.run(state, there.context))
     return state
 
 
@@ -569,7 +569,7 @@ def broken(source: Any, **settings: Any) -> World:
         (Broken(OSError(5, "Input/output error")), "OSError: [Errno 5] Input/output error", 1),
         (Broken(ZeroDivisionError("division by zero")), "ZeroDivisionError: division by zero", 1),
         (Broken(ValueError("key sk-secret1234 is odd")), "ValueError: key ••• is odd", 1),
-        (Broken(TimeoutError("too long")), "TimeoutError: too long", 0),  # exempt by its words, as in DeepLore
+        (Broken(TimeoutError("too long")), "TimeoutError: too long", 1),  # only "timed out" exempts, not "timeout"
     ],
 )
 def test_an_answer_source_that_breaks_falls_back(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.bm25 import BM25Stage
+from lorestudio.systems.deeplore.stages.bm25 import bm25_stage
 from tests.systems.worlds import Draft, Ran, entry, run_stage, world
 
 LORE = [
@@ -24,7 +24,7 @@ IN = {"Dragon Lore": 2.573294523022375, "Sword Smith": 1.2682188161664614, "Guid
 
 def bm25(*drafts: Draft, before: str = "", **fields: Any) -> Ran:
     ran = run_stage(
-        BM25Stage(),
+        bm25_stage,
         world(*drafts, **{"chat": CHAT, "fuzzy_search_enabled": True, **fields}),
         before,
         hide=("score", "threshold", "terms"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.state import Counters, EngineState, LoggedGeneration, LoggedInjection, Usage
-from lorestudio.systems.deeplore.stages.bookkeeping import BookkeepingStage
+from lorestudio.systems.deeplore.stages.bookkeeping import bookkeeping_stage
 from lorestudio.trace.model import Injection, PromptBlock, RunOutcome
 from tests.systems.worlds import Play, World, accepted, entry, injected, prepared, run_stage, world
 
@@ -23,7 +23,7 @@ def booked(
     state.accepted = accepted(there, titles)
     state.reached_budget = [item.entry for item in accepted(there, titles if reached is None else reached)]
     state.outcome = outcome
-    run_stage(BookkeepingStage(), there, state=state)
+    run_stage(bookkeeping_stage, there, state=state)
     assert state.after is not None
     return state.after
 
@@ -229,7 +229,7 @@ def warned(ratio: float, tokens: int, context_size: int) -> tuple[bool, float]:
     place = {"position": 1, "depth": 4, "role": 0, "tag": "t"}
     state.injections = (Injection(entry=0, title="A", label="", tokens=tokens, priority=1, content_hash="", **place),)
     state.blocks = (PromptBlock("t", 1, 4, 0, "text"),)
-    run_stage(BookkeepingStage(), there, state=state)
+    run_stage(bookkeeping_stage, there, state=state)
     assert state.after is not None
     return bool(state.warnings), state.after.warning_ratio
 
@@ -269,7 +269,7 @@ def test_the_random_stream_and_prompts_are_carried_on() -> None:
     there = world(entry("A", "x", probability=0.5), chat=["U: x"], seed=7)
     state = prepared(there)
     state.draw()
-    run_stage(BookkeepingStage(), there, state=state)
+    run_stage(bookkeeping_stage, there, state=state)
     assert state.after is not None
     assert state.after.random_state == state.random.state != 7
 
@@ -278,7 +278,7 @@ def test_the_record_shows_the_counters() -> None:
     there = world(entry("A", cooldown=2), state=EngineState(counters=Counters(generation_count=4)))
     state = prepared(there, "A")
     state.accepted = accepted(there, "A")
-    record = run_stage(BookkeepingStage(), there, state=state).record
+    record = run_stage(bookkeeping_stage, there, state=state).record
     assert record.details == {
         "generation_count": 5, "cooldown": {"V:A": 2}, "decay": {}, "consecutive": {"V:A": 1}, "injection_history": {},
     }  # fmt: skip

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.budget import BudgetStage
+from lorestudio.systems.deeplore.stages.budget import budget_stage
 from tests.systems.worlds import Draft, Ran, entry, run_stage, world
 
 SENTENCES = "Word word word. "  # 16 code units, 4 tokens
 
 
 def budget(*drafts: Draft, **settings: Any) -> Ran:
-    ran = run_stage(BudgetStage(), world(*drafts, **settings), ", ".join(draft["title"] for draft in drafts))
+    ran = run_stage(budget_stage, world(*drafts, **settings), ", ".join(draft["title"] for draft in drafts))
     assert [item.entry.id for item in ran.state.accepted] == list(ran.record.left)
     assert [item.title for item in ran.state.reached_budget] == [draft["title"] for draft in drafts]
     return ran

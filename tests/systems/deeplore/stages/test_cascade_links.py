@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.cascade_links import CascadeLinksStage
+from lorestudio.systems.deeplore.stages.links import cascade_links_stage
 from tests.systems.worlds import World, entry, run_stage, world
 
 
@@ -82,10 +82,10 @@ CASES = [
 
 @pytest.mark.parametrize(("there", "before", "expected"), CASES)
 def test_cascade(there: World, before: str, expected: list[str]) -> None:
-    assert run_stage(CascadeLinksStage(), there, before).table == expected
+    assert run_stage(cascade_links_stage, there, before).table == expected
 
 
 def test_the_label_names_the_source() -> None:
     """Rules: deeplore 3.11."""
-    ran = run_stage(CascadeLinksStage(), world(source("Old King", "Crown"), entry("Crown")), "Old King")
+    ran = run_stage(cascade_links_stage, world(source("Old King", "Crown"), entry("Crown")), "Old King")
     assert ran.labels == {"Old King": "key", "Crown": "(cascade from: Old King)"}

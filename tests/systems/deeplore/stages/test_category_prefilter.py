@@ -9,18 +9,18 @@ import pytest
 
 from lorestudio.domain.state import AiState
 from lorestudio.systems.deeplore.stages.category_prefilter import (
-    CategoryPrefilterStage,
     category,
     category_manifest,
+    category_prefilter_stage,
     chosen_categories,
     clusters,
 )
-from lorestudio.systems.deeplore.stages.whole_vault import WholeVaultStage
+from lorestudio.systems.deeplore.stages.without_keys import whole_vault_stage
 from lorestudio.trace.model import AiRecord, Breaker, BreakerState, ItemResult, ReplyItem, TitleMatch
 from tests.systems.deeplore.answers import ERROR, TIMEOUT, Reply, asking
 from tests.systems.worlds import Draft, Ran, World, changed, entries_of, entry, prepared, run_stage, world
 
-STAGE = CategoryPrefilterStage()
+STAGE = category_prefilter_stage
 
 
 def forty(categories: int = 5, count: int = 40) -> list[Draft]:
@@ -40,7 +40,7 @@ def vault(*drafts: Draft, **settings: Any) -> World:
 def narrow(there: World, *replies: Reply, ai: AiState | None = None, clock_ms: int = 0) -> Ran:
     there = asking(World(changed(there.context, clock_ms=clock_ms)), prefilter=replies)
     state = prepared(there)
-    asyncio.run(WholeVaultStage().run(state, there.context))
+    asyncio.run(whole_vault_stage.run(state, there.context))
     state.ai = ai or AiState()
     return run_stage(STAGE, there, state=state)
 

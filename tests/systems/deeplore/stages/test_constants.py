@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.constants import ConstantsStage
+from lorestudio.systems.deeplore.stages.without_keys import constants_stage
 from tests.systems.worlds import World, entry, run_stage, world
 
 
@@ -37,7 +37,7 @@ from tests.systems.worlds import World, entry, run_stage, world
     ],
 )
 def test_constants(there: World, expected: list[str]) -> None:
-    ran = run_stage(ConstantsStage(), there)
+    ran = run_stage(constants_stage, there)
     assert ran.table == expected
     assert ran.labels == dict.fromkeys(ran.left, "(constant)")
     assert ran.state.draws == []

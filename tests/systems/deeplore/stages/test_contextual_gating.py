@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.entry import FieldDefinition
-from lorestudio.systems.deeplore.stages.contextual_gating import FinalGatingStage, GatingStage
+from lorestudio.systems.deeplore.stages.contextual_gating import final_gating_stage, selection_gating_stage
+from lorestudio.systems.ledger import Stage
 from lorestudio.trace.model import RunOutcome
 from tests.systems.worlds import Draft, Ran, World, entry, rules, run_stage, world
 
-SELECTION = GatingStage("contextual gating (selection)")
-FINAL = FinalGatingStage("contextual gating")
+AnyStage = Stage[Any, Any]
+SELECTION, FINAL = selection_gating_stage, final_gating_stage
 OTHER = FieldDefinition("other", "Other", context_key="other")
 """A field whose context value is set, so that gating is active at all."""
 
@@ -118,7 +119,7 @@ SOUTH = entry("South", custom_fields={"location": ["South"]})
 PLAIN = entry("Plain")
 
 
-def gated(*drafts: Draft, context: Mapping[str, Any], stage: GatingStage = SELECTION, **fields: Any) -> Ran:
+def gated(*drafts: Draft, context: Mapping[str, Any], stage: AnyStage = SELECTION, **fields: Any) -> Ran:
     there = world(*drafts, context=context, **fields)
     return run_stage(stage, there, ", ".join(draft["title"] for draft in drafts))
 
@@ -186,14 +187,14 @@ EXEMPT: list[Any] = [
 
 @pytest.mark.parametrize(("mark", "by"), EXEMPT)
 @pytest.mark.parametrize("stage", [SELECTION, FINAL])
-def test_exempt_entries_stay(mark: Draft, by: str, stage: GatingStage) -> None:
+def test_exempt_entries_stay(mark: Draft, by: str, stage: AnyStage) -> None:
     """Constants, seeds and bootstraps, however long the chat is (rules: deeplore 5.1, 12.7)."""
     ran = gated({**NORTH, **mark}, context={"era": "new"}, stage=stage, chat=["U: x"] * 9)
     assert ran.table == [f"kept North: exempt by={by} would=gated_field", "left: North"]
 
 
 @pytest.mark.parametrize("stage", [SELECTION, FINAL])
-def test_a_pin_makes_exempt(stage: GatingStage) -> None:
+def test_a_pin_makes_exempt(stage: AnyStage) -> None:
     ran = gated(NORTH, SOUTH, context={"era": "new"}, stage=stage, pins=rules("NORTH"))
     assert ran.table == ["kept North: exempt by=pin would=gated_field", "left: North, South"]
 
@@ -205,7 +206,7 @@ def test_an_exempt_entry_that_passes_needs_no_word() -> None:
 @pytest.mark.parametrize(
     ("stage", "outcome"), [(SELECTION, None), (FINAL, RunOutcome.EMPTY_AFTER_GATING)], ids=["selection", "final"]
 )
-def test_only_the_final_gate_ends_the_run_when_nothing_is_left(stage: GatingStage, outcome: RunOutcome | None) -> None:
+def test_only_the_final_gate_ends_the_run_when_nothing_is_left(stage: AnyStage, outcome: RunOutcome | None) -> None:
     """5: an early end comes after the gate behind the pins."""
     ran = gated(NORTH, context={"era": "new"}, stage=stage)
     assert ran.left == []

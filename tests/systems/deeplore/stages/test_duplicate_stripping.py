@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.state import EngineState, LoggedGeneration, LoggedInjection
-from lorestudio.systems.deeplore.stages.duplicate_stripping import DuplicateStrippingStage
+from lorestudio.systems.deeplore.stages.recent_lore import duplicate_stripping_stage
 from tests.systems.worlds import Draft, Ran, entry, prepared, rules, run_stage, world
 
-STAGE = DuplicateStrippingStage()
+STAGE = duplicate_stripping_stage
 
 
 def record(number: int, *injections: tuple[str, int, float, int, str]) -> LoggedGeneration:

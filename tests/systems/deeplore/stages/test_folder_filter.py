@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.folder_filter import FolderFilterStage
+from lorestudio.systems.deeplore.stages.folder_filter import folder_filter_stage
 from tests.systems.worlds import Ran, entry, rules, run_stage, world
 
-STAGE = FolderFilterStage("folder filter")
+STAGE = folder_filter_stage
 
 FOLDERS = {"In": "A", "Below": "A/S", "Near": "AB", "Root": None, "Blank": "", "Lower": "a", "Deep": "X/A"}
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.keywords import KeywordsStage
+from lorestudio.systems.deeplore.stages.keywords import keywords_stage
 from tests.systems.worlds import WHERE, Ran, World, entry, message, run_stage, world
 
 
 def keywords(there: World, before: str = "", **fields: Any) -> Ran:
-    return run_stage(KeywordsStage(), there, before, hide=WHERE, **fields)
+    return run_stage(keywords_stage, there, before, hide=WHERE, **fields)
 
 
 CONDITIONS = [
@@ -225,7 +225,7 @@ DRAGON = entry("D", "dragon")
 )
 def test_where_a_key_was_found(draft: dict[str, Any], line: str, where: dict[str, Any]) -> None:
     there = world(draft, chat=["U: hello", line, "U: bye"])
-    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    (verdict,) = run_stage(keywords_stage, there).record.verdicts
     assert verdict.details == {"key": draft["keys"][0], "depth": 4, **where}
 
 
@@ -234,13 +234,13 @@ def test_where_a_refine_key_was_found() -> None:
     (rules: deeplore 3.4).
     """
     there = world(entry("D", "dragon", refine_keys=["gold", "cave"]), chat=["U: a cave, a cave", "Cave: the dragon"])
-    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    (verdict,) = run_stage(keywords_stage, there).record.verdicts
     assert verdict.details == {
         "key": "dragon", "depth": 4, "message": 1, "start": 4, "end": 10,
         "refine_key": "cave", "refine_message": 1, "refine_in_name": True,
     }  # fmt: skip
     there = world(entry("D", "dragon", refine_keys=["cave"]), chat=["U: a cave", "A: the dragon"])
-    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    (verdict,) = run_stage(keywords_stage, there).record.verdicts
     assert {name: verdict.details[f"refine_{name}"] for name in ("message", "start", "end")} == {
         "message": 0, "start": 2, "end": 6,
     }  # fmt: skip
@@ -248,7 +248,7 @@ def test_where_a_refine_key_was_found() -> None:
 
 def test_a_key_without_its_refine_key_says_where_it_stands_and_what_was_searched() -> None:
     there = world(entry("D", "dragon", refine_keys=["gold"], scan_depth=2), chat=["U: gold", "A: dragon", "U: so?"])
-    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    (verdict,) = run_stage(keywords_stage, there).record.verdicts
     assert verdict.reason == "refine_blocked"
     assert verdict.details == {
         "key": "dragon", "depth": 2, "message": 1, "start": 0, "end": 6, "refine_keys": ["gold"], "searched": 2,
@@ -257,14 +257,14 @@ def test_a_key_without_its_refine_key_says_where_it_stands_and_what_was_searched
 
 def test_the_depth_of_a_hit_is_the_entrys_own() -> None:
     there = world(entry("D", "dragon", scan_depth=2), chat=["A: dragon"])
-    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    (verdict,) = run_stage(keywords_stage, there).record.verdicts
     assert verdict.details["depth"] == 2
 
 
 def test_messages_are_numbered_as_in_the_chat_file() -> None:
     """The prompt view leaves hidden messages out; `positions` says where its messages stand in the file."""
     there = world(entry("D", "dragon")).with_chat(["U: hello", "A: dragon"], positions=(3, 7))
-    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    (verdict,) = run_stage(keywords_stage, there).record.verdicts
     assert verdict.details["message"] == 7
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.manifest import ManifestStage
+from lorestudio.systems.deeplore.stages.manifest import manifest_stage
 from tests.systems.deeplore.answers import asking
 from tests.systems.worlds import World, entry, run_stage, world
 
@@ -38,7 +38,7 @@ TABLE = [
 
 @pytest.mark.parametrize(("there", "before", "expected", "offered"), TABLE)
 def test_offers(there: World, before: str, expected: list[str], offered: list[int]) -> None:
-    ran = run_stage(ManifestStage(), there, before)
+    ran = run_stage(manifest_stage, there, before)
     assert ran.table == expected
     manifest = ran.state.manifest
     assert manifest is not None
@@ -58,7 +58,7 @@ def test_offers(there: World, before: str, expected: list[str], offered: list[in
     ],
 )
 def test_nothing_to_offer(there: World, before: str) -> None:
-    record = run_stage(ManifestStage(), there, before).record
+    record = run_stage(manifest_stage, there, before).record
     assert record.note == "nothing_to_offer"
     assert (record.details["text"], record.details["header"], record.details["offered"]) == ("", "", [])
 
@@ -66,9 +66,9 @@ def test_nothing_to_offer(there: World, before: str) -> None:
 def test_the_hints_come_from_the_counters_of_this_turn() -> None:
     """They are those after a swipe's roll-back, which is what the snapshot left in the state."""
     there = world(entry("A", tokens=1), decay_enabled=True)
-    state = run_stage(ManifestStage(), there, "A").state
+    state = run_stage(manifest_stage, there, "A").state
     state.counters = type(state.counters)(decay={"V:A": 9})
-    ran = run_stage(ManifestStage(), there, state=state)
+    ran = run_stage(manifest_stage, there, state=state)
     assert "A (1tok) [STALE — consider refreshing]" in str(ran.record.details["text"])
 
 
@@ -81,5 +81,5 @@ def test_the_hints_come_from_the_counters_of_this_turn() -> None:
 )
 def test_the_count_of_what_is_always_included(fixed: tuple[str, ...], line: str) -> None:
     there = world(entry("K", constant=True, tokens=4), entry("A", summary="s"), entry("B"), **SUMMARY_ONLY)
-    ran = run_stage(ManifestStage(), asking(there, fixed=fixed), "K, A, B")
+    ran = run_stage(manifest_stage, asking(there, fixed=fixed), "K, A, B")
     assert str(ran.record.details["header"]).split("\n")[1] == line

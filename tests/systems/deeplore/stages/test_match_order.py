@@ -6,13 +6,13 @@ import math
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.match_order import MatchOrderStage
+from lorestudio.systems.deeplore.stages.order import match_order_stage
 from tests.systems.worlds import Draft, entry, run_stage, world
 
 
 def order(*drafts: Draft, weighted: bool = False, chat: list[str] | None = None, depth: int = 4) -> list[str]:
     there = world(*drafts, chat=chat or [], keyword_occurrence_weighting=weighted, scan_depth=depth)
-    ran = run_stage(MatchOrderStage(), there, ", ".join(str(draft["title"]) for draft in drafts))
+    ran = run_stage(match_order_stage, there, ", ".join(str(draft["title"]) for draft in drafts))
     assert ran.record.verdicts == ()
     return ran.left
 
@@ -61,12 +61,12 @@ def test_an_entrys_own_scan_depth_does_not_count_here() -> None:
 
 def test_the_labels_are_put_on_record_in_order_of_discovery() -> None:
     there = world(entry("B"), entry("A"))
-    ran = run_stage(MatchOrderStage(), there, "B, A", labels={"B": "b key", "A": "(constant)"})
+    ran = run_stage(match_order_stage, there, "B, A", labels={"B": "b key", "A": "(constant)"})
     assert ran.record.details["labels"] == [["B", "b key"], ["A", "(constant)"]]
 
 
 def test_the_numbers_sorted_by_are_put_on_record() -> None:
     there = world(entry("B", priority=20), entry("A", priority=30))
-    plain = run_stage(MatchOrderStage(), there, "A, B")
+    plain = run_stage(match_order_stage, there, "A, B")
     assert plain.record.details["order_by"] == ["priority", "title"]
     assert plain.record.details["order"] == [[0, 20], [1, 30]]

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.state import Prompt
-from lorestudio.systems.deeplore.stages.notes import NOTEPAD_INSTRUCTION, NotesStage
+from lorestudio.systems.deeplore.stages.notes import NOTEPAD_INSTRUCTION, notes_stage
 from tests.systems.worlds import Play, entry, run_stage, run_world, world
 
 
 def prompts(**fields: Any) -> list[tuple[str, str, int, float, int]]:
-    ran = run_stage(NotesStage(), world(entry("A"), **fields), "A")
+    ran = run_stage(notes_stage, world(entry("A"), **fields), "A")
     assert ran.left == ["A"]
     written = ran.state.prompts
     assert not any(prompt.scan for prompt in written)
@@ -58,7 +58,7 @@ def test_what_is_written(fields: dict[str, Any], expected: list[Any]) -> None:
 
 
 def test_off() -> None:
-    ran = run_stage(NotesStage(), world(entry("A"), notebook="x"), "A")
+    ran = run_stage(notes_stage, world(entry("A"), notebook="x"), "A")
     assert ran.table == ["left: A", "note: off setting=notebookEnabled"]
 
 

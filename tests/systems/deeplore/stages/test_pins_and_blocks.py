@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.pins_and_blocks import PinsAndBlocksStage
+from lorestudio.systems.deeplore.stages.pins_and_blocks import pins_and_blocks_stage
 from tests.systems.worlds import Ran, World, entry, rules, run_stage, world
 
-STAGE = PinsAndBlocksStage()
+STAGE = pins_and_blocks_stage
 
 
 def test_the_verified_example() -> None:

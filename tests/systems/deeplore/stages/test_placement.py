@@ -10,7 +10,7 @@ import pytest
 
 from lorestudio.domain.state import EngineState, Prompt
 from lorestudio.systems.deeplore.stages.budget import truncated
-from lorestudio.systems.deeplore.stages.placement import PlacementStage, clamp_depth
+from lorestudio.systems.deeplore.stages.placement import clamp_depth, placement_stage
 from lorestudio.systems.deeplore.state import Accepted
 from lorestudio.trace.model import PromptPart
 from tests.systems.worlds import Draft, Ran, accepted, entry, prepared, run_stage, world
@@ -23,7 +23,7 @@ def place(*drafts: Draft, labels: dict[str, str] | None = None, **fields: Any) -
     titles = ", ".join(draft["title"] for draft in drafts)
     state = prepared(there, titles, labels)
     state.accepted = accepted(there, titles)
-    return run_stage(PlacementStage(), there, state=state)
+    return run_stage(placement_stage, there, state=state)
 
 
 def blocks(ran: Ran) -> list[tuple[str, int, float, int, str]]:
@@ -140,7 +140,7 @@ def test_injections() -> None:
     state = prepared(there, "A, O", {"A": "dragon"})
     del state.labels["O"]
     state.accepted = [Accepted(truncated(there["A"], 60), original_tokens=150), Accepted(there["O"])]
-    ran = run_stage(PlacementStage(), there, state=state)
+    ran = run_stage(placement_stage, there, state=state)
     first, second = ran.state.injections
     assert (first.title, first.label, first.priority, first.original_tokens) == ("A", "dragon", 7, 150)
     assert (first.truncated, first.content_hash) == (True, "hash-0_trunc")
@@ -181,5 +181,5 @@ def test_without_a_group_the_earlier_prompts_go_all_the_same() -> None:
 def test_notes_are_not_changed() -> None:
     there = world(A)
     before = replace(there["A"])
-    run_stage(PlacementStage(), there, "A")
+    run_stage(placement_stage, there, "A")
     assert [getattr(there["A"], name) for name in ("content", "tokens")] == [before.content, before.tokens]

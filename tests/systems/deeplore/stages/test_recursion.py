@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.keywords import KeywordsStage
-from lorestudio.systems.deeplore.stages.recursion import RecursionStage
+from lorestudio.systems.deeplore.stages.keywords import keywords_stage
+from lorestudio.systems.deeplore.stages.recursion import recursion_stage
 from tests.systems.worlds import WHERE, Draft, Ran, World, entry, prepared, run_stage, world
 
 CHAIN = [
@@ -20,7 +20,7 @@ CHAIN = [
 
 
 def recursion(*drafts: Draft, before: str = "A", **fields: Any) -> Ran:
-    return run_stage(RecursionStage(), world(*drafts, recursive_scan=True, **fields), before)
+    return run_stage(recursion_stage, world(*drafts, recursive_scan=True, **fields), before)
 
 
 def test_three_steps_along_a_chain() -> None:
@@ -167,7 +167,7 @@ CASES: list[Any] = [
 
 @pytest.mark.parametrize(("there", "before", "expected"), CASES)
 def test_recursion(there: World, before: str, expected: list[str]) -> None:
-    assert run_stage(RecursionStage(), there, before).table == expected
+    assert run_stage(recursion_stage, there, before).table == expected
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_a_lost_roll_of_the_keyword_pass_may_be_won_here() -> None:
         chat=["U: dragon and bob"], recursive_scan=True, draws=[0.9, 0.1],
     )  # fmt: skip
     state = prepared(there)
-    first = run_stage(KeywordsStage(), there, state=state, hide=WHERE)
-    second = run_stage(RecursionStage(), there, state=state)
+    first = run_stage(keywords_stage, there, state=state, hide=WHERE)
+    second = run_stage(recursion_stage, there, state=state)
     assert first.table == [
         "added A: key_hit key=dragon",
         "refused B: probability_lost probability=0.5 roll=0.9",

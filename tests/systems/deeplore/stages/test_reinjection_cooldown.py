@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.reinjection_cooldown import ReinjectionCooldownStage
+from lorestudio.systems.deeplore.stages.recent_lore import reinjection_cooldown_stage
 from lorestudio.trace.model import RunOutcome
 from tests.systems.worlds import Play, Ran, counting, entry, injected, rules, run_stage, world
 
-STAGE = ReinjectionCooldownStage()
+STAGE = reinjection_cooldown_stage
 
 
 def paused(pause: int, now: int, last: dict[str, int], **fields: object) -> Ran:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.state import Counters, EngineState, LoggedGeneration, Snapshot
-from lorestudio.systems.deeplore.stages.snapshot import SnapshotStage
+from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
 from lorestudio.trace.model import StageRecord
 from tests.systems.worlds import Play, World, entry, injected, message, rules, run_stage, state_of, world
 
@@ -19,7 +19,7 @@ NOW = Counters(4, {"V:B": 1}, {}, {}, {})
 
 
 def snapshot(there: World) -> tuple[StageRecord, Any]:
-    ran = run_stage(SnapshotStage(), there, state=state_of(there))
+    ran = run_stage(snapshot_stage, there, state=state_of(there))
     return ran.record, ran.state
 
 
@@ -75,7 +75,7 @@ def test_what_a_rollback_does_not_touch() -> None:
 
 def test_guides_are_refused() -> None:
     there = world(entry("G", guide=True), entry("A"), entry("K", guide=True, constant=True))
-    ran = run_stage(SnapshotStage(), there, state=state_of(there))
+    ran = run_stage(snapshot_stage, there, state=state_of(there))
     assert ran.table == ["refused G: guide_hidden", "refused K: guide_hidden", "left: -"]
     assert ran.record.details == {"swipe_key": "-1|0", "entries": 1, "left_out": 0}
 

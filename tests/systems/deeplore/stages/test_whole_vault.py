@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.whole_vault import WholeVaultStage
+from lorestudio.systems.deeplore.stages.without_keys import whole_vault_stage
 from tests.systems.worlds import entry, run_stage, world
 
 DRAFTS = [
@@ -36,7 +36,7 @@ DRAFTS = [
 )  # fmt: skip
 def test_everybody_in_index_order(chat: list[Any], expected: list[str], labels: dict[str, str]) -> None:
     """Guides are not among them; probability, warmup and cooldown do not count."""
-    ran = run_stage(WholeVaultStage(), world(*DRAFTS, chat=chat, cooldown={"V:P": 2}, draws=[]))
+    ran = run_stage(whole_vault_stage, world(*DRAFTS, chat=chat, cooldown={"V:P": 2}, draws=[]))
     assert ran.table == expected
     assert ran.labels == labels
 
@@ -44,8 +44,8 @@ def test_everybody_in_index_order(chat: list[Any], expected: list[str], labels: 
 def test_labels_of_bootstraps_are_set_before_those_of_constants() -> None:
     """A constant that shares its title with a bootstrap entry finds a label there (rules: deeplore 4.1 step 4)."""
     there = world(entry("T", constant=True), entry("T", bootstrap=True, vault="W"), chat=["U: x"])
-    assert run_stage(WholeVaultStage(), there).labels == {"T": "(bootstrap)"}
+    assert run_stage(whole_vault_stage, there).labels == {"T": "(bootstrap)"}
 
 
 def test_a_vault_of_guides_offers_nobody() -> None:
-    assert run_stage(WholeVaultStage(), world(entry("G", guide=True))).table == ["left: -"]
+    assert run_stage(whole_vault_stage, world(entry("G", guide=True))).table == ["left: -"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.wiki_links import WikiLinksStage
+from lorestudio.systems.deeplore.stages.links import wiki_links_stage
 from tests.systems.worlds import Draft, World, entry, run_stage, world
 
 
@@ -59,19 +59,19 @@ TABLE = [
 
 @pytest.mark.parametrize(("there", "before", "expected"), TABLE)
 def test_links(there: World, before: str, expected: list[str]) -> None:
-    ran = run_stage(WikiLinksStage(), there, before)
+    ran = run_stage(wiki_links_stage, there, before)
     assert ran.table == expected
     assert ran.state.keyword_matches is not None
     assert [one.title for one in ran.state.keyword_matches] == list(filter(None, before.split(", ")))
 
 
 def test_the_label_names_the_source() -> None:
-    ran = run_stage(WikiLinksStage(), world(linking("A", "B"), entry("B")), "A")
+    ran = run_stage(wiki_links_stage, world(linking("A", "B"), entry("B")), "A")
     assert ran.labels == {"A": "key", "B": "(wiki-linked from: A)"}
 
 
 def test_a_linked_entry_takes_over_the_label_of_a_refused_namesake() -> None:
     """Labels are kept by title (rules: deeplore 3.11)."""
     there = world(linking("A", "B"), entry("B"))
-    ran = run_stage(WikiLinksStage(), there, "A", labels={"A": "x"})
+    ran = run_stage(wiki_links_stage, there, "A", labels={"A": "x"})
     assert ran.labels["B"] == "(wiki-linked from: A)"

@@ -45,7 +45,7 @@ def shown(make_window: Callable[..., MainWindow]) -> Callable[..., MainWindow]:
 
 
 def settle(pane: BenchPane, qtbot) -> None:
-    qtbot.waitUntil(lambda: not pane._pause.isActive() and not pane.runner.busy and pane._session.jobs.idle)
+    qtbot.waitUntil(lambda: not pane._pause.isActive() and not pane._newest.busy and pane._session.jobs.idle)
     drain()
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
@@ -18,8 +18,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
-from lorestudio.ui.features.compare.systems import Comparing
-from lorestudio.ui.shell.jobs import Job
+from lorestudio.ui.features.compare import systems_pane
 from lorestudio.ui.shell.qt import DISPLAY, HORIZONTAL
 from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
@@ -153,13 +152,13 @@ def test_stopping_keeps_what_was_compared_before(
     compared: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pane, before = compared.features.systems.compare, compared.features.systems.compare.found
-    work = Comparing.work
+    work = systems_pane.compare_offers
 
-    def stopped(self: Comparing, job: Job) -> object:
-        job.cancel()
-        return work(self, job)
+    def stopped(*args: Any) -> object:
+        args[-1].cancel()
+        return work(*args)
 
-    monkeypatch.setattr(Comparing, "work", stopped)
+    monkeypatch.setattr(systems_pane, "compare_offers", stopped)
     pane.run()
     assert not pane.stop_button.isHidden()
     settled(qtbot, compared)

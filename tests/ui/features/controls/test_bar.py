@@ -37,6 +37,10 @@ def keys(bar: ControlBar) -> list[str]:
     return [button.chip.key[1] for button in bar.chips]
 
 
+def hidden_chips(bar: ControlBar) -> int:
+    return sum(chip.isHidden() for chip in bar.chips)
+
+
 def test_without_chips_it_says_so(bar: ControlBar) -> None:
     bar.set_chips([])
     assert bar.nothing.isVisible()
@@ -108,7 +112,7 @@ def test_the_keyboard_stays_where_it_was(bar: ControlBar) -> None:
 def test_a_wide_bar_wraps_and_a_narrow_one_keeps_to_one_line(bar: ControlBar) -> None:
     bar.set_chips([chip(number) for number in range(12)])
     bar.set_room(2000)
-    assert bar.hidden_chips == 0
+    assert hidden_chips(bar) == 0
     tall = bar.height()
     lines = {button.y() for button in bar.chips}
     assert len(lines) > 2
@@ -126,23 +130,23 @@ def test_a_wide_bar_wraps_and_a_narrow_one_keeps_to_one_line(bar: ControlBar) ->
 def test_what_is_folded_away_is_one_click_or_key_away(bar: ControlBar) -> None:
     bar.set_chips([chip(number) for number in range(12)])
     bar.set_narrow(True)
-    assert bar.hidden_chips
+    assert hidden_chips(bar)
     QTest.mouseClick(bar.more, Qt.MouseButton.LeftButton)
-    assert bar.hidden_chips == 0
+    assert hidden_chips(bar) == 0
     assert bar.more.text() == "Less"
     QTest.mouseClick(bar.more, Qt.MouseButton.LeftButton)
-    assert bar.hidden_chips
+    assert hidden_chips(bar)
     bar.focus_chip()
     QTest.keyClick(bar.chips[0], Qt.Key.Key_End)
     assert bar.chips[11].hasFocus()
-    assert bar.hidden_chips == 0
+    assert hidden_chips(bar) == 0
 
 
 def test_few_chips_need_no_button_to_see_more(bar: ControlBar) -> None:
     bar.set_narrow(True)
     bar.set_chips([chip(1)])
     assert not bar.more.isVisible()
-    assert bar.hidden_chips == 0
+    assert hidden_chips(bar) == 0
 
 
 def test_it_draws_in_both_themes(bar: ControlBar, theme) -> None:

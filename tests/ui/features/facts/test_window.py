@@ -23,7 +23,7 @@ from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatReque
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.ui.features.facts import extraction_worker as worker
-from lorestudio.ui.features.facts.pane import MORE, ROW_MENU, MemoriesPane
+from lorestudio.ui.features.facts.pane import ROW_MENU, MemoriesPane
 from lorestudio.ui.features.facts.table import SIMILARITY, TEXT
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.worlds import make_project
@@ -260,7 +260,7 @@ def test_stopping_or_another_chat_keeps_what_is_done(
     qtbot.waitUntil(lambda: len(provider.asked) == 2)
     qtbot.waitUntil(lambda: opened.features.memories.work.under.passage == "2-3")
     assert "passage 2 of 3" in pane(opened).state.text()
-    assert pane(opened).passages._state(pane(opened).passages.model.rows[1]) == "Reading…"
+    assert pane(opened).passages.model.texts()[2][1] == "Reading…"
     run(opened, "memories.stop", qtbot)
     assert len(kept(store)) == 1
     assert [row.waiting for row in pane(opened).passages.model.rows] == [False, True, True]
@@ -447,5 +447,5 @@ def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
 
 def test_the_menus_know_its_actions(table) -> None:
     own = [action for action in table if action.id.startswith("memories.")]
-    assert {name for name in (*ROW_MENU, *MORE) if name} <= {action.id for action in own}
+    assert {name for name in (*ROW_MENU, *MemoriesPane.menu) if name} <= {action.id for action in own}
     assert all(action.menu for action in own)

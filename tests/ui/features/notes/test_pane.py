@@ -17,7 +17,7 @@ from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE
 from lorestudio.vault.files import SaveError
-from lorestudio.vault.writer import digest
+from tests.digests import digest
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, SKARN, make_project, make_trace
 
@@ -314,7 +314,7 @@ def test_an_unsaved_text_is_found_and_restored(window, pane, settle, tmp_path: P
     window.keep_notes_safe(folder)
     settle(window)
     dialog = dialog_of(window, RecoveryDialog)
-    dialog.press("restore", pane.safety._found[0])
+    dialog.press("restore", dialog.found[0])
     settle(window)
     assert window.selection.entry == SKARN
     assert pane.editor.buffer.text.endswith("rescued\n")
@@ -332,7 +332,8 @@ def test_a_found_text_of_another_version_does_not_overwrite_the_file(window, pan
     left_behind(folder / "recovery", path, "rescued", "0" * 64)
     window.keep_notes_safe(folder)
     settle(window)
-    dialog_of(window, RecoveryDialog).press("restore", pane.safety._found[0])
+    dialog = dialog_of(window, RecoveryDialog)
+    dialog.press("restore", dialog.found[0])
     settle(window)
     settle(window)
     assert "changed on disk" in pane.bar.label.text()
@@ -347,10 +348,10 @@ def test_a_found_text_can_be_thrown_away(window, pane, settle, tmp_path: Path) -
     window.keep_notes_safe(folder)
     settle(window)
     dialog = dialog_of(window, RecoveryDialog)
-    dialog.press("compare", pane.safety._found[0])
+    dialog.press("compare", dialog.found[0])
     settle(window)
     assert dialog.diff.isVisible()
-    dialog.press("discard", pane.safety._found[0])
+    dialog.press("discard", dialog.found[0])
     settle(window)
     assert not list(folder.glob("recovery/*/*.json"))
     assert not pane.unsaved

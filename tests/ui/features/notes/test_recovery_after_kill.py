@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.studio.notes.recovery import Recovery
-from lorestudio.vault.writer import digest
+from tests.digests import digest
 
 ROOT = Path(__file__).resolve().parents[4]
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from lorestudio.ui.state.drafts import Draft
-from lorestudio.vault.writer import digest
+from tests.digests import digest
 from tests.ui.conftest import settle
 from tests.ui.vaults import NOTES, chosen_file, contents, open_vault, write_vault
 

@@ -9,13 +9,14 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.studio.project.problems import Finding, Repair, Severity
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.ui.features.problems.findings import MOST, FixDialog, ProblemTree
 from lorestudio.ui.features.problems.pane import ProblemsPane
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.selection import Selection
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.model import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

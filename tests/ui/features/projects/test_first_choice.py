@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.journey import FateState, fate
+from lorestudio.trace.journey import FateState, Journeys
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def demo(make_window, qtbot):
 
 def test_the_demo_opens_with_an_entry_that_was_stopped(demo) -> None:
     assert demo.selection.entry is not None
-    told = fate(demo.session.runs.trace(demo.selection.generation), demo.selection.entry)
+    told = Journeys(demo.session.runs.trace(demo.selection.generation)).fate(demo.selection.entry)
     assert told.state is FateState.REMOVED
     assert demo.selection.stage == told.stage
 

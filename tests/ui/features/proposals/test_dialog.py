@@ -29,7 +29,7 @@ from lorestudio.studio.project.answering import (
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.proposals.actions import PassageDialog
-from lorestudio.ui.features.proposals.detail import STATE, WHAT, look_of
+from lorestudio.ui.features.proposals.detail import look_of
 from lorestudio.ui.features.proposals.dialog import ProposalsDialog
 from lorestudio.ui.features.proposals.worker import RowState
 from lorestudio.ui.features.providers.question_dialog import QuestionDialog
@@ -38,6 +38,9 @@ from lorestudio.ui.state.drafts import Draft
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, messages, vault_at
 from tests.ui.conftest import drain
 from tests.ui.worlds import FakeClient, MemoryKeyring
+
+WHAT, STATE = 1, 2
+"""Columns."""
 
 LOCAL = Source(AnswerKind.PROVIDER, "Local")
 

@@ -26,6 +26,7 @@ from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.features.recap import queue as queueing
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
+from tests.ui.features.systems.test_choosing import shown
 from tests.ui.worlds import make_project
 
 
@@ -277,7 +278,7 @@ def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None
     settle(opened, qtbot)
     assert "reply #11" in page.words.text().lower()
     assert "version 1" in page.words.text()
-    totals = [row.after for row in page.model.rows if row.fits]
+    totals = [row.after for row in page.model.rows if row.decision == "included"]
     assert totals == sorted(totals)
     assert totals[-1] <= 20
     closing = next(row for row in page.model.rows if row.decision.value == "over_limit")
@@ -530,9 +531,9 @@ def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBo
     settle(opened, qtbot)
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.features.providers.question is not None)
-    assert opened.features.providers.question is not None
-    opened.features.providers.question.question.reply("I ride to the harbour.")
+    qtbot.waitUntil(lambda: opened.features.providers.questions.dialog is not None)
+    assert opened.features.providers.questions.dialog is not None
+    opened.features.providers.questions.dialog.question.reply("I ride to the harbour.")
     settle(opened, qtbot)
     assert namespace(path, 4)["memory"] == "I ride to the harbour."
 
@@ -566,8 +567,12 @@ def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
     opened.run("recap.settings")
     dialog = opened.features.recap.dialog
     assert dialog is not None
-    dialog.search.setText("scenes that stay")
-    assert list(dialog.fields) == ["auto_hide_scene_count"]
+    tree = dialog.view.model
+    few = shown(tree)
+    dialog.view.advanced.setChecked(True)
+    assert few < shown(tree) == set(RecapSettings.model_fields)
+    dialog.view.search.setText("scenes that stay")
+    assert shown(tree) == {"auto_hide_scene_count"}
     dialog.set_value("auto_hide_scene_count", 5)
     dialog.accept()
     settle(opened, qtbot)

@@ -241,15 +241,15 @@ def test_exports_as_text(open_window, qtbot, tmp_path) -> None:
     adjust(window, qtbot, scan_depth=2, ai_search_proxy_url="http://localhost:1")
     window.run("settings.export")
     dialog = window.features.settings.dialog
-    dialog.choose_target(ExportTarget.SNIPPET)
+    dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.SNIPPET))
     assert json.loads(dialog.preview.toPlainText()) == {"enabled": True, "scanDepth": 2, "settingsVersion": 3}
     dialog.copy.click()
     assert json.loads(QGuiApplication.clipboard().text())["scanDepth"] == 2
     dialog.model.choose_all(all_of_them=True)
     assert "127.0.0.1 is written" in dialog.losses.text()
-    dialog.choose_target(ExportTarget.LIST)
+    dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.LIST))
     assert "Scan depth (scanDepth): 4 messages → 2 messages" in dialog.text()
-    dialog.choose_target(ExportTarget.FILE)
+    dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.FILE))
     out = tmp_path / "out.json"
     dialog.save_text(out)
     settle(window, qtbot)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lorestudio.settings.declaration import Grouping
-from lorestudio.settings.deeplore import declarations
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.tree import SETTING, VALUE, SettingsTree
@@ -24,6 +24,7 @@ from lorestudio.ui.widgets.setting_fields import (
     TextField,
     make_field,
 )
+from tests.ui.features.systems.test_choosing import shown
 
 
 def named(name: str):
@@ -183,7 +184,7 @@ def test_the_result_of_the_value_before_is_greyed_until_the_new_one_is_there(win
     assert not pane.editor.result.isEnabled()
     qtbot.waitUntil(lambda: pane.trial.is_current)
     assert "− Leaves: Gate, Tower" in pane.editor.result.text()
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
 
 
@@ -196,7 +197,7 @@ def test_reset_tries_the_default(window, qtbot) -> None:
     qtbot.waitUntil(lambda: pane.trial.diff is not None)
     assert [change.title for change in pane.trial.diff.entered] == ["Gate"]
     assert not pane.editor.reset.isVisible()
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
 
 
@@ -220,12 +221,12 @@ def test_what_changes_only_the_words_around_the_entries_is_said(window, qtbot) -
     pane.editor.field.text.setPlainText("<lore>{{content}}</lore>")
     qtbot.waitUntil(lambda: pane.trial.is_current)
     assert "the text around them or their place is another" in pane.editor.result.text()
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
     show(window, "max_entries").editor.field.box.setValue(9)
     qtbot.waitUntil(lambda: pane.trial.is_current)
     assert "No difference" in pane.editor.result.text()
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
 
 
@@ -244,7 +245,7 @@ def test_unsaved_texts_and_a_setting_are_tried_out_together(window, qtbot) -> No
     told = window.trace.unsaved.label.text()
     assert "the unsaved text of Gate.md" in told
     assert "Scan depth 1 message" in told
-    pane.trial.back()
+    pane.trial.end()
     settle(window, qtbot)
 
 
@@ -274,12 +275,12 @@ def test_the_title_says_where_the_settings_came_from(window, qtbot) -> None:
 def test_searching_opens_what_fits_and_says_when_nothing_does(window) -> None:
     pane = window.features.settings.pane
     QTest.keyClicks(pane.view.search, "maxTokens budget")
-    assert pane.model.shown == 1
+    assert len(shown(pane.model)) == 1
     assert pane.editor.title.text() == "Token budget"
     pane.view.search.setText("no such words")
     assert pane.view.nothing.isVisible()
     pane.view.nothing.pressed.emit("all")
-    assert pane.model.shown == len(declarations())
+    assert len(shown(pane.model)) == len(declarations())
 
 
 def test_grouped_by_stage_and_following_a_stage(window) -> None:
@@ -296,10 +297,10 @@ def test_grouped_by_stage_and_following_a_stage(window) -> None:
 def test_only_what_was_changed(window, qtbot) -> None:
     pane = window.features.settings.pane
     pane.view.changed_only.click()
-    assert pane.model.shown == 1  # switched on
+    assert len(shown(pane.model)) == 1  # switched on
     window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
     settle(window, qtbot)
-    assert pane.model.shown == 2
+    assert len(shown(pane.model)) == 2
 
 
 def test_the_keyboard_goes_from_the_tree_to_the_field_and_back(window) -> None:
@@ -326,7 +327,7 @@ def test_without_a_vault_the_pane_says_what_to_do(make_window) -> None:
 
 
 def test_the_model_is_a_well_formed_tree(theme, qtmodeltester) -> None:
-    model = SettingsTree(theme)
+    model = SettingsTree(theme, DeepLoreSettings(), declarations())
     qtmodeltester.check(model)
     model.show_only("", Grouping.STAGE)
     qtmodeltester.check(model)

@@ -9,10 +9,11 @@ import pytest
 
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.files import BookFile, book_files
+from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.worldinfo.books import book_files
 from lorestudio.ui.shell.words import Notice
 from tests.ui.features.systems.test_choosing import settled
 from tests.ui.worlds import make_project
@@ -48,8 +49,7 @@ def opened(window: MainWindow) -> BooksDialog:
 
 
 def rows(dialog: BooksDialog) -> list[list[str]]:
-    found = (dialog.list.topLevelItem(place) for place in range(dialog.list.topLevelItemCount()))
-    return [[item.text(column) for column in range(4)] for item in found if item is not None]
+    return dialog.model.texts()[1:]
 
 
 def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot
     dialog.role.setCurrentIndex(dialog.role.findData(BookRole.CHAT.value))
     dialog.role.activated.emit(dialog.role.currentIndex())
     assert rows(dialog)[1][1] == "Chat"
-    dialog.list.setCurrentItem(dialog.list.topLevelItem(0))
+    dialog.list.selectRow(0)
     assert "“odd”" in dialog.about.toPlainText()
     dialog.accept()
     settled(qtbot, real)

@@ -15,6 +15,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.modes import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.ui.features.settings.tree import SettingsTree
 from lorestudio.ui.state.choices import ChoiceStore, RunChoice
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, DAWNKEEP, make_project
@@ -39,6 +40,10 @@ def real(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -
     window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
     settled(qtbot, window)
     return window
+
+
+def shown(tree: SettingsTree) -> set[str]:
+    return {each.name for group in tree.groups for each in group.settings}
 
 
 def systems_of(window: MainWindow) -> set[str]:
@@ -136,12 +141,11 @@ def test_settings_are_changed_in_a_dialog_kept_and_replayed(real: MainWindow, qt
 
 def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
     dialog = real.features.systems.open_settings("recap")
-    shown = lambda: [name for name, item in dialog._items.items() if not item.isHidden()]  # noqa: E731
-    assert len(shown()) == len(RecapSettings.model_fields)
-    dialog.search.setText("no setting says this")
-    assert not shown()
-    assert not dialog._none.isHidden()
-    dialog.search.setText("")
+    assert len(shown(dialog.view.model)) == len(RecapSettings.model_fields)
+    dialog.view.search.setText("no setting says this")
+    assert len(shown(dialog.view.model)) == 0
+    assert not dialog.view.nothing.isHidden()
+    dialog.view.search.setText("")
     name, field = next((name, field) for name, field in RecapSettings.model_fields.items() if field.annotation is bool)
     dialog.set_value(name, not field.default)
     assert getattr(dialog.settings, name) is not field.default

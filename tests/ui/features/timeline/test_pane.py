@@ -21,7 +21,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import Persona
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline_grid import RowOrder
-from lorestudio.trace.journey import fates
+from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.timeline.drawing import picture
 from lorestudio.ui.features.timeline.heat_map import USUAL, ZOOMS, HeatMap
@@ -100,7 +100,7 @@ def test_every_cell_is_what_the_trace_says(window: MainWindow) -> None:
     assert len(content.columns) == 11  # ten replies and the one to come
     assert content.rows
     for at, generation in enumerate(content.generations):
-        told = fates(window.session.runs.traces[generation])
+        told = Journeys(window.session.runs.traces[generation]).fates
         for row in range(len(content.rows)):
             entry = content.entry(row)
             assert entry is not None
@@ -154,9 +154,9 @@ def test_a_swipe_that_is_looked_at_takes_the_place_of_the_other(window: MainWind
 
 def test_rows_are_sorted_and_filtered(window: MainWindow) -> None:
     pane = pane_of(window)
-    pane.show_as(order=RowOrder.TITLE)
+    pane.show_as(replace(pane.shown, order=RowOrder.TITLE))
     assert list(pane.content.titles) == sorted(pane.content.titles, key=str.casefold)
-    pane.show_as(only_injected=True)
+    pane.show_as(replace(pane.shown, only_injected=True))
     content = pane.content
     for row in range(len(content.rows)):
         endings = [content.ending(row, at) for at in range(len(content.columns))]

@@ -36,7 +36,7 @@ def test_changes_are_listed_by_kind_and_long_lists_are_cut() -> None:
 
 
 def test_the_worst_cause_is_named_and_there_is_advice() -> None:
-    worst = CauseTotal(CauseKind.DEPTH, "lore", None, 4, 2, 90)
+    worst = CauseTotal(CauseKind.DEPTH, "lore", tokens=90, depth=4, turns=2)
     totals = CacheTotals(turns=3, tokens=300, kept=180, new=30, by_lore=90, causes=(worst,))
     assert "75% of the 120 prompt tokens" in totals_text(totals)
     assert "the worst: lore at depth 4 moves on with the chat (2 turns, 90 tokens)" in totals_text(totals)

@@ -174,12 +174,12 @@ def test_the_ai_tab_shows_request_reply_and_what_they_were_matched_to(real, tmp_
     assert "miss:" in page.plain
     assert "Circuit breaker\nclosed\n" in page.plain
     assert "exact title" in page.plain
-    page.show_part(SYSTEM)
+    page.parts.button(SYSTEM).click()
     assert page.plain == call_of(window).system
-    page.show_part(USER)
+    page.parts.button(USER).click()
     assert page.plain == call_of(window).user
     assert '<entry name="Skarn">' in page.plain
-    page.show_part(REPLY)
+    page.parts.button(REPLY).click()
     assert page.plain == call_of(window).reply
     page.copy_button.click()
     assert json.loads(QGuiApplication.clipboard().text())
@@ -189,7 +189,7 @@ def test_the_texts_of_a_call_are_searched(real, tmp_path) -> None:
     window = real(ai_project(tmp_path))
     window.run("trace.ai")
     page = window.trace.ai
-    page.show_part(USER)
+    page.parts.button(USER).click()
     window.trace.open_search()
     QTest.keyClicks(page.finder, "dawnkeep")
     wanted = call_of(window).user.casefold().count("dawnkeep")
@@ -210,7 +210,7 @@ def test_a_very_long_request_is_laid_out_in_pieces_and_copied_whole(real, tmp_pa
     page = window.trace.ai
     window.run("trace.ai")
     page.set_trace(replace(trace, ai_calls=(replace(trace.ai_calls[0], user=text),)))
-    page.show_part(USER)
+    page.parts.button(USER).click()
     assert len(page.text.toPlainText()) < len(text)
     page.copy_button.click()
     assert QGuiApplication.clipboard().text() == text
@@ -412,12 +412,13 @@ def test_the_trace_fills_while_the_model_is_asked(real, tmp_path, qtbot, client)
     window.trace.tabs.setCurrentIndex(1)
     qtbot.waitUntil(lambda: "Running, " in window.trace.funnel_model.rows[-1].why)
     window.trace.tabs.setCurrentIndex(AI)
-    window.trace.ai.show_part(REPLY)
+    qtbot.waitUntil(window.trace.ai.parts.button(REPLY).isEnabled)
+    window.trace.ai.parts.button(REPLY).click()
     qtbot.waitUntil(lambda: window.trace.ai.plain.startswith('[{"title"'))
     assert window.trace.ai.plain != client.text  # not all of it yet
-    window.trace.ai.show_part(USER)
+    window.trace.ai.parts.button(USER).click()
     assert "<available_lore_entries>" in window.trace.ai.plain
-    window.trace.ai.show_part(OVERVIEW)
+    window.trace.ai.parts.button(OVERVIEW).click()
     assert "Waiting for an answer" in window.trace.ai.plain
     client.delay = 0.0
     idle(window, qtbot)
@@ -461,7 +462,7 @@ def test_the_window_goes_on_while_a_model_is_asked(real, tmp_path, qtbot, client
     client.delay = 0.02
     window = real(ai_project(tmp_path))
     window.run("trace.ai")
-    window.trace.ai.show_part(REPLY)
+    window.trace.ai.parts.button(REPLY).click()
     ticks: list[bool] = []
     window.session.replays.choose(source=LOCAL)
     agree(qtbot)
@@ -477,8 +478,8 @@ def test_the_window_goes_on_while_a_model_is_asked(real, tmp_path, qtbot, client
 
 
 def question(window, qtbot) -> QuestionDialog:
-    qtbot.waitUntil(lambda: window.features.providers.question is not None)
-    return window.features.providers.question
+    qtbot.waitUntil(lambda: window.features.providers.questions.dialog is not None)
+    return window.features.providers.questions.dialog
 
 
 def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
@@ -495,11 +496,11 @@ def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
     assert "No valid JSON" in dialog.problem.text()
     dialog.reply.setPlainText('["Dawnkeep"]')
     dialog.give.click()
-    assert window.features.providers.question is None
+    assert window.features.providers.questions.dialog is None
     while window.session.busy:
-        qtbot.waitUntil(lambda: window.features.providers.question is not None or not window.session.busy)
-        if window.features.providers.question is not None:
-            window.features.providers.question.reject()
+        qtbot.waitUntil(lambda: window.features.providers.questions.dialog is not None or not window.session.busy)
+        if window.features.providers.questions.dialog is not None:
+            window.features.providers.questions.dialog.reject()
             drain()
     idle(window, qtbot)
     calls = [call for trace in window.session.runs.traces.values() for call in trace.ai_calls]
@@ -516,7 +517,7 @@ def test_stopping_takes_the_question_away(real, tmp_path, qtbot) -> None:
     assert "Reply #2" in dialog.findChild(QLabel).text()
     window.run("replay.cancel")
     idle(window, qtbot)
-    assert window.features.providers.question is None
+    assert window.features.providers.questions.dialog is None
     assert not [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QuestionDialog)]
 
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, budget_view, origins
 from lorestudio.trace.found_keys import FoundKey
-from lorestudio.trace.journey import fates
+from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.ui.features.chat.model import ChatList, Speaker
 from lorestudio.ui.features.trace.flow import FunnelList, steps
@@ -90,14 +90,15 @@ def test_the_filter_wants_every_word(text: str, matches: int, shown: list[int]) 
 
 def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
     trace = make_trace()
-    ends = fates(trace)
+    ends = Journeys(trace).fates
     model = VaultTree()
     model.set_index(INDEX)
     marks = {entry: fate_mark(end) for entry, end in ends.items()}
     model.set_marks(marks.get, lambda note: note is ENTRIES[CROWN])
-    crown = model.index_of_entry(CROWN)
+    crown = model.index_of_note(ENTRIES[CROWN])
     assert crown.data(ACCESSIBLE_TEXT) == "Crown, normal, 1 warning, unsaved changes, this turn: cut"
-    assert model.index_of_entry(RULES).data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
+    rules = model.index_of_note(ENTRIES[RULES])
+    assert rules.data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
     assert "priority is no number" in crown.data(TOOLTIP)
     assert model.is_dirty(model.node(crown))
     broken = model.index(0, 0, model.index(5, 0))
@@ -239,7 +240,7 @@ def test_the_funnel_counts() -> None:
 def test_funnel_rows_are_words_too() -> None:
     model = FunnelList()
     check(model)
-    model.set_trace(make_trace())
+    model.set_rows(steps(make_trace()))
     assert model.index(1, 0).data(ACCESSIBLE_TEXT) == "keywords: 4 candidates, 3 added (Key found × 3)"
 
 
@@ -313,10 +314,10 @@ def test_keys_are_marked_where_the_run_looked() -> None:
     model = ChatList()
     model.set_chat(make_chat())
     model.highlight(KeyQuery((FoundKey(SKARN, "skarn"),), 5))
-    assert model.row(4).spans == ((4, 9),)
-    assert model.row(5).spans == ()  # the reply itself was not searched
+    assert [(mark.start, mark.end) for mark in model.row(4).marks] == [(4, 9)]
+    assert not model.row(5).marks  # the reply itself was not searched
     model.highlight(KeyQuery((FoundKey(SKARN, "skarn", 1),), 5))
-    assert model.row(4).spans == ()
+    assert not model.row(4).marks
 
 
 def test_a_refine_key_is_marked_apart_from_the_key_and_says_whose_it_is() -> None:

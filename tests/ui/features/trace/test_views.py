@@ -22,7 +22,8 @@ from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.prompt.page import LORE
 from lorestudio.ui.features.trace.flow import FlowView
-from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID
+from lorestudio.ui.features.trace.pane import PROMPT
+from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID, LOOK
 from lorestudio.ui.widgets.marks import KeyQuery
 from tests.ui.shell.test_main_window import settle
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
@@ -153,7 +154,7 @@ def test_the_table_twin_and_the_files(window, tmp_path) -> None:
 
 
 def prompt_of(window):
-    window.trace.show_prompt()
+    window.trace.tabs.setCurrentIndex(PROMPT)
     settle(window)
     return window.trace.prompt
 
@@ -210,7 +211,7 @@ def test_a_part_of_the_chat_leads_to_its_message(window) -> None:
     assert window.chat.delegate._pointed == 4
     assert window.selection.generation == Generation(5, 0)  # the run that is looked at stays
     QTest.keyClick(page.view, Qt.Key.Key_X)
-    assert page.model.is_open(row)
+    assert page.model.index(row, 0).data(LOOK).body.most == 0  # all of it is shown
 
 
 # ---- why -----------------------------------------------------------------------------------------------------------
@@ -227,12 +228,12 @@ def test_the_message_of_a_key_is_a_link(window) -> None:
 
 def test_the_found_key_is_marked_where_it_was_found(window) -> None:
     window.chat.model.highlight(KeyQuery((FoundKey(CROWN, "the", 1, 14, 17),), 5))
-    assert window.chat.model.row(1).spans == ((14, 17),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(1).marks] == [(14, 17)]
     assert "the key “the” was found here" in window.chat.model.row(1).describe()
     window.chat.model.highlight(
         KeyQuery((FoundKey(CROWN, "the", 1, 0, 3),), 5)
     )  # another swipe is shown: that place holds something else
-    assert window.chat.model.row(1).spans == ((14, 17),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(1).marks] == [(14, 17)]
 
 
 def test_the_tooltip_of_a_marked_word(window) -> None:
@@ -312,19 +313,19 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
 def test_a_report_is_shown_before_it_is_saved(window, tmp_path) -> None:
     dialog = window.features.reports.save_report()
     settle(window)
-    assert dialog.data.startswith(b"<!DOCTYPE html>")
-    assert dialog.text.toPlainText() == dialog.data.decode()
+    assert dialog.made.data.startswith(b"<!DOCTYPE html>")
+    assert dialog.text.toPlainText() == dialog.made.data.decode()
     dialog.redacted.setChecked(True)
     dialog.format.setCurrentIndex(1)
     settle(window)
     assert dialog.wanted.format is Format.MARKDOWN
-    assert b"Crown" not in dialog.data
-    assert b"Entry 1" in dialog.data
+    assert b"Crown" not in dialog.made.data
+    assert b"Entry 1" in dialog.made.data
     assert "Crown" not in dialog.file_name()
     dialog.scope.setCurrentIndex(1)
     settle(window)
-    assert b"All turns" in dialog.data or b"4 turns" in dialog.data
-    shown = dialog.data
+    assert b"All turns" in dialog.made.data or b"4 turns" in dialog.made.data
+    shown = dialog.made.data
     dialog.write(tmp_path / "report.md")
     settle(window)
     assert (tmp_path / "report.md").read_bytes() == shown

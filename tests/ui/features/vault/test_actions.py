@@ -187,12 +187,12 @@ def test_notes_are_moved_to_another_folder_and_stay_selected(window, vault) -> N
 def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
     tree = window.vault.model
     note = next(entry for entry in window.session.project.index.entries if entry.title == "Bell")
-    data = tree.mimeData([tree.index_of_entry(note.id)])
+    data = tree.mimeData([tree.index_of_note(note)])
     places = next(
         tree.index(row, 0) for row in range(tree.rowCount()) if tree.node(tree.index(row, 0)).title == "places"
     )
     assert tree.flags(places) & Qt.ItemFlag.ItemIsDropEnabled
-    assert tree.flags(tree.index_of_entry(note.id)) & Qt.ItemFlag.ItemIsDragEnabled
+    assert tree.flags(tree.index_of_note(note)) & Qt.ItemFlag.ItemIsDragEnabled
     tree.dropMimeData(data, Qt.DropAction.MoveAction, -1, -1, places)
     settle(window)
     assert contents(vault)["places/Bell.md"] == NOTES["Bell.md"]
@@ -249,7 +249,7 @@ def test_a_note_is_deleted_for_good_only_after_a_question(window, vault) -> None
     assert "1 note will be deleted for good." in box.text()
     next(button for button in box.buttons() if button.text() == "Delete").click()
     settle(window)
-    assert dialog.table.rowCount() == 0
+    assert dialog.items.rowCount() == 0
     dialog.reject()
 
 
@@ -291,11 +291,7 @@ def batch(window, *names):
 
 def test_the_batch_editor_says_what_the_notes_have(window) -> None:
     dialog = batch(window, "Skarn.md", "places/Dawnkeep.md", "Bell.md")
-    table = dialog.table
-    rows = {
-        table.item(row, 0).text(): (table.item(row, 1).text(), table.item(row, 2).text())
-        for row in range(table.rowCount())
-    }
+    rows = {name: (value, present) for name, value, present in dialog.properties.texts()}
     assert rows["tags"] == ("differs: 2 values", "3 of 3")
     assert rows["priority"] == ("differs: 2 values", "2 of 3")
     assert rows["enabled"] == ("not in all notes", "1 of 3")

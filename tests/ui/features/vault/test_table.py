@@ -158,8 +158,8 @@ def test_the_table_takes_the_place_of_the_tree_and_remembers_it(make_window, tmp
 def test_tree_and_table_share_what_is_selected(window) -> None:
     pane = window.vault
     flags = QItemSelectionModel.SelectionFlag
-    pane.tree.setCurrentIndex(pane.model.index_of_entry(SKARN))
-    pane.tree.selectionModel().select(pane.model.index_of_entry(BELL), flags.Select)
+    pane.tree.setCurrentIndex(pane.model.index_of_note(ENTRIES[SKARN]))
+    pane.tree.selectionModel().select(pane.model.index_of_note(ENTRIES[BELL]), flags.Select)
     pane.show_table(True)
     assert {note.filename for note in pane.chosen} == {"Skarn.md", "Bell.md"}
     pane.show_table(False)

@@ -10,7 +10,6 @@ import pytest
 from lorestudio.domain.chat import Generation
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.ui.features.why_not.scores import RESULT, SCORE
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
 from tests.ui.conftest import drain
 from tests.ui.worlds import ENTRIES, RULES, SKARN, make_project
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
     from lorestudio.ui.shell.main_window import MainWindow
     from lorestudio.ui.shell.theme import Theme
+
+SCORE, RESULT = 2, 3
+"""Columns of the table of similarities."""
 
 
 @pytest.fixture

@@ -22,12 +22,12 @@ from PySide6.QtGui import (
     QKeySequence,
     QMouseEvent,
     QResizeEvent,
-    QTextBlock,
     QTextCursor,
     QTextDocument,
 )
 from PySide6.QtWidgets import QApplication, QPlainTextDocumentLayout, QPlainTextEdit, QToolTip, QWidget
 
+from lorestudio.domain.javascript import length
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.shell.theme import fixed_font, scaled
 from lorestudio.ui.shell.words import tr
@@ -43,16 +43,14 @@ class Link:
     start: int
     end: int
     target: str
-    embed: bool = False
 
 
 def link_at(line: str, place: int) -> Link | None:
     """The link that `place`, a number of code units into the line, lies in or touches."""
-    text, shift = _as_units(line)
-    for found in LINK.finditer(text):
-        start, end = shift[found.start()], shift[found.end()]
+    for found in LINK.finditer(line):
+        start, end = length(line[: found.start()]), length(line[: found.end()])
         if start <= place <= end:
-            return Link(start, end, found[2].strip().removesuffix("\\"), bool(found[1]))
+            return Link(start, end, found[2].strip().removesuffix("\\"))
     return None
 
 
@@ -60,16 +58,6 @@ def half_typed(before: str) -> str | None:
     """What was typed behind the last `[[` that is still open, None where there is none."""
     found = _OPEN.search(before)
     return found[1] if found is not None else None
-
-
-def _as_units(line: str) -> tuple[str, list[int]]:
-    """The line, and for each place in it the number of UTF-16 code units before."""
-    shift, units = [], 0
-    for char in line:
-        shift.append(units)
-        units += 2 if ord(char) > 0xFFFF else 1
-    shift.append(units)
-    return line, shift
 
 
 COLUMN: Final = 760
@@ -99,7 +87,6 @@ class BodyEdit(QPlainTextEdit):
         self._blank.setDocumentLayout(QPlainTextDocumentLayout(self._blank))
         self.preview: Callable[[str], str] = lambda _target: ""
         self.setAccessibleName(tr("Text of the note"))
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setMouseTracking(True)
         self.setTabChangesFocus(True)
         self.setCursorWidth(2)
@@ -111,9 +98,7 @@ class BodyEdit(QPlainTextEdit):
 
     def show_buffer(self, buffer: NoteBuffer) -> None:
         """Show another note."""
-        if self._buffer is not None:
-            self._buffer.document.contentsChange.disconnect(self._changing)
-            self._buffer.document.contentsChanged.disconnect(self._content_changed)
+        self._leave_buffer()
         self._buffer = buffer
         self.setDocument(buffer.document)
         buffer.document.contentsChange.connect(self._changing)
@@ -124,12 +109,15 @@ class BodyEdit(QPlainTextEdit):
 
     def show_nothing(self) -> None:
         """Show an empty text that cannot be edited."""
-        if self._buffer is not None:
-            self._buffer.document.contentsChange.disconnect(self._changing)
-            self._buffer.document.contentsChanged.disconnect(self._content_changed)
+        self._leave_buffer()
         self._buffer, self._first = None, 0
         self.setDocument(self._blank)
         self.setReadOnly(True)
+
+    def _leave_buffer(self) -> None:
+        if self._buffer is not None:
+            self._buffer.document.contentsChange.disconnect(self._changing)
+            self._buffer.document.contentsChanged.disconnect(self._content_changed)
 
     def hide_front(self, hidden: bool) -> None:
         """Hide the front matter, or show the whole file in a fixed-width font."""
@@ -141,11 +129,6 @@ class BodyEdit(QPlainTextEdit):
             self._set_column()
             self.setAccessibleName(tr("Text of the note") if hidden else tr("The note's file"))
             self.centerCursor()
-
-    @property
-    def front_hidden(self) -> bool:
-        """Whether only the body is shown."""
-        return self._hidden
 
     @property
     def first_place(self) -> int:
@@ -204,7 +187,7 @@ class BodyEdit(QPlainTextEdit):
     def link_at_caret(self) -> Link | None:
         """The link that the caret is in."""
         cursor = self.textCursor()
-        return link_at(_raw(cursor.block()), cursor.positionInBlock())
+        return link_at(cursor.block().text(), cursor.positionInBlock())
 
     def follow(self) -> bool:
         """Open the link that the caret is in; False where there is none."""
@@ -371,7 +354,7 @@ class BodyEdit(QPlainTextEdit):
 
     def _link_under(self, point: QPoint) -> Link | None:
         cursor = self.cursorForPosition(point)
-        found = link_at(_raw(cursor.block()), cursor.positionInBlock())
+        found = link_at(cursor.block().text(), cursor.positionInBlock())
         box = self.cursorRect(cursor)
         return found if found is not None and abs(box.center().x() - point.x()) < 24 else None
 
@@ -392,7 +375,3 @@ class BodyEdit(QPlainTextEdit):
         side = max(0, spare // 2)
         if self.viewportMargins().left() != side:
             self.setViewportMargins(side, 0, side, 0)
-
-
-def _raw(block: QTextBlock) -> str:
-    return block.text()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final
@@ -147,57 +148,48 @@ class NoteBuffer(QObject):
     def apply(self, *edits: TextEdit) -> None:
         """Change the text as one step of the undo history; only characters that differ are touched."""
         text = self.text
-        cursor = QTextCursor(self.document)
-        begun = False
+        changes = []
         for edit in sorted(edits, key=lambda item: item.start, reverse=True):
             old, new = for_editor(text[edit.start : edit.end]), for_editor(edit.text)
-            if old == new:
-                continue
-            same = _common(old, new)
-            tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
-            start = self._place(text, edit.start) + length(old[:same])
-            if not begun:
-                cursor.beginEditBlock()
-                begun = True
-            cursor.setPosition(start)
-            cursor.setPosition(start + length(old[same : len(old) - tail]), _KEEP)
-            _insert(cursor, new[same : len(new) - tail])
-        if begun:
-            cursor.endEditBlock()
+            changes.append((self._place(text, edit.start), old, new))
+        self._swap(changes)
 
     def replace_all(self, text: str) -> None:
         """Take a whole other text, as one step of the undo history."""
         now, mark = self.text, self._mark
         self._mark = text[: len(text) - len(text.lstrip(BOM))]
-        old, new = for_editor(now[len(mark) :]), for_editor(text[len(self._mark) :])
-        same = _common(old, new)
-        tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
-        if old != new:
-            cursor = QTextCursor(self.document)
-            cursor.beginEditBlock()
-            cursor.setPosition(length(old[:same]))
-            cursor.setPosition(length(old[: len(old) - tail]), _KEEP)
-            _insert(cursor, new[same : len(new) - tail])
-            cursor.endEditBlock()
+        self._swap([(0, for_editor(now[len(mark) :]), for_editor(text[len(self._mark) :]))])
         self._forget()
+
+    def _swap(self, changes: Iterable[tuple[int, str, str]]) -> None:
+        """Put one text in place of another at each of these places of the document, the last place first."""
+        cursor, differing = QTextCursor(self.document), [each for each in changes if each[1] != each[2]]
+        if not differing:
+            return
+        cursor.beginEditBlock()
+        for place, old, new in differing:
+            same = _common(old, new)
+            tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
+            cursor.setPosition(place + length(old[:same]))
+            cursor.setPosition(place + length(old[: len(old) - tail]), _KEEP)
+            _insert(cursor, new[same : len(new) - tail])
+        cursor.endEditBlock()
 
     def saved(self, text: str, digest: str | None) -> None:
         """The file holds `text` now; what was typed meanwhile stays unsaved."""
-        mine = self.text
-        self.base = self._ends = text
-        self.digest = digest
-        self._text = self._note = None
-        if mine == text:
-            self.document.setModified(False)
-        self.dirty_changed.emit()
+        self._rest_on(text, digest, modified=self.text != text)
 
     def take(self, text: str, digest: str | None) -> None:
         """The file has another text now, which is shown and counts as saved; undo leads back to the one before."""
         self.replace_all(text)
+        self._rest_on(text, digest, modified=False)
+
+    def _rest_on(self, text: str, digest: str | None, *, modified: bool) -> None:
         self.base = self._ends = text
         self.digest = digest
-        self._text = self._note = None
-        self.document.setModified(False)
+        self._forget()
+        if not modified:
+            self.document.setModified(False)
         self.dirty_changed.emit()
 
     def rebase(self, text: str, digest: str | None) -> None:

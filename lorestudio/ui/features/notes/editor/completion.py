@@ -6,15 +6,17 @@ The names that links may use: titles, file names and aliases, and what each lead
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QCompleter, QLineEdit, QListView, QWidget
+from PySide6.QtWidgets import QCompleter, QLineEdit, QListView
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.javascript import length
 from lorestudio.ui.features.notes.editor.body import BodyEdit, half_typed
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.picker import score
@@ -47,18 +49,15 @@ class TitleBook:
         self._targets: dict[str, Entry | LeftOutNote] = {}
         self._titles: frozenset[str] = frozenset()
         self.tags: tuple[str, ...] = ()
-        self.values: dict[str, tuple[str, ...]] = {}
         if index is not None:
             self._read(index, aliases or {})
 
     def _read(self, index: VaultIndex, aliases: Mapping[str, Iterable[str]]) -> None:
-        tags: dict[str, int] = {}
+        tags = Counter(tag for entry in index.entries for tag in entry.tags)
         for entry in index.entries:
             self._add(Name(entry.title, entry))
             for alias in aliases.get(entry.title.lower(), ()):
                 self._add(Name(alias, entry, entry.title))
-            for tag in entry.tags:
-                tags[tag] = tags.get(tag, 0) + 1
         self._titles = frozenset(entry.title.lower() for entry in index.entries)
         notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
         for note in notes:
@@ -112,47 +111,41 @@ class TitleBook:
 
 
 _KEEP: Final = QTextCursor.MoveMode.KeepAnchor
+_KEYS: Final = Qt.Key
 _MOVES: Final = {
-    Qt.Key.Key_Up,
-    Qt.Key.Key_Down,
-    Qt.Key.Key_Left,
-    Qt.Key.Key_Right,
-    Qt.Key.Key_Escape,
-    Qt.Key.Key_Home,
-    Qt.Key.Key_End,
-}
+    _KEYS.Key_Up, _KEYS.Key_Down, _KEYS.Key_Left, _KEYS.Key_Right, _KEYS.Key_Escape, _KEYS.Key_Home, _KEYS.Key_End,
+}  # fmt: skip
+_TAKES: Final = {_KEYS.Key_Return, _KEYS.Key_Enter, _KEYS.Key_Tab}
 
 Offers = Callable[[str], Sequence[str]]
 """What fits a typed text, best first."""
 
 
-class OffersCompleter(QCompleter):
-    """Shows what `offers` gives for the text typed so far, in that order; Qt's own search is not used."""
+def _offer_all(completer: QCompleter, names: QStringListModel, title: str) -> QListView:
+    """Let a completer show all names of the model as they stand, in a popup that is called so."""
+    completer.setModel(names)
+    completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+    completer.setMaxVisibleItems(10)
+    popup = QListView()
+    popup.setObjectName("Offers")
+    popup.setAccessibleName(title)
+    completer.setPopup(popup)
+    return popup
 
-    def __init__(self, offers: Offers, parent: QObject | None = None) -> None:
+
+class OffersCompleter(QCompleter):
+    """Shows what `offers` gives for the text typed into a line, in that order; Qt's own search is not used."""
+
+    def __init__(self, line: QLineEdit, offers: Offers, parent: QObject) -> None:
         super().__init__(parent)
         self._offers = offers
         self._names = QStringListModel(self)
-        self.setModel(self._names)
-        self.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
-        self.setMaxVisibleItems(10)
-        popup = QListView()
-        popup.setObjectName("Offers")
-        popup.setAccessibleName(tr("Suggestions"))
-        self.setPopup(popup)
+        _offer_all(self, self._names, tr("Suggestions"))
+        line.textEdited.connect(self.fill)
 
-    def serve(self, line: QLineEdit) -> None:
-        """Offer in a line while a person types there."""
-        line.textEdited.connect(self._typed)
-
-    def _typed(self, text: str) -> None:
-        self.fill(text)
-
-    def fill(self, text: str) -> int:
-        """Take what fits `text`; how much that is."""
-        found = list(self._offers(text)) if text else []
-        self._names.setStringList(found)
-        return len(found)
+    def fill(self, text: str) -> None:
+        """Offer what fits a text."""
+        self._names.setStringList(list(self._offers(text)) if text else [])
 
     def splitPath(self, path: str) -> list[str]:
         """Qt: a name is one piece, whatever signs it has."""
@@ -168,14 +161,8 @@ class LinkCompleter(QObject):
         self._names: list[Name] = []
         self.completer = QCompleter(self)
         self._model = QStringListModel(self)
-        self.completer.setModel(self._model)
-        self.completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
-        self.completer.setMaxVisibleItems(10)
+        self._popup = _offer_all(self.completer, self._model, tr("Notes to link to"))
         self.completer.setWidget(editor)
-        self._popup = QListView()
-        self._popup.setObjectName("Offers")
-        self.completer.setPopup(self._popup)
-        self._popup.setAccessibleName(tr("Notes to link to"))
         self.completer.activated.connect(self._take_text)
         editor.installEventFilter(self)
         editor.textChanged.connect(self._text_changed)
@@ -191,11 +178,7 @@ class LinkCompleter(QObject):
         """Qt: Enter and Tab take the offer while there is one."""
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             self._typing = event.key() not in _MOVES
-            if self._popup.isVisible() and event.key() in {
-                Qt.Key.Key_Return,
-                Qt.Key.Key_Enter,
-                Qt.Key.Key_Tab,
-            }:
+            if self._popup.isVisible() and event.key() in _TAKES:
                 self.take(max(self._popup.currentIndex().row(), 0))
                 return True
         return super().eventFilter(watched, event)
@@ -207,7 +190,7 @@ class LinkCompleter(QObject):
         if typed is None or not 0 <= row < len(self._names):
             return
         cursor = self._editor.textCursor()
-        cursor.movePosition(QTextCursor.MoveOperation.Left, _KEEP, len(typed.encode("utf-16-le")) // 2)
+        cursor.movePosition(QTextCursor.MoveOperation.Left, _KEEP, length(typed))
         rest = cursor.block().text().encode("utf-16-le")[2 * self._editor.textCursor().positionInBlock() :]
         closed = rest.decode("utf-16-le", "replace").startswith("]]")
         cursor.insertText(self._names[row].link + ("" if closed else "]]"))
@@ -250,10 +233,3 @@ class LinkCompleter(QObject):
         cursor = self._editor.textCursor()
         units = cursor.block().text().encode("utf-16-le", "surrogatepass")[: 2 * cursor.positionInBlock()]
         return half_typed(units.decode("utf-16-le", "replace"))
-
-
-def offering(line: QLineEdit, offers: Offers, parent: QWidget) -> OffersCompleter:
-    """A completer for a line that offers what fits."""
-    made = OffersCompleter(offers, parent)
-    made.serve(line)
-    return made

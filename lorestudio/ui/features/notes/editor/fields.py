@@ -9,34 +9,31 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from lorestudio.domain.javascript import Json, number_text, to_number, to_string
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.chips_field import ChipsField
-from lorestudio.ui.features.notes.editor.completion import TitleBook, offering
+from lorestudio.ui.features.notes.editor.completion import OffersCompleter, TitleBook
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames, general_value
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.layouts import column, label, named, row, small_button, tight
 from lorestudio.vault.entries import ParseRules
 
-_LEAVES: Final = {Qt.Key.Key_Escape}
+_Widget = TypeVar("_Widget", bound=QWidget)
+
+
+def _about(widget: _Widget, spec: FieldSpec, more: str = "", general: str = "", kind: str = "quiet") -> _Widget:
+    """The widget with what the property is called and what it means."""
+    named(widget, tr(spec.title), f"{tr(spec.help)} {more}".strip(), kind=kind)
+    widget.setAccessibleDescription(" ".join(filter(None, (tr(spec.help), more, general))))
+    return widget
 
 
 class Field(QWidget):
@@ -54,15 +51,13 @@ class Field(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: Escape leaves the field and changes nothing."""
-        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() in _LEAVES:
+        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             self.left.emit()
             return True
         return super().eventFilter(watched, event)
 
     def _hold(self, widget: QWidget) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(widget)
+        column(widget, of=self, margins=0)
         self.setFocusProxy(widget)
         widget.installEventFilter(self)
 
@@ -91,19 +86,12 @@ class NumberField(Field):
     def __init__(self, spec: FieldSpec, general: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._spec = spec
-        self._given: Json = None
-        self.line = QLineEdit(self)
-        self.line.setProperty("kind", "quiet")
-        self.line.setPlaceholderText(general)
-        self.line.setAccessibleName(tr(spec.title))
-        self.line.setAccessibleDescription(f"{tr(spec.help)} {self._range()} {general}".strip())
-        self.line.setToolTip(f"{tr(spec.help)} {self._range()}".strip())
+        self.line = _about(QLineEdit(self, placeholderText=general), spec, self._range(), general)
         self._hold(self.line)
         self.line.textEdited.connect(self._typed)
 
     def show_value(self, value: Json) -> None:
         """Show a number, or a text that stands in its place."""
-        self._given = value
         if value is None or value == []:
             text = ""
         else:
@@ -179,11 +167,7 @@ class ChoiceField(Field):
 
     def __init__(self, spec: FieldSpec, general: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.combo = _Combo(self)
-        self.combo.setProperty("kind", "quiet")
-        self.combo.setAccessibleName(tr(spec.title))
-        self.combo.setAccessibleDescription(tr(spec.help))
-        self.combo.setToolTip(tr(spec.help))
+        self.combo = _about(_Combo(self), spec)
         self.combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._values: list[str | None] = [None, *(value for value, _title in spec.choices)]
@@ -221,10 +205,7 @@ class FlagField(Field):
         super().__init__(parent)
         self._spec = spec
         self._given: Json = None
-        self.box = QCheckBox(self)
-        self.box.setAccessibleName(tr(spec.title))
-        self.box.setAccessibleDescription(tr(spec.help))
-        self.box.setToolTip(tr(spec.help))
+        self.box = _about(QCheckBox(self), spec, kind="")
         self._hold(self.box)
         self.box.clicked.connect(lambda checked: self.changed.emit(bool(checked)))
 
@@ -247,13 +228,7 @@ class LineField(Field):
 
     def __init__(self, spec: FieldSpec, general: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._spec = spec
-        self.line = QLineEdit(self)
-        self.line.setProperty("kind", "quiet")
-        self.line.setPlaceholderText(general or tr("empty"))
-        self.line.setAccessibleName(tr(spec.title))
-        self.line.setAccessibleDescription(tr(spec.help))
-        self.line.setToolTip(tr(spec.help))
+        self.line = _about(QLineEdit(self, placeholderText=general or tr("empty")), spec)
         self._hold(self.line)
         self.line.textEdited.connect(self.changed.emit)
 
@@ -292,22 +267,13 @@ class SummaryField(Field):
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.edit = _Growing(self)
+        placeholder = tr("What it is, and when to take it")
+        self.edit = _about(_Growing(self, placeholderText=placeholder, tabChangesFocus=True), spec, kind="")
         self.edit.setObjectName("Summary")
-        self.edit.setTabChangesFocus(True)
-        self.edit.setAccessibleName(tr(spec.title))
-        self.edit.setAccessibleDescription(tr(spec.help))
-        self.edit.setToolTip(tr(spec.help))
-        self.edit.setPlaceholderText(tr("What it is, and when to take it"))
         self.edit.setUndoRedoEnabled(False)
-        self.count = QLabel(self)
-        self.count.setProperty("kind", "small")
+        self.count = label(self, kind="small", wrap=False)
         self.count.setAlignment(Qt.AlignmentFlag.AlignRight)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.edit)
-        column.addWidget(self.count)
+        tight(self.edit, self.count, of=self)
         self.setFocusProxy(self.edit)
         self.edit.installEventFilter(self)
         self.edit.textChanged.connect(self._typed)
@@ -340,31 +306,17 @@ class RawField(Field):
 
     source_wanted = Signal()
 
-    def __init__(self, theme: Theme, raw: str, reason: str, parent: QWidget | None = None) -> None:
+    def __init__(self, raw: str, reason: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        text = QLabel(self)
+        text = label(self, _first_lines(raw), wrap=False, selectable=True)
         text.setTextFormat(Qt.TextFormat.PlainText)
         text.setFont(fixed_font(self.font().pointSizeF() * 0.95))
-        text.setText(_first_lines(raw))
         text.setObjectName("Raw")
-        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        why = QLabel(reason, self)
-        why.setProperty("kind", "small")
-        why.setWordWrap(True)
-        button = QPushButton(tr("Edit in source"), self)
-        button.setProperty("kind", "small")
+        button = small_button(self, tr("Edit in source"), clicked=self.source_wanted)
         button.setAccessibleDescription(reason)
-        button.clicked.connect(self.source_wanted)
         button.installEventFilter(self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3)
-        column.addWidget(text)
-        row = QHBoxLayout()
-        row.addWidget(why, 1)
-        row.addWidget(button)
-        column.addLayout(row)
+        column(text, row((label(self, reason, "small"), 1), button), of=self, spacing=3, margins=0)
         self.setFocusProxy(button)
 
 
@@ -397,7 +349,7 @@ class FieldMaker:
     def make(self, key: str, spec: FieldSpec, raw_reason: str = "", raw: str = "") -> Field:
         """The field of a row; with `raw_reason` one that shows `raw`, the lines as they are written."""
         if raw_reason:
-            return RawField(self._theme, raw, raw_reason, self._parent)
+            return RawField(raw, raw_reason, self._parent)
         if key == FIRES:
             return self._fires(spec)
         if reading.is_list(spec):
@@ -412,7 +364,7 @@ class FieldMaker:
         maker = makers.get(spec.kind)
         made = maker() if maker is not None else LineField(spec, general, self._parent)
         if spec.values and isinstance(made, LineField):
-            made.line.setCompleter(offering(made.line, partial(_fitting, spec.values), made))
+            made.line.setCompleter(OffersCompleter(made.line, partial(_fitting, spec.values), made))
         return made
 
     def _fires(self, spec: FieldSpec) -> Field:
@@ -426,11 +378,11 @@ class FieldMaker:
         chips = made.chips
         if spec.kind is FieldKind.TITLES:
             chips.set_mark(self._unknown_title)
-            chips.set_completer(offering(chips.input, self._titles, made))
+            chips.set_completer(OffersCompleter(chips.input, self._titles, made))
         elif spec.kind is FieldKind.TAGS:
-            chips.set_completer(offering(chips.input, self._tags, made))
+            chips.set_completer(OffersCompleter(chips.input, self._tags, made))
         elif spec.values:
-            chips.set_completer(offering(chips.input, partial(_fitting, spec.values), made))
+            chips.set_completer(OffersCompleter(chips.input, partial(_fitting, spec.values), made))
         return made
 
     def _unknown_title(self, name: str) -> str:

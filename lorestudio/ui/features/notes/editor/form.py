@@ -10,26 +10,21 @@ from typing import Final
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QScrollArea,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, FieldContext, FieldMaker, ListField, RawField
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRemark, FieldRow, Mend, mended, remarks_on
 from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldSpec, Fires, TagNames, specs
+from lorestudio.ui.features.vault.table import Note
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.dialogs import ask_name
+from lorestudio.ui.widgets.layouts import column, holding, label, scrolled, tool
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty, PropertyKind
@@ -57,7 +52,7 @@ class PropertyForm(QWidget):
         self._context = FieldContext()
         self._specs: dict[str, FieldSpec] = {}
         self._note: NoteDocument | None = None
-        self._parsed: Entry | LeftOutNote | None = None
+        self._parsed: Note | None = None
         self._pinned: dict[str, None] = {}
         self._read_only = False
         self._rows: dict[str, FieldRow] = {}
@@ -65,38 +60,21 @@ class PropertyForm(QWidget):
         self._match = ("", "neutral")
         self._refusals: dict[str, str] = {}
         self.setAccessibleName(tr("Properties"))
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        outer.addWidget(self.area)
-        self._page = QWidget(self.area)
-        self._page.setObjectName("FormPage")
-        self._column = QVBoxLayout(self._page)
-        self._column.setContentsMargins(8, 4, 10, 6)
-        self._column.setSpacing(0)
-        self._problems = QLabel(self._page)
-        self._problems.setWordWrap(True)
+        self._problems = label(self)
         self._problems.setObjectName("FormProblems")
         self._problems.hide()
-        self._column.addWidget(self._problems)
-        self._list = QVBoxLayout()
-        self._list.setSpacing(0)
-        self._column.addLayout(self._list)
-        self.add_button = QToolButton(self._page)
+        self._list = column(spacing=0)
+        self.add_button = tool(self, "", self.open_choice, text=tr("Add property…"))
         self.add_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.add_button.setText(tr("Add property…"))
         self.add_button.setToolTip(tr("Add a property to the note (Ctrl+;)"))
-        self.add_button.clicked.connect(self.open_choice)
-        line = QHBoxLayout()
-        line.addWidget(self.add_button)
-        line.addStretch(1)
-        self._column.addLayout(line)
-        self._column.addStretch(1)
-        self.area.setWidget(self._page)
+        self._column = column(self._problems, self._list, self.add_button, 1, spacing=0, margins=(8, 4, 10, 6))
+        self._column.setAlignment(self.add_button, Qt.AlignmentFlag.AlignLeft)
+        self._page = holding(self._column)
+        self._page.setObjectName("FormPage")
+        self.area = scrolled(self._page)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column(self.area, of=self, margins=0)
         self._maker = FieldMaker(theme, self._context, self._page)
         theme.changed.connect(self._paint)
         self._paint()
@@ -113,12 +91,7 @@ class PropertyForm(QWidget):
             self.show_note(self._note, self._parsed, self._pinned, read_only=self._read_only)
 
     def show_note(
-        self,
-        note: NoteDocument,
-        parsed: Entry | LeftOutNote | None,
-        pinned: dict[str, None],
-        *,
-        read_only: bool = False,
+        self, note: NoteDocument, parsed: Note | None, pinned: dict[str, None], *, read_only: bool = False
     ) -> None:
         """Show a note; `parsed` is what the pipeline makes of the same text, `pinned` are rows to show though empty."""
         if read_only != self._read_only:
@@ -130,8 +103,7 @@ class PropertyForm(QWidget):
         if list(shapes.items()) != list(self._shapes.items()):
             self._lay_out(wanted, shapes)
         for key, row in self._rows.items():
-            found = wanted[key][1]
-            self._fill(key, row, found)
+            self._fill(key, row, wanted[key][1])
         self._say_problems()
         self.height_changed.emit()
 
@@ -359,8 +331,7 @@ class PropertyForm(QWidget):
             self._emit(lambda: (note.set(written, wanted),), key)
 
     def _property(self, key: str) -> NoteProperty | None:
-        wanted = self._wanted().get(key)
-        return wanted[1] if wanted is not None else None
+        return self._wanted().get(key, (None, None))[1]
 
     def _emit(self, make: Callable[[], tuple[TextEdit, ...]], key: str = "") -> None:
         """Ask for edits, or say below the row why there are none."""

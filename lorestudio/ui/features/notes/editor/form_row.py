@@ -15,7 +15,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, ParserWarning
 from lorestudio.domain.javascript import Json, number, to_number, to_string
@@ -24,6 +24,8 @@ from lorestudio.ui.features.notes.editor.fields import Field
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.widgets.layouts import column, label, named, row, small_button
+from lorestudio.ui.widgets.pane import drop_all
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty
@@ -201,8 +203,7 @@ class NameButton(QToolButton):
         self.written = False
         self.setObjectName("PropertyName")
         self.setText(tr(spec.title))
-        self.setToolTip(tr(spec.help))
-        self.setAccessibleName(tr("Property {name}", name=tr(spec.title)))
+        named(self, tr("Property {name}", name=tr(spec.title)), tr(spec.help))
         self.setAccessibleDescription(tr(spec.help))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(14, 14))
@@ -250,26 +251,20 @@ class _RemarkLine(QWidget):
 
     def __init__(self, theme: Theme, remark: FieldRemark, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 1, 0, 2)
-        row.setSpacing(6)
         icons = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
-        sign = QLabel(self)
-        sign.setPixmap(glyph(icons[remark.tone], getattr(theme.palette, remark.tone), 14))
+        sign = QLabel(self, pixmap=glyph(icons[remark.tone], getattr(theme.palette, remark.tone), 14))
         sign.setFixedWidth(16)
-        text = QLabel(remark.text, self)
+        text = label(self, remark.text, "small")
         text.setTextFormat(Qt.TextFormat.PlainText)
-        text.setProperty("kind", "small")
-        text.setWordWrap(True)
-        row.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(text, 1)
+        top, line = Qt.AlignmentFlag.AlignTop, row(spacing=6, margins=(0, 1, 0, 2))
+        line.addWidget(sign, 0, top)
+        line.addWidget(text, 1)
         for title, act in ((remark.button, remark.act), (remark.other_button, remark.other_act)):
             if title and act is not None:
-                button = QPushButton(title, self)
-                button.setProperty("kind", "small")
+                button = small_button(self, title, clicked=partial(_press, act))
                 button.setAccessibleDescription(remark.text)
-                button.clicked.connect(partial(_press, act))
-                row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+                line.addWidget(button, 0, top)
+        self.setLayout(line)
 
 
 class FieldRow(QWidget):
@@ -279,8 +274,8 @@ class FieldRow(QWidget):
         super().__init__(parent)
         self._theme, self.spec, self.field = theme, spec, field
         self.name = NameButton(theme, spec, self, fixed=spec.name == "")
-        self._remarks: tuple[FieldRemark, ...] = ()
-        self._lines: list[QWidget] = []
+        self.remarks: tuple[FieldRemark, ...] = ()
+        """What is said below the field."""
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 1, 0, 1)
         grid.setHorizontalSpacing(6)
@@ -288,27 +283,17 @@ class FieldRow(QWidget):
         grid.setColumnStretch(1, 1)
         grid.addWidget(self.name, 0, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(field, 0, 1)
-        self.below = QVBoxLayout()
-        self.below.setSpacing(0)
+        self.below = column(spacing=0)
         grid.addLayout(self.below, 1, 1)
-
-    @property
-    def remarks(self) -> tuple[FieldRemark, ...]:
-        """What is said below the field."""
-        return self._remarks
 
     def say(self, remarks: tuple[FieldRemark, ...]) -> None:
         """Say something about the value; what was said before goes."""
-        if [item.words for item in remarks] == [item.words for item in self._remarks]:
+        if [item.words for item in remarks] == [item.words for item in self.remarks]:
             return
-        self._remarks = remarks
-        for line in self._lines:
-            self.below.removeWidget(line)
-            line.hide()
-            line.deleteLater()
-        self._lines = [_RemarkLine(self._theme, remark, self) for remark in remarks]
-        for line in self._lines:
-            self.below.addWidget(line)
+        self.remarks = remarks
+        drop_all(self.below)
+        for remark in remarks:
+            self.below.addWidget(_RemarkLine(self._theme, remark, self))
         self.field.setAccessibleDescription(" ".join(remark.text for remark in remarks))
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QFont,
     QResizeEvent,
@@ -20,16 +20,19 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QSplitter, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.javascript import length
 from lorestudio.ui.features.notes.editor.body import LINK, BodyEdit
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.completion import LinkCompleter
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.widgets.layouts import column, named, split
 from lorestudio.vault.note.document import NoteDocument
 
 SLICE_SECONDS: Final = 0.008
@@ -64,10 +67,7 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         self._formats: dict[str, QTextCharFormat] = {}
         self._pending: set[int] = set()
         self._began = self._last = time.perf_counter()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(0)
-        self._timer.timeout.connect(self._go_on)
+        self._timer = later(self, self._go_on)
         self._make_formats()
         theme.changed.connect(self.recolour)
 
@@ -155,24 +155,24 @@ class MarkdownHighlighter(QSyntaxHighlighter):
                 return
         if text:
             self._colour_line(text)
-            self._colour_spans(text, _Units(text))
+            self._colour_spans(text)
 
-    def _colour_spans(self, text: str, units: _Units) -> None:
+    def _colour_spans(self, text: str) -> None:
         if "*" in text or "_" in text:
             for pattern, name in ((_BOLD, "bold"), (_ITALIC, "italic")):
                 for found in pattern.finditer(text):
-                    self._merge(units, found, name, len(found[1]))
+                    self._merge(found, name, len(found[1]))
         for sign, pattern, name in _SPANS:
             if sign in text:
                 for found in pattern.finditer(text):
-                    self._set(units, found.start(), found.end(), name)
+                    self._set(text, found.start(), found.end(), name)
         if "[[" in text:
             for found in LINK.finditer(text):
                 there = self._exists(found[2].strip().removesuffix("\\")) or bool(found[1])
-                self._set(units, found.start(), found.end(), "link" if there else "missing")
+                self._set(text, found.start(), found.end(), "link" if there else "missing")
         if "%%" in text:
             for found in _INLINE_COMMENT.finditer(text):
-                self._set(units, found.start(), found.end(), "comment")
+                self._set(text, found.start(), found.end(), "comment")
 
     def _colour_line(self, text: str) -> None:
         """What the start of a line says about all of it."""
@@ -188,14 +188,15 @@ class MarkdownHighlighter(QSyntaxHighlighter):
             if bullet is not None:
                 self.setFormat(bullet.start(1), bullet.end(1) - bullet.start(1), formats["mark"])
 
-    def _set(self, units: _Units, start: int, end: int, name: str) -> None:
-        first = units(start)
-        self.setFormat(first, units(end) - first, self._formats[name])
+    def _set(self, text: str, start: int, end: int, name: str) -> None:
+        first = length(text[:start])
+        self.setFormat(first, length(text[:end]) - first, self._formats[name])
 
-    def _merge(self, units: _Units, found: re.Match[str], name: str, marks: int) -> None:
-        self._set(units, found.start(), found.end(), name)
-        self._set(units, found.start(), found.start() + marks, "faint")
-        self._set(units, found.end() - marks, found.end(), "faint")
+    def _merge(self, found: re.Match[str], name: str, marks: int) -> None:
+        """Format what was found, and faintly the marks at both of its ends."""
+        text, start, end = found.string, found.start(), found.end()
+        for first, last, each in ((start, end, name), (start, start + marks, "faint"), (end - marks, end, "faint")):
+            self._set(text, first, last, each)
 
     def _make_formats(self) -> None:
         self._formats = {
@@ -215,15 +216,9 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         }
 
     def _format(
-        self,
-        colour: str,
-        *,
-        bold: bool = False,
-        italic: bool = False,
-        ground: str = "",
-        larger: float = 0,
+        self, colour: str, ground: str = "", larger: float = 0, *, bold: bool = False, italic: bool = False,
         dotted: bool = False,
-    ) -> QTextCharFormat:
+    ) -> QTextCharFormat:  # fmt: skip
         made = QTextCharFormat()
         made.setForeground(self._theme.color(colour))
         if ground:
@@ -237,19 +232,6 @@ class MarkdownHighlighter(QSyntaxHighlighter):
             made.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
             made.setUnderlineColor(self._theme.color(colour))
         return made
-
-
-class _Units:
-    """Places in a text as UTF-16 code units, which Qt counts in."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._plain = text.isascii() or max(text) <= "\uffff"
-
-    def __call__(self, place: int) -> int:
-        if self._plain:
-            return place
-        return place + sum(char > "\uffff" for char in self._text[:place])
 
 
 CHEAP_SECONDS: Final = 0.005
@@ -286,37 +268,24 @@ class NoteEditor(QWidget):
         self.body = BodyEdit(self)
         self.body.preview = self._preview
         self.completer = LinkCompleter(self.body, lambda: self._context.book)
-        self.timer = QTimer(self)
-        self.timer.setSingleShot(True)
-        self.timer.timeout.connect(self.settle)
+        self.timer = later(self, self.settle)
         self._cost = 0.0
-        self._sharing = QTimer(self)  # heights are known only after the layouts have done their work
-        self._sharing.setSingleShot(True)
-        self._sharing.setInterval(0)
-        self._sharing.timeout.connect(self._share)
+        self._sharing = later(self, self._share)  # heights are known only after the layouts have done their work
         self._build()
         self._connect()
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.toggle = QToolButton(self)
+        self.toggle = named(QToolButton(self), tr("Show the properties"))
         self.toggle.setObjectName("FormToggle")
         self.toggle.setCheckable(True)
         self.toggle.setChecked(True)
         self.toggle.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.toggle.setAccessibleName(tr("Show the properties"))
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.setChildrenCollapsible(False)
+        self.splitter = split(self.form, self.body, stretch=1)
         self.splitter.setHandleWidth(5)
-        self.splitter.addWidget(self.form)
-        self.splitter.addWidget(self.body)
-        self.splitter.setStretchFactor(0, 0)
-        self.splitter.setStretchFactor(1, 1)
         self.body.setMinimumHeight(60)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.splitter)
+        column(self.splitter, of=self, margins=0)
         self.body.hide_front(True)
         self._paint()
 
@@ -364,11 +333,11 @@ class NoteEditor(QWidget):
     def show_buffer(self, buffer: NoteBuffer, *, read_only: bool) -> None:
         """Show a note."""
         self.timer.stop()
-        if self._buffer is not None and self._buffer is not buffer:
-            self._buffer.document.contentsChanged.disconnect(self._changed)
-        if self._buffer is not buffer:
-            buffer.document.contentsChanged.connect(self._changed)
         fresh = self._buffer is not buffer
+        if fresh:
+            if self._buffer is not None:
+                self._buffer.document.contentsChanged.disconnect(self._changed)
+            buffer.document.contentsChanged.connect(self._changed)
         self._buffer, self._read_only = buffer, read_only
         self._highlight(buffer)
         if fresh:
@@ -401,8 +370,8 @@ class NoteEditor(QWidget):
         block = self.body.document().findBlockByNumber(line - 1)
         if block.isValid():
             cursor = QTextCursor(block)
-            cursor.setPosition(block.position() + _units(block.text()[:start]))
-            cursor.setPosition(block.position() + _units(block.text()[:end]), QTextCursor.MoveMode.KeepAnchor)
+            cursor.setPosition(block.position() + length(block.text()[:start]))
+            cursor.setPosition(block.position() + length(block.text()[:end]), QTextCursor.MoveMode.KeepAnchor)
             self.body.setTextCursor(cursor)
             self.body.centerCursor()
             self.body.setFocus()
@@ -503,8 +472,3 @@ class NoteEditor(QWidget):
         """Qt: share the height anew."""
         super().resizeEvent(event)
         self._sharing.start()
-
-
-def _units(text: str) -> int:
-    """How long Qt says a text is: UTF-16 code units."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2

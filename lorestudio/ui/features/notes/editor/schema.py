@@ -1,10 +1,6 @@
-"""What the form knows about each property of a note: its name, its sort, its range and one line of help.
+"""What the form knows about each property of a note: its name, its sort, its range, one line of help, its meaning.
 
 Rules: deeplore 1.4, 1.5. Qt is not needed here.
-
-What a note's properties mean to DeepLore, as the form needs it. Qt is not needed here.
-
-Rules: deeplore 1.4, 1.5.
 """
 
 from __future__ import annotations
@@ -86,11 +82,7 @@ KNOWN: Final[tuple[FieldSpec, ...]] = (
     ),
     FieldSpec("constant", "constant", FieldKind.FLAG, "The entry is part of every prompt, keys or not.", "constant"),
     FieldSpec(
-        "priority",
-        "priority",
-        FieldKind.NUMBER,
-        "Who survives the budget: lower numbers go in first.",
-        "number",
+        "priority", "priority", FieldKind.NUMBER, "Who survives the budget: lower numbers go in first.", "number"
     ),
     FieldSpec(
         "summary",
@@ -100,21 +92,13 @@ KNOWN: Final[tuple[FieldSpec, ...]] = (
         "lines",
     ),
     FieldSpec(
-        "requires",
-        "requires",
-        FieldKind.TITLES,
-        "The entry goes in only together with all of these entries.",
-        "link",
+        "requires", "requires", FieldKind.TITLES, "The entry goes in only together with all of these entries.", "link"
     ),
     FieldSpec(
         "excludes", "excludes", FieldKind.TITLES, "The entry stays out when one of these entries is in.", "slash"
     ),
     FieldSpec(
-        "cascade_links",
-        "cascade links",
-        FieldKind.TITLES,
-        "Entries that come along whenever this one matches.",
-        "link",
+        "cascade_links", "cascade links", FieldKind.TITLES, "Entries that come along whenever this one matches.", "link"
     ),
     FieldSpec(
         "position", "position", FieldKind.CHOICE, "Where in the prompt the text goes.", "place", choices=_POSITIONS
@@ -192,8 +176,6 @@ KNOWN: Final[tuple[FieldSpec, ...]] = (
 ALWAYS: Final = ("keys", "tags")
 """Rows that are shown even where the note does not have them."""
 
-_BY_NAME: Final = {spec.name: spec for spec in KNOWN}
-
 
 def gating_spec(definition: FieldDefinition) -> FieldSpec:
     """How a gating field of the project is edited (rules: deeplore 1.7, 5.4)."""
@@ -222,7 +204,7 @@ _OPERATORS: Final = {
 
 def specs(definitions: tuple[FieldDefinition, ...]) -> dict[str, FieldSpec]:
     """Every property that the form knows, by name, in order."""
-    found = dict(_BY_NAME)
+    found = {spec.name: spec for spec in KNOWN}
     for definition in definitions:
         found.setdefault(definition.name, gating_spec(definition))
     return found

@@ -1,0 +1,237 @@
+"""Rows, columns, labels and buttons, each in one expression: what a dialog or a pane is put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QBoxLayout,
+    QButtonGroup,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from lorestudio.ui.shell.theme import Theme
+
+Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | int
+"""What stands in a row or a column: a widget or a layout, also with its stretch; a number is a stretch alone."""
+
+Margins: TypeAlias = int | tuple[int, int, int, int]
+"""Room around in pixels, the same on all sides or left, top, right and bottom."""
+
+Slot: TypeAlias = Callable[..., object] | SignalInstance
+
+_Layout = TypeVar("_Layout", bound=QBoxLayout)
+_Widget = TypeVar("_Widget", bound=QWidget)
+_Button = TypeVar("_Button", bound=QAbstractButton)
+
+
+def row(*items: Item, spacing: int | None = None, margins: Margins | None = None) -> QHBoxLayout:
+    """These beside each other."""
+    return _filled(QHBoxLayout(), items, spacing, margins)
+
+
+def column(
+    *items: Item, of: QWidget | None = None, spacing: int | None = None, margins: Margins | None = None
+) -> QVBoxLayout:
+    """These below each other; as the content `of` a widget, where one is given."""
+    return _filled(QVBoxLayout(of) if of is not None else QVBoxLayout(), items, spacing, margins)
+
+
+def tight(*items: Item, of: QWidget | None = None) -> QVBoxLayout:
+    """A column without any room around and between."""
+    return column(*items, of=of, spacing=0, margins=0)
+
+
+def _filled(layout: _Layout, items: tuple[Item, ...], spacing: int | None, margins: Margins | None) -> _Layout:
+    if margins is not None:
+        layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for item in items:
+        what, stretch = item if isinstance(item, tuple) else (item, 0)
+        if isinstance(what, QWidget):
+            layout.addWidget(what, stretch)
+        elif isinstance(what, QLayout):
+            layout.addLayout(what, stretch)
+        else:
+            layout.addStretch(what)
+    return layout
+
+
+def holding(layout: QLayout, parent: QWidget | None = None) -> QWidget:
+    """A widget with this content."""
+    widget = QWidget(parent)
+    widget.setLayout(layout)
+    return widget
+
+
+def split(*parts: QWidget, across: bool = False, sizes: tuple[int, ...] = (), stretch: int | None = None) -> QSplitter:
+    """Parts that share the room as a person drags it, below each other or `across`; none can be dragged away.
+
+    `sizes` are those at first, `stretch` is the part that takes what is left.
+    """
+    splitter = QSplitter(Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical)
+    for place, part in enumerate(parts):
+        splitter.addWidget(part)
+        if stretch is not None:
+            splitter.setStretchFactor(place, int(place == stretch))
+    splitter.setChildrenCollapsible(False)
+    if sizes:
+        splitter.setSizes(list(sizes))
+    return splitter
+
+
+def stack(*pages: QWidget) -> QStackedWidget:
+    """Pages of which one is shown, the first at first."""
+    made = QStackedWidget()
+    for page in pages:
+        made.addWidget(page)
+    return made
+
+
+def named(widget: _Widget, name: str, tip: str = "", *, kind: str = "") -> _Widget:
+    """The widget with what a screen reader says of it, what whoever points at it reads, and how it is painted."""
+    if name:
+        widget.setAccessibleName(name)
+    if tip:
+        widget.setToolTip(tip)
+    if kind:
+        widget.setProperty("kind", kind)
+    return widget
+
+
+def paint_as(widget: QWidget, name: str, value: object) -> None:
+    """Have a widget painted as the style sheet says of this property with this value."""
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def label(parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True, selectable: bool = False) -> QLabel:
+    """Words for people, in as many lines as they need unless `wrap` is off."""
+    made = named(QLabel(text, parent, wordWrap=wrap), "", kind=kind)
+    if selectable:
+        made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made
+
+
+def button(
+    parent: QWidget, text: str, clicked: Slot | None = None, *, kind: str = "", tip: str = "", name: str = ""
+) -> QPushButton:
+    """A button, which Enter elsewhere in a dialog does not press."""
+    made = named(QPushButton(text, parent, autoDefault=False), name, tip, kind=kind)
+    if clicked is not None:
+        made.clicked.connect(clicked)
+    return made
+
+
+def small_button(parent: QWidget, text: str, tip: str = "", clicked: Slot | None = None) -> QPushButton:
+    """A button of less weight."""
+    return button(parent, text, clicked, kind="small", tip=tip)
+
+
+def tool(
+    parent: QWidget,
+    name: str,
+    clicked: Slot | None = None,
+    *,
+    text: str = "",
+    tip: str = "",
+    kind: str = "",
+    checkable: bool = False,
+) -> QToolButton:
+    """A flat button, for an icon or a `text`; the tip is its name where it has none of its own."""
+    made = named(QToolButton(parent), name, tip or name, kind=kind)
+    made.setText(text)
+    made.setCheckable(checkable)
+    if clicked is not None:
+        made.clicked.connect(clicked)
+    return made
+
+
+def iconed(theme: Theme, made: _Button, icon: str) -> _Button:
+    """A button with an icon in the theme's colours, whichever they are."""
+
+    def paint() -> None:
+        if isValid(made):
+            made.setIcon(theme.icon(icon))
+
+    theme.changed.connect(paint)
+    paint()
+    return made
+
+
+def one_of(parent: QWidget, choices: Iterable[tuple[str, str]]) -> QButtonGroup:
+    """Buttons by place of which one is down, the first at first; each has a text and a name for screen readers."""
+    group = QButtonGroup(parent)
+    for place, (text, name) in enumerate(choices):
+        made = named(QToolButton(parent), name)
+        made.setText(text)
+        made.setCheckable(True)
+        group.addButton(made, place)
+    group.button(0).setChecked(True)
+    return group
+
+
+def search_field(parent: QWidget, name: str, placeholder: str, changed: Slot, tip: str = "") -> QLineEdit:
+    """A field for what is looked for, with a button that clears it."""
+    field = named(QLineEdit(parent, placeholderText=placeholder, clearButtonEnabled=True), name, tip)
+    field.textChanged.connect(changed)
+    return field
+
+
+def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:
+    """One of several, by the titles of values; also its list is called `name`."""
+    box = named(QComboBox(parent), name)
+    box.view().setAccessibleName(name)
+    for value, title in (items or {}).items():
+        box.addItem(title, value)
+    return box
+
+
+def text_view(parent: QWidget, name: str, *, font: QFont | None = None, object_name: str = "") -> QPlainTextEdit:
+    """A text to read and to copy."""
+    view = named(QPlainTextEdit(parent, readOnly=True), name)
+    view.setObjectName(object_name)
+    if font is not None:
+        view.setFont(font)
+    return view
+
+
+def answers(dialog: QDialog, accept: QPushButton | str) -> QDialogButtonBox:
+    """Cancel, and the button that accepts a dialog."""
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, dialog)
+    yes = QPushButton(accept, dialog) if isinstance(accept, str) else accept
+    box.addButton(named(yes, "", kind="primary"), QDialogButtonBox.ButtonRole.AcceptRole)
+    box.accepted.connect(dialog.accept)
+    box.rejected.connect(dialog.reject)
+    return box
+
+
+def scrolled(page: QWidget, name: str = "", *, framed: bool = False) -> QScrollArea:
+    """A page that is as wide as the room, and scrolls where it is higher."""
+    area = named(QScrollArea(widgetResizable=True), name)
+    if not framed:
+        area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(page)
+    return area
