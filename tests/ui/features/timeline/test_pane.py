@@ -284,6 +284,7 @@ def test_a_low_pane_shows_a_line_of_bars(window: MainWindow, qtbot: QtBot) -> No
 # ---- tables and files -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 def test_tables_say_the_same_as_the_map(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.tabs.setCurrentIndex(TURNS)
@@ -302,6 +303,7 @@ def test_tables_say_the_same_as_the_map(window: MainWindow) -> None:
         assert entries.data(entries.index(row, 1)) == str(sum(cell in {"injected", "trimmed"} for cell in cells))
 
 
+@pytest.mark.own_window
 def test_a_row_of_a_table_goes_there(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.tabs.setCurrentIndex(TURNS)
@@ -326,6 +328,7 @@ def test_the_cache_view_counts_whole_prompts_and_follows_the_setup(window: MainW
     assert grown == pane.feed.totals.turns * session.project.counter.count("A courier. " * 40)
 
 
+@pytest.mark.own_window
 def test_the_cache_view_adds_up(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.tabs.setCurrentIndex(CACHE)
