@@ -295,6 +295,6 @@ def make_window(
 
 
 @pytest.fixture
-def window(share_window: Callable[..., MainWindow]) -> MainWindow:
-    """The window on a small project, replayed, which a module's tests share."""
-    return share_window(lambda folder: make_project(folder / "vault"))
+def window(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
+    """The window on a small project, replayed."""
+    return make_window(make_project(tmp_path / "vault"))
