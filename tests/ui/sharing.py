@@ -121,7 +121,14 @@ def _is_in(item: QObject | None, whole: QObject) -> bool:
 
 
 def _noted(item: QObject) -> dict[str, object]:
-    return {name: value for name, value in vars(item).items() if isinstance(value, _PLAIN) and name not in _PASSING}
+    found: dict[str, object] = {}
+    for name, value in vars(item).items():
+        if isinstance(value, _PLAIN) and name not in _PASSING:
+            found[name] = value
+        elif isinstance(value, dict) and value:
+            if all(isinstance(each, _PLAIN) for pair in value.items() for each in pair):
+                found[name] = dict(value)
+    return found
 
 
 def _values(settings: QSettings) -> dict[str, object]:
