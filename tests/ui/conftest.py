@@ -28,6 +28,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.process import collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
+from tests.ui.sharing import SharedWindow, close
 from tests.ui.worlds import FakeSimulator, MemoryKeyring, make_project
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "dressed: with the stylesheet, for tests of what has room and how things look")
+    config.addinivalue_line("markers", "own_window: a window of its own, for a test that changes files or closes it")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -117,20 +119,25 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     if "qapp" not in request.fixturenames:
         yield
         return
+    shared = request.getfixturevalue("shared_window")
+    if {"share_window", "make_window"}.isdisjoint(request.fixturenames):
+        shared.end()  # whoever looks for windows of the application finds those of the test only
     before = set(QApplication.topLevelWidgets())
     yield
     drain()
     gc.collect()
     drain()
-    left = [widget for widget in QApplication.topLevelWidgets() if widget not in before]
+    left = [each for each in QApplication.topLevelWidgets() if each not in before and not shared.owns(each)]
     assert not left, f"close and delete these windows: {left}"
     assert QThreadPool.globalInstance().activeThreadCount() == 0, "wait for the threads that the test started"
     tasks = asyncio.all_tasks(window_loop())
     assert not tasks, f"stop these tasks, or wait for them: {tasks}"
     timers = [item for item in gc.get_objects() if isinstance(item, QTimer)]
-    assert not [timer for timer in timers if _active(timer)], "stop the timers that the test started"
+    left = [timer for timer in timers if _active(timer) and not shared.owns(timer)]
+    assert not left, f"stop the timers that the test started: {left}"
     del timers
-    gc.freeze()  # what one test leaves in caches is not walked through after each of the next thousand
+    if shared.window is None:
+        gc.freeze()  # what one test leaves in caches is not walked through after each of the next thousand
 
 
 def _active(timer: QTimer) -> bool:
@@ -212,6 +219,50 @@ def table(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> tuple
     return actions
 
 
+@pytest.fixture(scope="module")
+def shared_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedWindow]:
+    """The window of `share_window`."""
+    shared = SharedWindow(lambda: tmp_path_factory.mktemp("shared"), settle)
+    yield shared
+    shared.end()
+
+
+@pytest.fixture
+def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) -> Iterator[Callable[..., MainWindow]]:
+    """A window that the tests of a module have one after another, for those that look, or leave it as it was.
+
+    `project_of` makes its project in a folder of its own, `prepare` what the tests find in the window. A test that is
+    marked `own_window` has one of its own instead, as tests that write files or close the window do.
+    """
+
+    def share(
+        project_of: Callable[[Path], Project], *, prepare: Callable[[MainWindow], object] = id, **more: Any
+    ) -> MainWindow:
+        if request.node.get_closest_marker("own_window") is not None:
+            make_window, folder = request.getfixturevalue("make_window"), request.getfixturevalue("tmp_path")
+            window = make_window(project_of(folder), **more)
+            prepare(window)
+            return window
+
+        def make(folder: Path) -> MainWindow:
+            connections = Connections(folder / "profiles" / "profiles.json", Keys(MemoryKeyring(), {}))
+            session = Session(**{"make_simulator": FakeSimulator, "connections": connections} | more)
+            theme = Theme("light")
+            settings = QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
+            window = with_short_names(MainWindow(session, theme, settings))
+            window.resize(1280, 800)
+            window.show()
+            session.set_project(project_of(folder))
+            settle(window)
+            prepare(window)
+            return window
+
+        return shared_window.lend(make)
+
+    yield share
+    shared_window.take_back()
+
+
 @pytest.fixture
 def make_window(
     qtbot: QtBot, theme: Theme, tmp_path: Path, make_session: Callable[..., Session]
@@ -236,15 +287,11 @@ def make_window(
 
     yield make
     for window in made:
-        for path in list(window.drafts.all):
-            window.drafts.drop(path)
-        window.features.chat.settled = True  # a chat that a test changed need not be saved
-        window.close()
-        window.deleteLater()
+        close(window)
     drain()
 
 
 @pytest.fixture
-def window(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
-    """The window on a small project, replayed."""
-    return make_window(make_project(tmp_path / "vault"))
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    """The window on a small project, replayed, which a module's tests share."""
+    return share_window(lambda folder: make_project(folder / "vault"))

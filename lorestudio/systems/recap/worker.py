@@ -95,7 +95,9 @@ class RecapWork:
 
     async def failed(self, operation: QueuedOperation, error: str) -> StoredAnswer:
         """Note the failure in the chat."""
-        handler = HANDLERS.get(operation.type, Handler())
+        handler = HANDLERS.get(operation.type)
+        if handler is None:  # a queue may be older or newer than this program
+            return StoredAnswer()
         return await self._change(lambda chat: handler.failed(operation, error, chat, self.context))
 
     async def _change(self, how: Callable[[RecapChat], Stored]) -> StoredAnswer:

@@ -3,21 +3,20 @@
 Work that waits until the events of now have been handled.
 
 The title bars of the docks: which one has the keyboard, and which say their name.
-
-The window's first line: the menu bar and a few buttons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMainWindow, QMenuBar, QStatusBar, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStatusBar, QToolButton, QWidget
 
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import named
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 
 
@@ -58,20 +57,17 @@ class StatusLine(QStatusBar):
         super().__init__(parent)
         self._session = session
         self.setSizeGripEnabled(False)
-        self._vault, self._broken, self._limits, self._run = (QLabel(self) for _ in range(4))
-        self._run.setAccessibleName(tr("Replay state"))
+        self._vault, self._broken, self._limits = (QLabel(self) for _ in range(3))
+        self._run = named(QLabel(self), tr("Replay state"))
         for label in (self._vault, self._broken, self._limits):
             self.addWidget(label)
-        self.problems = QToolButton(self)
+        self.problems = named(QToolButton(self, autoRaise=True), tr("Problems"))
         """How many errors and warnings there are; a press shows them."""
-        self.problems.setAutoRaise(True)
-        self.problems.setAccessibleName(tr("Problems"))
         self.problems.hide()
         self.addPermanentWidget(self.problems)
         self.addPermanentWidget(self._run)
-        session.project_changed.connect(self._show)
-        session.state_changed.connect(self._show)
-        session.choice_changed.connect(self._show)
+        for signal in (session.project_changed, session.state_changed, session.choice_changed):
+            signal.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         self.messageChanged.connect(self._message_changed)
         self._show()
@@ -85,8 +81,7 @@ class StatusLine(QStatusBar):
         """Say how many problems the notes have."""
         told = ", ".join((count(errors, "error", "errors"), count(warnings, "warning", "warnings")))
         self.problems.setText(told)
-        self.problems.setAccessibleName(tr("Problems: {told}", told=told))
-        self.problems.setToolTip(tr("Show the problems"))
+        named(self.problems, tr("Problems: {told}", told=told), tr("Show the problems"))
         self.problems.setVisible(self._session.project is not None)
 
     def _message_changed(self, text: str) -> None:
@@ -135,17 +130,3 @@ def _limits(project: Project) -> str:
     entries = tr("no entry limit") if settings.unlimited_entries else count(settings.max_entries, "entry", "entries")
     depth = number(settings.scan_depth)
     return tr("scan depth {depth} · {tokens} · {entries}", depth=depth, tokens=tokens, entries=entries)
-
-
-class TitleLine(QWidget):
-    """The menu bar, and buttons at the end of the line."""
-
-    def __init__(self, bar: QMenuBar, buttons: Sequence[QWidget], parent: QWidget) -> None:
-        super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 3, 8, 3)
-        row.setSpacing(4)
-        row.addWidget(bar)
-        row.addStretch(1)
-        for button in buttons:
-            row.addWidget(button)

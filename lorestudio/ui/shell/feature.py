@@ -26,7 +26,7 @@ from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.picker import Choice, Picker
 
-Leave = Callable[[], None]
+Leave = Callable[[], object]
 """What happens once nothing that is not saved would be lost by it."""
 
 

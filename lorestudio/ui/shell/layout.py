@@ -60,12 +60,12 @@ class PaneLayout:
             window.removeDockWidget(dock)
         narrow = width < NARROW
         columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
-        tops = [docks[stacks[0].panes[0]] for stacks in columns]
+        heads_of = [[docks[stack.panes[0]] for stack in stacks] for stacks in columns]
+        tops = [heads[0] for heads in heads_of]
         window.addDockWidget(_LEFT, tops[0])
         for left, right in itertools.pairwise(tops):
             window.splitDockWidget(left, right, _H)
-        for stacks in columns:
-            heads = [docks[stack.panes[0]] for stack in stacks]
+        for heads, stacks in zip(heads_of, columns, strict=True):
             for above, below in itertools.pairwise(heads):
                 window.splitDockWidget(above, below, _V)
             for head, stack in zip(heads, stacks, strict=True):
@@ -76,8 +76,7 @@ class PaneLayout:
             dock.setVisible(name in shown)
         widths = [column.narrow if narrow else column.width for column in workspace.columns]
         window.resizeDocks(tops, [round(width * part) for part in widths], _H)
-        for stacks in columns:
-            heads = [docks[stack.panes[0]] for stack in stacks]
+        for heads, stacks in zip(heads_of, columns, strict=True):
             for head in heads:
                 head.raise_()
             if len(heads) > 1:

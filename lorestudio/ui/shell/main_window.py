@@ -7,18 +7,19 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings, QSize, Signal
 from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.ui.features.every_feature import Features
 from lorestudio.ui.shell.actions import Where, pane_action
-from lorestudio.ui.shell.bars import DockTitles, TitleLine
+from lorestudio.ui.shell.bars import DockTitles
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import holding, row, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 
 
@@ -74,13 +75,8 @@ class MainWindow(QMainWindow):
             for where, widgets in feature.places().items():
                 places.setdefault(where, []).extend(widgets)
         context.commands.attach(places)
-        holder = QWidget(self)
-        column = QVBoxLayout(holder)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(TitleLine(self.menuBar(), self.features.window.buttons, self))
-        column.addWidget(context.bars)
-        self.setMenuWidget(holder)
+        title = row(self.menuBar(), 1, *self.features.window.buttons, spacing=4, margins=(0, 3, 8, 3))
+        self.setMenuWidget(holding(tight(title, context.bars), self))
         self.welcome.say(
             tr("See what your lore does"),
             tr(
@@ -97,13 +93,13 @@ class MainWindow(QMainWindow):
     def _follow(self) -> None:
         context, session, changed = self.context, self.session, self.context.actions_changed
         session.project_changed.connect(self._show_project)
-        session.state_changed.connect(changed)
         session.state_changed.connect(self._forget_old_news)
         session.traces_changed.connect(lambda _generations: changed())
         session.notice.connect(context.say)
-        session.choice_changed.connect(changed)
-        session.preview_changed.connect(changed)
-        for signal in (context.selection.generation_changed, context.selection.entry_changed, context.history.changed):
+        for signal in (
+            session.state_changed, session.choice_changed, session.preview_changed, context.history.changed,
+            context.selection.generation_changed, context.selection.entry_changed,
+        ):  # fmt: skip
             signal.connect(changed)
         context.drafts.changed.connect(lambda _path: changed())
 
@@ -137,9 +133,6 @@ class MainWindow(QMainWindow):
         if self.session.runs.replaying:
             self.context.bars.drop("replay")
 
-    def _close_again(self) -> None:
-        self.close()
-
     def _paint(self) -> None:
         self.setWindowIcon(self.context.theme.icon("lorestudio", "accent"))
 
@@ -160,7 +153,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Qt: nothing unsaved is lost without a question."""
-        if any(feature.ask_before_closing(self._close_again) for feature in self.features):
+        if any(feature.ask_before_closing(self.close) for feature in self.features):
             event.ignore()
             return
         if self._arranged:

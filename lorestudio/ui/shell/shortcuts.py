@@ -12,21 +12,13 @@ from typing import Final
 
 from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QKeySequenceEdit,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QKeySequenceEdit, QWidget
 
 from lorestudio.ui.shell.actions import Action, Where, conflicts
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.widgets.cells import FIT, Column
+from lorestudio.ui.widgets.layouts import button, column, label, named, row, search_field
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _GROUP: Final = "shortcuts"
@@ -138,7 +130,6 @@ class ShortcutsDialog(QDialog):
         self.setWindowTitle(tr("Change keyboard shortcuts"))
         self._table = tuple(table)
         self.chosen: dict[str, tuple[str, ...]] = dict(chosen)
-        self.search = QLineEdit(self)
         columns = (
             Column("Action", _title, bold=self._is_changed),
             Column("Menu", _menu, width=FIT, bold=self._is_changed),
@@ -152,70 +143,38 @@ class ShortcutsDialog(QDialog):
             text=lambda one: f"{_title(one)} {_menu(one)} {shown(one.shortcuts)} {' '.join(one.shortcuts)}",
             parent=self,
         )
+        placeholder = tr("Search actions or keys, such as Ctrl+R")
+        self.search = search_field(self, tr("Search actions"), placeholder, self.model.set_filter)
         self.view = RecordView(theme, self.model, tr("Actions"), self)
-        self.field = QKeySequenceEdit(self)
-        self.said = QLabel(self)
-        self.set = QPushButton(tr("Set"), self)
-        self.add = QPushButton(tr("Add"), self)
-        self.take = QPushButton(tr("Take it from the other"), self)
-        self.none = QPushButton(tr("No shortcut"), self)
-        self.reset = QPushButton(tr("Reset"), self)
-        self.reset_all = QPushButton(tr("Reset all"), self)
+        self.field = named(QKeySequenceEdit(self), tr("New shortcut"))
+        self.field.setMaximumSequenceLength(1)
+        self.said = label(self)
+        self.set = button(self, tr("Set"), lambda: self._use((self._typed(),)), kind="primary")
+        self.set.setToolTip(tr("Use the new shortcut in place of the others"))
+        self.add = button(self, tr("Add"), self._add, tip=tr("Use the new shortcut beside the others"))
+        self.take = button(self, tr("Take it from the other"), self._take)
+        self.none = button(self, tr("No shortcut"), lambda: self._use(()))
+        self.reset = button(self, tr("Reset"), self._reset)
+        self.reset_all = button(self, tr("Reset all"), self._reset_all)
         self._build()
+        self.view.chosen.connect(lambda _row: self._settle())
+        self.field.keySequenceChanged.connect(lambda _sequence: self._settle())
         self._fill()
         self.view.selectRow(0)
 
     def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setSpacing(8)
-        self.search.setPlaceholderText(tr("Search actions or keys, such as Ctrl+R"))
-        self.search.setAccessibleName(tr("Search actions"))
-        self.search.setClearButtonEnabled(True)
-        column.addWidget(self.search)
-        column.addWidget(self.view, 1)
-        self._build_field(column)
-        self._connect()
+        name = label(self, tr("New shortcut"), wrap=False)
+        name.setBuddy(self.field)
+        column(
+            self.search,
+            (self.view, 1),
+            row(name, (self.field, 1), self.set, self.add, self.none, self.reset),
+            row((self.said, 1), self.take),
+            row(self.reset_all, 1, button(self, tr("Close"), self.reject)),
+            of=self,
+            spacing=8,
+        )
         self.resize(780, 560)
-
-    def _build_field(self, column: QVBoxLayout) -> None:
-        line = QHBoxLayout()
-        label = QLabel(tr("New shortcut"), self)
-        label.setBuddy(self.field)
-        self.field.setAccessibleName(tr("New shortcut"))
-        self.field.setMaximumSequenceLength(1)
-        line.addWidget(label)
-        line.addWidget(self.field, 1)
-        for button in (self.set, self.add, self.none, self.reset):
-            line.addWidget(button)
-        column.addLayout(line)
-        self.said.setWordWrap(True)
-        second = QHBoxLayout()
-        second.addWidget(self.said, 1)
-        second.addWidget(self.take)
-        column.addLayout(second)
-        end = QHBoxLayout()
-        close = QPushButton(tr("Close"), self)
-        end.addWidget(self.reset_all)
-        end.addStretch(1)
-        end.addWidget(close)
-        column.addLayout(end)
-        self.set.setProperty("kind", "primary")
-        self.set.setToolTip(tr("Use the new shortcut in place of the others"))
-        self.add.setToolTip(tr("Use the new shortcut beside the others"))
-        for button in (self.set, self.add, self.take, self.none, self.reset, self.reset_all, close):
-            button.setAutoDefault(False)
-        close.clicked.connect(self.reject)
-
-    def _connect(self) -> None:
-        self.search.textChanged.connect(self.model.set_filter)
-        self.view.chosen.connect(lambda _row: self._settle())
-        self.field.keySequenceChanged.connect(lambda _sequence: self._settle())
-        self.set.clicked.connect(lambda: self._use((self._typed(),)))
-        self.add.clicked.connect(self._add)
-        self.take.clicked.connect(self._take)
-        self.none.clicked.connect(lambda: self._use(()))
-        self.reset.clicked.connect(self._reset)
-        self.reset_all.clicked.connect(self._reset_all)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -240,7 +199,7 @@ class ShortcutsDialog(QDialog):
         self.field.setKeySequence(QKeySequence(shortcut))
 
     def _typed(self) -> str:
-        return normal(self.field.keySequence().toString(QKeySequence.SequenceFormat.PortableText))
+        return normal(self.field.keySequence().toString(_PORTABLE))
 
     def _use(self, shortcuts: tuple[str, ...]) -> None:
         action = self.action
@@ -250,9 +209,11 @@ class ShortcutsDialog(QDialog):
         self.field.clear()
         self._changed()
 
+    def _original(self, name: str) -> Action:
+        return next(one for one in self._table if one.id == name)
+
     def _put(self, name: str, shortcuts: tuple[str, ...]) -> None:
-        original = next(one for one in self._table if one.id == name)
-        if tuple(map(normal, original.shortcuts)) == shortcuts:
+        if tuple(map(normal, self._original(name).shortcuts)) == shortcuts:
             self.chosen.pop(name, None)
         else:
             self.chosen[name] = shortcuts
@@ -276,8 +237,7 @@ class ShortcutsDialog(QDialog):
         action = self.action
         if action is None:
             return
-        original = next(one for one in self._table if one.id == action.id)
-        said = taken(self.now, action, original.shortcuts)
+        said = taken(self.now, action, self._original(action.id).shortcuts)
         if said:
             self.said.setText(" ".join(said))
             return
@@ -314,14 +274,12 @@ class ShortcutsDialog(QDialog):
         elif action is not None and typed:
             self.said.setText(tr("{shortcut} is free for “{title}”.", shortcut=typed, title=tr(action.title)))
         elif action is not None:
-            keys = shown(action.shortcuts) or tr("no shortcut")
-            self.said.setText(
-                tr("“{title}” has {keys}. Press new keys in the field.", title=tr(action.title), keys=keys)
-            )
+            title, keys = tr(action.title), shown(action.shortcuts) or tr("no shortcut")
+            self.said.setText(tr("“{title}” has {keys}. Press new keys in the field.", title=title, keys=keys))
         else:
             self.said.setText(tr("Choose an action."))
-        for button in (self.set, self.add):
-            button.setEnabled(action is not None and bool(typed) and not said)
+        for each in (self.set, self.add):
+            each.setEnabled(action is not None and bool(typed) and not said)
         self.take.setVisible(others and len(said) == 1)
         self.none.setEnabled(action is not None and bool(action.shortcuts))
         self.reset.setEnabled(action is not None and action.id in self.chosen)

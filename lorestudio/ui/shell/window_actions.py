@@ -14,6 +14,7 @@ from lorestudio.ui.shell.layout import WORKSPACES, Workspace
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, with_shortcuts
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import named
 from lorestudio.ui.widgets.picker import Choice, Picker
 
 _THEMES = {"system": "Like the system", "light": "Light", "dark": "Dark"}
@@ -27,9 +28,8 @@ class WindowFeature(Feature):
         self._workspace, self._palette, self._switch = (QToolButton(context.window) for _ in range(3))
         self.buttons = (self._workspace, self._palette, self._switch)
         for button, name in ((self._workspace, tr("Workspace")), (self._palette, tr("Command palette"))):
-            button.setProperty("kind", "text")  # before it is shown, because the style asks for it once
+            named(button, name, kind="text")  # before it is shown, because the style asks for it once
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            button.setAccessibleName(name)
         self._shortcuts = ShortcutStore(context.settings)
         self._table: tuple[Action, ...] = ()
         self.dialog: ShortcutsDialog | None = None
@@ -92,14 +92,13 @@ class WindowFeature(Feature):
         """The actions are there: give the buttons theirs, and the actions the person's own shortcuts."""
         context = self.context
         self._workspace.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self._workspace)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self._workspace, toolTipsVisible=True)
         context.commands.fill(menu, [f"workspace.{workspace.name}" for workspace in WORKSPACES])
         self._workspace.setMenu(menu)
         self._palette.setText(tr("Go to entry or command   Ctrl+P"))
         self._palette.clicked.connect(partial(context.run, "go.command"))
-        self._switch.setAccessibleName(tr("Switch between light and dark"))
-        self._switch.setToolTip(tr("Switch between light and dark"))
+        flip = tr("Switch between light and dark")
+        named(self._switch, flip, flip)
         self._switch.clicked.connect(self._flip_theme)
         context.theme.changed.connect(self._paint)
         self._paint()
@@ -128,9 +127,8 @@ class WindowFeature(Feature):
             for action in context.commands.table.values()
             if action.id != "go.command"
         ]
-        picker = Picker(
-            context.theme, tr("Command palette"), tr("Type a few letters of a command"), items, context.window
-        )
+        title, placeholder = tr("Command palette"), tr("Type a few letters of a command")
+        picker = Picker(context.theme, title, placeholder, items, context.window)
         picker.picked.connect(lambda key: context.run(str(key)))
         picker.open_over(context.window)
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QBoxLayout,
     QButtonGroup,
     QComboBox,
@@ -27,6 +28,9 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
+
+from lorestudio.ui.shell.theme import Theme
 
 Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | int
 """What stands in a row or a column: a widget or a layout, also with its stretch; a number is a stretch alone."""
@@ -38,6 +42,7 @@ Slot: TypeAlias = Callable[..., object] | SignalInstance
 
 _Layout = TypeVar("_Layout", bound=QBoxLayout)
 _Widget = TypeVar("_Widget", bound=QWidget)
+_Button = TypeVar("_Button", bound=QAbstractButton)
 
 
 def row(*items: Item, spacing: int | None = None, margins: Margins | None = None) -> QHBoxLayout:
@@ -161,6 +166,18 @@ def tool(
     made.setCheckable(checkable)
     if clicked is not None:
         made.clicked.connect(clicked)
+    return made
+
+
+def iconed(theme: Theme, made: _Button, icon: str) -> _Button:
+    """A button with an icon in the theme's colours, whichever they are."""
+
+    def paint() -> None:
+        if isValid(made):
+            made.setIcon(theme.icon(icon))
+
+    theme.changed.connect(paint)
+    paint()
     return made
 
 

@@ -173,6 +173,26 @@ def shows_tip(widget: QWidget, event: QEvent, words: Callable[[QPoint], str]) ->
     return True
 
 
+class Picture(QWidget):
+    """A painted widget that takes the keyboard, and says in words what is under the pointer."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setAccessibleName(name)
+        theme.changed.connect(self.update)
+
+    def words_at(self, point: QPoint) -> str:
+        """What is said about a place, "" for nothing."""
+        raise NotImplementedError
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: what is under the pointer."""
+        return shows_tip(self, event, self.words_at) or super().event(event)
+
+
 def png_bytes(image: QImage) -> bytes:
     """A picture as a PNG file."""
     buffer = QBuffer()

@@ -72,20 +72,20 @@ def test_a_message_that_is_no_reply_shows_the_reply_after_it(window) -> None:
 
 
 def test_choosing_an_entry_shows_it_in_every_pane(window) -> None:
-    window.vault.tree.setCurrentIndex(window.vault.model.index_of_entry(CROWN))
+    window.vault.tree.setCurrentIndex(window.vault.model.index_of_note(ENTRIES[CROWN]))
     assert window.selection.entry == CROWN
     assert window.entry.heading.text() == "Crown"
     assert window.trace.journey.currentIndex().row() == window.trace.model.row_of(CROWN)
     assert "needs 158 tokens" in window.why.text
     assert window.budget.bar.current.title == "Crown"
-    assert window.chat.model.row(4).spans == ((19, 24),)
+    assert [(mark.start, mark.end) for mark in window.chat.model.row(4).marks] == [(19, 24)]
 
 
 def test_a_cell_of_the_journey_chooses_entry_and_stage(window) -> None:
     model = window.trace.model
     window.trace.journey.setCurrentIndex(model.index(model.row_of(BELL), model.column_of("keywords")))
     assert (window.selection.entry, window.selection.stage) == (BELL, "keywords")
-    assert window.vault.tree.currentIndex() == window.vault.model.index_of_entry(BELL)
+    assert window.vault.tree.currentIndex() == window.vault.model.index_of_note(ENTRIES[BELL])
     assert "the warmup asks for 3" in window.why.text
     assert window.entry.heading.text() == "Bell"
 
@@ -301,12 +301,14 @@ def type_at_end(pane, text: str) -> None:
     pane.source.insertPlainText(text)
 
 
+@pytest.mark.own_window
 def test_a_save_writes_and_says_that_the_traces_are_older(window) -> None:
     pane = open_source(window, SKARN)
     assert not window.commands.actions["entry.save"].isEnabled()
     type_at_end(pane, "New line.\n")
     assert pane.dirty.isVisible()
-    assert "unsaved changes" in window.vault.model.index_of_entry(SKARN).data(Qt.ItemDataRole.AccessibleTextRole)
+    shown = window.vault.model.index_of_note(ENTRIES[SKARN])
+    assert "unsaved changes" in shown.data(Qt.ItemDataRole.AccessibleTextRole)
     window.run("entry.save")
     settle(window)
     assert pane.path.read_text(encoding="utf-8").endswith("A dragon.\nNew line.\n")
@@ -316,6 +318,7 @@ def test_a_save_writes_and_says_that_the_traces_are_older(window) -> None:
     assert window.trace.model.trace is not None  # the old trace stays
 
 
+@pytest.mark.own_window
 def test_line_ends_and_odd_spaces_survive_a_save(window) -> None:
     path = window.session.note_path(window.session.entry(SKARN))
     path.write_bytes("---\r\ntags: [lorebook]\r\n---\r\nA\u00a0dragon,\u2028big.\r\n".encode())
@@ -334,6 +337,7 @@ def test_undoing_every_change_is_no_change(window) -> None:
     assert not window.drafts.all
 
 
+@pytest.mark.own_window
 def test_looking_elsewhere_keeps_unsaved_text(window) -> None:
     pane = open_source(window, SKARN)
     type_at_end(pane, "kept")
@@ -346,6 +350,7 @@ def test_looking_elsewhere_keeps_unsaved_text(window) -> None:
     assert pane.dirty.isVisible()
 
 
+@pytest.mark.own_window
 @pytest.mark.parametrize("answer", ["mine", "theirs"])
 def test_a_file_that_changed_on_disk_is_not_overwritten_unasked(window, answer: str) -> None:
     pane = open_source(window, SKARN)
@@ -365,6 +370,7 @@ def test_a_file_that_changed_on_disk_is_not_overwritten_unasked(window, answer: 
     assert not window.drafts.all
 
 
+@pytest.mark.own_window
 def test_a_save_that_fails_keeps_the_text_and_can_be_tried_again(window, monkeypatch) -> None:
     from lorestudio.vault.files import SaveError  # noqa: PLC0415 - raised here only
 
@@ -388,6 +394,7 @@ def test_a_save_that_fails_keeps_the_text_and_can_be_tried_again(window, monkeyp
     assert not pane.bar.isVisible()
 
 
+@pytest.mark.own_window
 def test_closing_with_unsaved_text_asks(window, qtbot) -> None:
     pane = open_source(window, SKARN)
     type_at_end(pane, "later")
@@ -406,6 +413,7 @@ def test_closing_with_unsaved_text_asks(window, qtbot) -> None:
     drain()
 
 
+@pytest.mark.own_window
 def test_a_file_that_is_gone_is_reported(window) -> None:
     window.selection.choose_entry(SKARN)
     settle(window)
@@ -420,6 +428,7 @@ def test_a_file_that_is_gone_is_reported(window) -> None:
 # ---- panes, keyboard, accessibility ---------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 def test_f6_goes_round_all_panes(window) -> None:
     window.activateWindow()
     window.show_pane("vault")
@@ -472,6 +481,7 @@ def test_the_budget_bar_is_worked_by_keys(window) -> None:
     assert window.selection.entry == CROWN
 
 
+@pytest.mark.own_window
 def test_everything_that_takes_the_keyboard_has_a_name(window) -> None:
     kinds = (QAbstractButton, QAbstractItemView, QLineEdit, QTextEdit, BudgetBar)
     for widget in window.findChildren(QWidget):
@@ -764,6 +774,7 @@ def test_the_index_may_be_empty(make_window) -> None:
     assert window.selection.entry is None
 
 
+@pytest.mark.own_window
 def test_news_in_the_status_line_never_stand_over_the_counts(window) -> None:
     status = window.status
     window.hide()  # as at the start, when a run ends before the window is shown

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QFontMetricsF,
@@ -22,7 +22,7 @@ from lorestudio.trace.budget import ORIGINS, BudgetOrigin, BudgetView, Segment
 from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.paint import draw_focus, draw_words, hairline, hatch, shows_tip, tell
+from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
 
 CUT_SHARE: Final = 0.34
 """The part of the bar that everything cut may take at most; beyond it the cut part is not to scale."""
@@ -46,22 +46,17 @@ def _in_line(bar: QRectF, segments: Iterable[Segment], left: float, scale: float
         left += wide
 
 
-class BudgetBar(QWidget):
+class BudgetBar(Picture):
     """Arrow keys go from segment to segment, Enter chooses its entry; `entry_chosen` carries the id."""
 
     entry_chosen = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, tr("Token budget"), parent)
         self._view = _EMPTY
         self._current = -1
         self._chosen: int | None = None
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Token budget"))
-        theme.changed.connect(self.update)
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -283,10 +278,7 @@ class BudgetBar(QWidget):
             self.update()
         super().mousePressEvent(event)
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: what is under the pointer, in words."""
-        return shows_tip(self, event, self._words_at) or super().event(event)
-
-    def _words_at(self, point: QPoint) -> str:
+    def words_at(self, point: QPoint) -> str:
+        """The segment at a place, in words."""
         place = self._segment_at(QPointF(point))
         return self._shown()[place].describe(self._view.maximum) if place >= 0 else ""

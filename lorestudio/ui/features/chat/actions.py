@@ -25,6 +25,7 @@ from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import iconed
 
 MESSAGE_MENU: Final = (
     "message.edit", "message.insert", "message.hide", "message.delete", "message.branch", "", "swipe.choose",
@@ -168,8 +169,7 @@ class ChatFeature(Feature):
         session.state_changed.connect(self._show_state)
         session.profiles_changed.connect(self._show_writers)
         session.setup_changed.connect(self._show_setup)
-        context.theme.changed.connect(self._paint)
-        self._paint()
+        iconed(context.theme, self.composer.reply_button, "play")
         self._show_writers()
         self._show_project()
 
@@ -407,9 +407,7 @@ class ChatFeature(Feature):
         text = tr("There is no reply. {sentence}", sentence=sentence)
         self.context.say(Notice(text, "error", actions=("reply.get", "profiles.edit"), key="reply"))
 
-    def _ask_cost(self, cost: object) -> None:
-        if not isinstance(cost, ReplyCost):
-            return
+    def _ask_cost(self, cost: ReplyCost) -> None:
         more = tr("The request holds card, persona, lore and chat. You are not asked again until the window is closed.")
         dialogs.ask_model(
             self.context.window, cost.profile, cost.sentence, more, lambda yes: self.replies.agree(cost.profile, yes)
@@ -446,9 +444,6 @@ class ChatFeature(Feature):
             replies = [item for item in self._session.generations if item.message < len(project.chat.messages)]
             self.pane.choose(replies[-1].message if replies else len(project.chat.messages))
         self.pane.view.setFocus()
-
-    def _paint(self) -> None:
-        self.composer.reply_button.setIcon(self.context.theme.icon("play"))
 
     def _show_menu(self, place: QPoint) -> None:
         view = self.pane.view

@@ -35,7 +35,7 @@ class ChatFiles(QObject):
             return False
         return project.chat != disk.chat or project.controls != disk.controls
 
-    def save(self, then: Callable[[], None] | None = None) -> None:
+    def save(self, then: Callable[[], object] | None = None) -> None:
         """Write the chat into its file; ask for one where it has none, and for a demo."""
         project = self._session.project
         if project is None or project.chat is None:
@@ -46,7 +46,7 @@ class ChatFiles(QObject):
         else:
             self._write(path, then)
 
-    def save_as(self, then: Callable[[], None] | None = None) -> None:
+    def save_as(self, then: Callable[[], object] | None = None) -> None:
         """Ask for a file, and write the chat into it."""
         project = self._session.project
         if project is None or project.chat is None:
@@ -60,7 +60,7 @@ class ChatFiles(QObject):
 
         dialogs.choose_new_file(self._window, tr("Save the chat as"), str(start), filters, "jsonl", chosen)
 
-    def ask_before_leaving(self, go: Callable[[], None]) -> bool:
+    def ask_before_leaving(self, go: Callable[[], object]) -> bool:
         """Ask what becomes of an unsaved chat before `go`; False where there is nothing to ask."""
         if self.unsaved:
             dialogs.ask_either(
@@ -81,7 +81,7 @@ class ChatFiles(QObject):
     def _write(
         self,
         path: Path,
-        then: Callable[[], None] | None,
+        then: Callable[[], object] | None,
         *,
         elsewhere: bool = False,
         overwrite: bool = False,

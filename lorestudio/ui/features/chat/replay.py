@@ -189,33 +189,23 @@ class ReplayFeature(Feature):
         self._chat.strip.stopping()
         self.context.session.replays.cancel()
 
-    def _ask_cost(self, finished: object) -> None:
-        if isinstance(finished, Finished):
-            name = finished.wanted.choice.source.profile
-            more = tr("Answers are recorded beside the chat; what is recorded is not asked for again.")
-            dialogs.confirm(
-                self.context.window,
-                tr("Ask {name}?", name=name),
-                finished.cost,
-                tr("Ask {name}", name=name),
-                partial(self.context.session.replays.begin, finished),
-                more,
-            )
+    def _ask_cost(self, finished: Finished) -> None:
+        name = finished.wanted.choice.source.profile
+        more = tr("Answers are recorded beside the chat; what is recorded is not asked for again.")
+        begin = partial(self.context.session.replays.begin, finished)
+        title, yes = tr("Ask {name}?", name=name), tr("Ask {name}", name=name)
+        dialogs.confirm(self.context.window, title, finished.cost, yes, begin, more)
 
-    def _replay(self, messages: object) -> None:
-        if isinstance(messages, MessageRange):
-            try:
-                self.context.session.replays.run_range(messages)
-            except ValueError as error:
-                self.context.say(Notice(str(error), "warning"))
+    def _replay(self, messages: MessageRange) -> None:
+        try:
+            self.context.session.replays.run_range(messages)
+        except ValueError as error:
+            self.context.say(Notice(str(error), "warning"))
 
-    def _show_news(self, news: object) -> None:
-        if isinstance(news, ReplayNews):
-            self._chat.strip.set_outlook(tr(time_left_words(news.left)), news.before)
+    def _show_news(self, news: ReplayNews) -> None:
+        self._chat.strip.set_outlook(tr(time_left_words(news.left)), news.before)
 
-    def _say_outcome(self, tally: object) -> None:
-        if not isinstance(tally, Tallied):
-            return
+    def _say_outcome(self, tally: Tallied) -> None:
         if not tally.begun:
             self.context.flash(tr("Everything is up to date: there was nothing to run."))
         elif tally.before:

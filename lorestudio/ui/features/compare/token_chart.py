@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
-    QHelpEvent,
     QIcon,
     QImage,
     QKeyEvent,
@@ -20,14 +19,14 @@ from PySide6.QtGui import (
     QPixmap,
     QPolygonF,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lorestudio.studio.compare.comparison import Comparison
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.paint import draw_focus, hairline, png_bytes
+from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline, png_bytes
 
 FILLS: Final = ("blue", "vermilion", "green", "purple", "orange", "sky", "yellow", "grey")
 """Fills of the lines in order; each line has its own shape of points besides."""
@@ -47,21 +46,17 @@ _POINTS_FROM: Final = 9.0
 _CENTRE: Final = int(Qt.AlignmentFlag.AlignCenter)
 
 
-class TokenChart(QWidget):
+class TokenChart(Picture):
     """`moved` carries the row of the turn that somebody goes to, by a click or the arrow keys."""
 
     moved = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, tr("Tokens of every turn, a line for each run"), parent)
         self._found: Comparison | None = None
         self.row = -1
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumHeight(96)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setAccessibleName(tr("Tokens of every turn, a line for each run"))
-        theme.changed.connect(self.update)
 
     def set_comparison(self, found: Comparison | None) -> None:
         """Show another comparison."""
@@ -209,13 +204,9 @@ class TokenChart(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: what the turn under the pointer has."""
-        if isinstance(event, QHelpEvent):
-            row = self._row_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), self.describe(row), self)
-            return True
-        return super().event(event)
+    def words_at(self, point: QPoint) -> str:
+        """What the turn at a place has."""
+        return self.describe(self._row_at(point.x()))
 
     def _row_at(self, x: float) -> int:
         turns = self._found.turns if self._found is not None else ()

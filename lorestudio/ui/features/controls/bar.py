@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 
 from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.chips import GAP, HEIGHT, Wrapping, draw_ground, in_lines
 from lorestudio.ui.widgets.layouts import label, named, tool
-from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline
+from lorestudio.ui.widgets.paint import draw_glyph
 
-HEIGHT: Final = 24
 _CROSS: Final = 16
 _WIDEST: Final = 300
 
@@ -57,12 +57,7 @@ class ChipButton(QAbstractButton):
         theme, chip = self._theme, self.chip
         warning = chip.tone == "warning"
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(hairline(theme.color("warning" if warning else "border")))
-        ground = "warning_soft" if warning else "hover" if self.underMouse() else "raised"
-        painter.setBrush(theme.color("accent_soft" if self.hasFocus() else ground))
-        painter.drawRoundedRect(box, 6, 6)
+        box = draw_ground(painter, self, theme, warning=warning)
         ink = theme.palette.warning if warning else theme.palette.text_muted
         draw_glyph(painter, QRectF(box.left() + 6, box.top(), 14, box.height()), chip.icon, ink, 13)
         left = box.left() + 24
@@ -83,8 +78,6 @@ class ChipButton(QAbstractButton):
             shown = self._on_cross or self.hasFocus()
             cross = theme.palette.text if shown else theme.palette.text_faint
             draw_glyph(painter, QRectF(right, box.top(), _CROSS - 2, box.height()), "close", cross, 10)
-        if self.hasFocus():
-            draw_focus(painter, self.rect(), theme)
 
     def _words(self) -> str:
         return self.chip.short if self.chip.short and self._bar.narrow else self.chip.text
@@ -130,7 +123,6 @@ class ChipButton(QAbstractButton):
         self.update()
 
 
-GAP: Final = 4
 FEWEST: Final = 1
 """A wide bar shows at least so many lines before it folds."""
 SHARE: Final = 300
@@ -138,7 +130,7 @@ SHARE: Final = 300
 _SIDE: Final = 8
 
 
-class ControlBar(QWidget):
+class ControlBar(Wrapping):
     """`removed` and `opened` carry the key of a chip. The menus of `add` and `presets` belong to whoever fills them.
 
     `narrow` keeps the bar to one line; what does not fit is behind a button that says how many there are.
@@ -161,13 +153,10 @@ class ControlBar(QWidget):
         self.presets.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.more = tool(self, "", self._unfold, kind="text", checkable=True)
         self.nothing = label(self, tr("Nothing pinned, blocked or filtered"), "small", wrap=False)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
         theme.changed.connect(self._paint)
         self._paint()
         self._name_more(0)
-        self._settle()
+        self.settle()
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -191,7 +180,7 @@ class ControlBar(QWidget):
             self.focus_chip(min(same, len(self.chips) - 1))
         elif self.chips and all(chip.focusPolicy() is not Qt.FocusPolicy.StrongFocus for chip in self.chips):
             self.chips[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._settle()
+        self.settle()
 
     def set_narrow(self, narrow: bool) -> None:
         """Keep to one line, or wrap."""
@@ -201,21 +190,21 @@ class ControlBar(QWidget):
             self.presets.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
             for chip in self.chips:
                 chip.update()
-            self._settle()
+            self.settle()
 
     def set_room(self, height: int) -> None:
         """A wide bar shows more lines in a pane that is so high."""
         lines = max(FEWEST, height // SHARE)
         if lines != self._lines:
             self._lines = lines
-            self._settle()
+            self.settle()
 
     def focus_chip(self, place: int = 0) -> None:
         """Give the keyboard to a chip, or to the button that adds one where there is none."""
         if 0 <= place < len(self.chips):
             if self.chips[place].isHidden():
                 self._unfolded = True
-                self._settle()
+                self.settle()
             self.chips[place].setFocus(Qt.FocusReason.TabFocusReason)
         else:
             self.add.setFocus(Qt.FocusReason.TabFocusReason)
@@ -251,21 +240,6 @@ class ControlBar(QWidget):
             return False
         return True
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def sizeHint(self) -> QSize:
-        """Qt: one line at least."""
-        return QSize(200, self.heightForWidth(max(self.width(), 200)))
-
-    def heightForWidth(self, width: int) -> int:
-        """Qt: as many lines as are shown."""
-        return self._arrange(width, move=False)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: a narrower bar needs more lines, or hides more."""
-        super().resizeEvent(event)
-        self._settle()
-
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _button(self, name: str) -> QToolButton:
@@ -281,15 +255,9 @@ class ControlBar(QWidget):
 
     def _unfold(self) -> None:
         self._unfolded = not self._unfolded
-        self._settle()
+        self.settle()
 
-    def _settle(self) -> None:
-        height = self._arrange(max(self.width(), 120), move=True)
-        if height != self.minimumHeight():
-            self.setFixedHeight(height)
-            self.updateGeometry()
-
-    def _arrange(self, width: int, *, move: bool) -> int:
+    def arrange(self, width: int, *, move: bool) -> int:
         """Put everything in its place, or say how high that would be."""
         corner = QPoint(_SIDE, 0)
         for button in (self.add, self.presets):
@@ -326,14 +294,8 @@ class ControlBar(QWidget):
         return bottom + HEIGHT + GAP
 
     def _boxes(self, corner: QPoint, right: int) -> list[QRect]:
-        boxes, at = [], QPoint(corner)
-        for chip in self.chips:
-            wide = min(chip.sizeHint().width(), right - _SIDE)
-            if at.x() > _SIDE and at.x() + wide > right:
-                at = QPoint(_SIDE, at.y() + HEIGHT + GAP)
-            boxes.append(QRect(at, QSize(wide, HEIGHT)))
-            at = at + QPoint(wide + GAP, 0)
-        return boxes
+        widths = (min(chip.sizeHint().width(), right - _SIDE) for chip in self.chips)
+        return in_lines(widths, right, corner, _SIDE)
 
     @staticmethod
     def _beside(box: QRect) -> int:

@@ -37,7 +37,7 @@ from lorestudio.ui.features.graph.looks import (
 from lorestudio.ui.shell.qt import HORIZONTAL
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import Slot, combo, label, named, row, tool
+from lorestudio.ui.widgets.layouts import Slot, combo, iconed, label, named, row, tool
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline
 
 DEEPEST = 3
@@ -73,8 +73,6 @@ class GraphBar(QWidget):
         self.zoom = ZoomBar(theme, self)
         self.zoom.zoomed.connect(self.zoomed)
         self.zoom.fitted.connect(self.fitted)
-        theme.changed.connect(self._paint)
-        self._paint()
 
     def colour_by(self) -> ColourBy:
         """What colours stand for."""
@@ -108,7 +106,7 @@ class GraphBar(QWidget):
         name, words = tr("What colours stand for"), {value.value: tr(COLOUR_WORDS[value]) for value in ColourBy}
         self.colours = named(combo(self, name, words), "", name)
         self.colours.currentIndexChanged.connect(lambda _place: self.coloured.emit(self.colour_by()))
-        self.menu_button = _button(tr("More about the graph"), self)
+        self.menu_button = _button(self._theme, "switches", tr("More about the graph"), self)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu_button.setMenu(self._make_menu())
         parts = ((self.search, 1), self.hits, self.colours, self.menu_button)
@@ -135,9 +133,6 @@ class GraphBar(QWidget):
             for name, text in commands:
                 menu.addAction(tr(text), partial(self.command.emit, name))
         return menu
-
-    def _paint(self) -> None:
-        self.menu_button.setIcon(self._theme.icon("switches"))
 
 
 class ScopeBar(QWidget):
@@ -183,22 +178,15 @@ class ZoomBar(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.setObjectName("Card")
-        self.farther = _button(tr("Farther (-)"), self, lambda: self.zoomed.emit(-1))
-        self.nearer = _button(tr("Nearer (+)"), self, lambda: self.zoomed.emit(1))
-        self.fit = _button(tr("Show all of it (0)"), self, self.fitted)
+        self.farther = _button(theme, "minus", tr("Farther (-)"), self, lambda: self.zoomed.emit(-1))
+        self.nearer = _button(theme, "plus", tr("Nearer (+)"), self, lambda: self.zoomed.emit(1))
+        self.fit = _button(theme, "fit", tr("Show all of it (0)"), self, self.fitted)
         self.setLayout(row(self.farther, self.nearer, self.fit, spacing=0, margins=2))
-        theme.changed.connect(self._paint)
-        self._paint()
-
-    def _paint(self) -> None:
-        for button, icon in ((self.farther, "minus"), (self.nearer, "plus"), (self.fit, "fit")):
-            button.setIcon(self._theme.icon(icon))
 
 
-def _button(name: str, parent: QWidget, clicked: Slot | None = None) -> QToolButton:
-    button = tool(parent, name, clicked)
+def _button(theme: Theme, icon: str, name: str, parent: QWidget, clicked: Slot | None = None) -> QToolButton:
+    button = iconed(theme, tool(parent, name, clicked), icon)
     button.setIconSize(QSize(15, 15))
     return button
 

@@ -118,7 +118,7 @@ class GraphPane(Pane):
         bar.command.connect(self._do)
         self.edges.changed.connect(self._show_edges)
         for emitter in (view, self.lists):
-            emitter.chosen.connect(self._choose)
+            emitter.chosen.connect(self._selection.choose_entry)
             emitter.opened.connect(self._open)
         self.gaps.chosen.connect(self._show_gap)
         view.moved.connect(self._moved)
@@ -432,12 +432,9 @@ class GraphPane(Pane):
         if self._hits:
             chosen = self._selection.entry
             place = self._hits.index(chosen) + 1 if chosen in self._hits else 0
-            self._choose(self._hits[place % len(self._hits)])
+            self._selection.choose_entry(self._hits[place % len(self._hits)])
 
     # ---- following the person ---------------------------------------------------------------------------------------
-
-    def _choose(self, entry: int) -> None:
-        self._selection.choose_entry(entry)
 
     def _open(self, entry: int) -> None:
         self._selection.choose_entry(entry)
@@ -445,7 +442,7 @@ class GraphPane(Pane):
 
     def _show_gap(self, entries: object) -> None:
         if isinstance(entries, tuple) and entries:
-            self._choose(entries[0])
+            self._selection.choose_entry(entries[0])
             self.view.show_path(tuple(entry for entry in entries if entry in self.view.drawing.rows))
 
     def _moved(self, entry: int) -> None:
@@ -505,7 +502,7 @@ class GraphPane(Pane):
         self.view.show_path(path if all(entry in self.view.drawing.rows for entry in path) else ())
 
     def _go_local(self, entry: int) -> None:
-        self._choose(entry)
+        self._selection.choose_entry(entry)
         self.bar.choose_local(True)
 
     def _option_changed(self, name: str) -> None:

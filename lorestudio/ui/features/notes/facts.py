@@ -8,15 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, QRect, QRectF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.tryout.preview import EntryOutcome
 from lorestudio.trace.found_keys import WouldMatch
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.paint import draw_glyph, hairline
+from lorestudio.ui.widgets.chips import Wrapping, in_lines
+from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline
 
 _UNUSED: Final = {
     "constant": "The entry is constant, so its keys decide nothing.",
@@ -61,18 +62,13 @@ class Chip:
     icon: str = ""
 
 
-class ChipRow(QWidget):
+class ChipRow(Wrapping):
     """Chips in lines as wide as the widget; its accessible name lists them."""
-
-    GAP, HEIGHT = 5, 20
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._chips: tuple[Chip, ...] = ()
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
         theme.changed.connect(self.update)
 
     def set_chips(self, chips: tuple[Chip, ...]) -> None:
@@ -80,22 +76,13 @@ class ChipRow(QWidget):
         self._chips = chips
         self.setAccessibleName(", ".join(chip.text for chip in chips))
         self.setVisible(bool(chips))
-        self._settle()
+        self.settle()
         self.update()
 
-    def sizeHint(self) -> QSize:
-        """Qt: one line at least."""
-        return QSize(120, self.heightForWidth(max(self.width(), 120)))
-
-    def heightForWidth(self, width: int) -> int:
-        """Qt: as many lines as the chips need."""
+    def arrange(self, width: int, *, move: bool) -> int:
+        """See `Wrapping`; the chips are drawn where they belong."""
         boxes = self._boxes(width)
         return boxes[-1].bottom() + 1 if boxes else 0
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: a narrower row needs more lines."""
-        super().resizeEvent(event)
-        self._settle()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw the chips."""
@@ -113,27 +100,9 @@ class ChipRow(QWidget):
                 draw_glyph(painter, QRectF(left, frame.top(), 13, frame.height()), chip.icon, ink, 13)
                 left += 17
             painter.setPen(self._theme.color("text"))
-            where = QRectF(left, frame.top(), frame.right() - left - 4, frame.height())
-            metrics = QFontMetricsF(painter.font())
-            painter.drawText(
-                where,
-                int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft),
-                metrics.elidedText(chip.text, Qt.TextElideMode.ElideRight, where.width() + 2),
-            )
-
-    def _settle(self) -> None:
-        height = self.heightForWidth(self.width())
-        if height != self.minimumHeight():
-            self.setFixedHeight(max(height, 0))
+            draw_words(painter, QRectF(left, frame.top(), frame.right() - left - 2, frame.height()), chip.text)
 
     def _boxes(self, width: int) -> list[QRect]:
-        metrics = QFontMetricsF(scaled(self.font(), 0.9))
-        corner, boxes = QPoint(0, 0), []
-        for chip in self._chips:
-            wide = round(metrics.horizontalAdvance(chip.text) + 16 + (17 if chip.icon else 0))
-            wide = min(wide, max(width, 40))
-            if corner.x() and corner.x() + wide > width:
-                corner = QPoint(0, corner.y() + self.HEIGHT + self.GAP)
-            boxes.append(QRect(corner, QSize(wide, self.HEIGHT)))
-            corner += QPoint(wide + self.GAP, 0)
-        return boxes
+        metrics, most = QFontMetricsF(scaled(self.font(), 0.9)), max(width, 40)
+        wanted = (round(metrics.horizontalAdvance(chip.text) + 16 + (17 if chip.icon else 0)) for chip in self._chips)
+        return in_lines((min(wide, most) for wide in wanted), width, QPoint(), height=20, gap=5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -115,11 +116,11 @@ class NoteStore(QObject):
             if found.digest != digest and buffer.dirty:
                 self.clashed.emit(buffer, found)
 
+        self._look(path, done, lambda error: self.failed.emit(path, error))
+
+    def _look(self, path: Path, done: Callable[[OnDisk], object], failed: Callable[[Exception], object]) -> None:
         self._jobs.start(
-            tr("Reading {name}", name=path.name),
-            lambda _report: look(path),
-            done=done,
-            failed=lambda error: self.failed.emit(path, error),
+            tr("Looking at {name}", name=path.name), lambda _report: look(path), done=done, failed=failed, owner=self
         )
 
     def _was_read(self, path: Path, read: tuple[str, str]) -> None:
@@ -142,7 +143,7 @@ class NoteStore(QObject):
             self._looking.discard(path)
             logger.warning("looking at %s failed: %s", path.name, error)
 
-        self._jobs.start(tr("Looking at {name}", name=path.name), lambda _report: look(path), done=done, failed=failed)
+        self._look(path, done, failed)
 
     def _follow(self, buffer: NoteBuffer, found: OnDisk) -> None:
         if buffer.dirty or found.text is None:
@@ -187,14 +188,15 @@ class NoteStore(QObject):
 
     def save_all(self, finished: Callable[[list[str]], None]) -> None:
         """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
-        pending = dict(self._fresh_drafts())
-        write = self.write
+        for buffer in self.buffers.all():
+            self.note_typed(buffer)
+        pending, write = dict(self._drafts.all), self.write
 
         def done(result: tuple[dict[Path, str], list[str]]) -> None:
             for path, new in result[0].items():
-                buffer = self.buffers.get(path)
-                if buffer is not None:
-                    self._was_saved(buffer, pending[path].text, new)
+                known = self.buffers.get(path)
+                if known is not None:
+                    self._was_saved(known, pending[path].text, new)
                 else:
                     self._drafts.drop(path)
             finished(result[1])
@@ -205,11 +207,6 @@ class NoteStore(QObject):
             done=done,
             failed=lambda error: finished([str(error)]),
         )
-
-    def _fresh_drafts(self) -> Mapping[Path, Draft]:
-        for buffer in self.buffers.all():
-            self.note_typed(buffer)
-        return dict(self._drafts.all)
 
     def _was_saved(self, buffer: NoteBuffer, text: str, digest: str) -> None:
         self._saving.discard(buffer.path)
@@ -224,12 +221,7 @@ class NoteStore(QObject):
         self._saving.discard(path)
         logger.warning("saving %s failed: %s", path.name, error)
         if isinstance(error, ChangedOnDisk):
-            self._jobs.start(
-                tr("Looking at {name}", name=path.name),
-                lambda _report: look(path),
-                done=lambda found: self.clashed.emit(buffer, found),
-                failed=lambda other: self.save_failed.emit(buffer, other),
-            )
+            self._look(path, partial(self.clashed.emit, buffer), partial(self.save_failed.emit, buffer))
         else:
             self.save_failed.emit(buffer, error)
 

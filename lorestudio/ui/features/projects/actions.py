@@ -1,22 +1,15 @@
-"""Opening vaults, chats and the demo from the window.
-
-What is looked at first, where nobody has chosen anything yet.
-"""
+"""Opening vaults, chats and the demo from the window, and what is looked at first in the demo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QObject
-
 from lorestudio.domain.resources import resource
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Feature
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.state.selection import Selection
-from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 
 
@@ -29,34 +22,13 @@ def stopped_entry(trace: Trace) -> tuple[int, str] | None:
     return None
 
 
-class FirstLook(QObject):
-    """In the demo, chooses an entry that was stopped: every pane then shows what it is for. Once for each opening."""
-
-    def __init__(self, session: Session, selection: Selection, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._session, self._selection = session, selection
-        self._due = False
-        session.project_changed.connect(self._begin)
-        session.traces_changed.connect(lambda _generations: self._look())
-
-    def _begin(self) -> None:
-        project = self._session.project
-        path = project.chat_path if project is not None else None
-        self._due = path is not None and path.is_relative_to(resource("demo")) and not self._session.renewed
-        self._look()
-
-    def _look(self) -> None:
-        trace = self._session.runs.trace(self._selection.generation) if self._due else None
-        if trace is None:
-            return
-        self._due = False
-        stopped = stopped_entry(trace)
-        if stopped is not None and self._selection.entry is None and self._selection.left_out is None:
-            self._selection.choose_entry(*stopped)
-
-
 class ProjectsFeature(Feature):
-    """Asks for the place, remembers the folder, and has it read."""
+    """Asks for the place, remembers the folder, and has it read.
+
+    In the demo it chooses an entry that was stopped, once for each opening: every pane then shows what it is for.
+    """
+
+    _first_look_due = False
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -86,7 +58,23 @@ class ProjectsFeature(Feature):
 
     def begin(self) -> None:
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
-        self._first_look = FirstLook(self.context.session, self.context.selection, self)
+        self.context.session.project_changed.connect(self._begin_look)
+        self.context.session.traces_changed.connect(lambda _generations: self._look())
+
+    def _begin_look(self) -> None:
+        session, project = self.context.session, self.context.session.project
+        path = project.chat_path if project is not None else None
+        self._first_look_due = path is not None and path.is_relative_to(resource("demo")) and not session.renewed
+        self._look()
+
+    def _look(self) -> None:
+        selection = self.context.selection
+        trace = self.context.session.runs.trace(selection.generation) if self._first_look_due else None
+        if trace is not None:
+            self._first_look_due = False
+            stopped = stopped_entry(trace)
+            if stopped is not None and selection.entry is None and selection.left_out is None:
+                selection.choose_entry(*stopped)
 
     def _ask_obsidian(self) -> None:
         dialogs.ask_obsidian(

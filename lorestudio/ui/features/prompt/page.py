@@ -37,7 +37,7 @@ from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, shorten, tr
 from lorestudio.ui.widgets.cells import Body, CellDelegate, Chip, Column, Look, Strip, Words
-from lorestudio.ui.widgets.layouts import holding, named, one_of, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import holding, iconed, named, one_of, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow
 from lorestudio.ui.widgets.record_table import RecordTable
 
@@ -256,8 +256,7 @@ class PromptPage(QWidget):
         self.empty = EmptyState(theme, "entry", self)
         self._pages = stack(self.view, self.empty)
         tight(bar, (self._pages, 1), of=self)
-        theme.changed.connect(self._paint)
-        self._paint()
+        theme.changed.connect(self.view.viewport().update)
 
     def set_trace(
         self, trace: Trace | None, chat: Chat | None, setup: PromptSetup | None = None, counter: TokenCounter = CHARS_4
@@ -312,7 +311,8 @@ class PromptPage(QWidget):
         self._shown = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in _PARTS))
         self._shown.idClicked.connect(lambda _place: self._show())
         self.note = named(ElidedLabel(self), "", kind="small")
-        self.copy_button = tool(self, tr("Copy the prompt"), self.copy_text, tip=tr("Copy the prompt as text"))
+        copy = tool(self, tr("Copy the prompt"), self.copy_text, tip=tr("Copy the prompt as text"))
+        self.copy_button = iconed(self._theme, copy, "copy")
         bar = holding(row(*self._shown.buttons(), 1, self.copy_button, spacing=2, margins=0))
         folding = FoldingRow(bar, self.note, self)
         folding.set_margins(8, 4, 8, 3)
@@ -372,7 +372,3 @@ class PromptPage(QWidget):
     def _toggle(self, place: int) -> None:
         self.model.toggle(place)
         self.view.scheduleDelayedItemsLayout()
-
-    def _paint(self) -> None:
-        self.copy_button.setIcon(self._theme.icon("copy"))
-        self.view.viewport().update()

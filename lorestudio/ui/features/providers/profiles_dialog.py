@@ -10,11 +10,9 @@ from typing import Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QMenu,
@@ -40,11 +38,12 @@ from lorestudio.studio.project.answering import (
 )
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
 from lorestudio.ui.state.ai_calls import duration_words
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
 
 _APIS: Final = {Api.OPENAI: "OpenAI-compatible (most servers)", Api.ANTHROPIC: "Anthropic messages"}
 _KEYS: Final = {
@@ -80,37 +79,26 @@ class ProfilesDialog(QDialog):
         self._base = Profile("new", url=PRESETS[0].url)
         self._test: Job | None = None
         self._busy = False
-        whole = QVBoxLayout(self)
         self.bar = MessageBar(theme, self)
         self.bar.closed.connect(self.bar.hide)
-        whole.addWidget(self.bar)
-        row = QHBoxLayout()
-        row.setSpacing(14)
-        row.addLayout(self._make_list(), 2)
-        row.addWidget(self._make_form(), 3)
-        whole.addLayout(row, 1)
+        both = row((self._make_list(), 2), (self._make_form(), 3), spacing=14)
+        column(self.bar, (both, 1), of=self)
         self._fill_list()
         self._show_first()
         self.resize(760, 470)
 
     def done(self, result: int) -> None:
         """Qt: a test that still runs is stopped."""
-        if self._test is not None:
-            self._test.cancel()
+        self._stop_test()
         super().done(result)
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _make_list(self) -> QVBoxLayout:
-        column = QVBoxLayout()
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(tr("Profiles"))
+        self.list = named(QListWidget(self), tr("Profiles"))
         self.list.setSpacing(2)
         self.list.currentRowChanged.connect(self._chosen)
-        column.addWidget(self.list, 1)
-        row = QHBoxLayout()
-        self.add = QToolButton(self)
-        self.add.setProperty("kind", "text")
+        self.add = named(QToolButton(self), "", kind="text")
         self.add.setText(tr("Add"))
         self.add.setIcon(self._theme.icon("plus"))
         self.add.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -119,38 +107,21 @@ class ProfilesDialog(QDialog):
         for preset in PRESETS:
             menu.addAction(preset.name).triggered.connect(partial(self._add_preset, preset))
         self.add.setMenu(menu)
-        self.delete = QPushButton(tr("Delete…"), self)
-        self.delete.setAutoDefault(False)
-        self.delete.clicked.connect(self._ask_delete)
-        row.addWidget(self.add)
-        row.addWidget(self.delete)
-        row.addStretch(1)
-        column.addLayout(row)
-        return column
+        self.delete = button(self, tr("Delete…"), self._ask_delete)
+        return column((self.list, 1), row(self.add, self.delete, 1))
 
-    def _make_form(self) -> QWidget:
-        box = QWidget(self)
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 0, 0, 0)
-        form = QFormLayout()
+    def _make_form(self) -> QVBoxLayout:
+        form = self._form = QFormLayout(horizontalSpacing=12)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.setHorizontalSpacing(12)
-        self.name, self.url, self.model, self.variable = (QLineEdit(box) for _ in range(4))
-        self.api, self.key_source = QComboBox(box), QComboBox(box)
-        for api, title in _APIS.items():
-            self.api.addItem(tr(title), api.value)
-        for source, title in _KEYS.items():
-            self.key_source.addItem(tr(title), source.value)
+        self.name, self.url, self.model, self.variable = (QLineEdit(self) for _ in range(4))
+        self.api = combo(self, tr("Kind of API"), {api.value: tr(title) for api, title in _APIS.items()})
+        self.key_source = combo(self, tr("Key"), {source.value: tr(title) for source, title in _KEYS.items()})
         self.key_source.currentIndexChanged.connect(self._show_key_fields)
-        self.key = QLineEdit(box)
+        self.key = QLineEdit(self, placeholderText=tr("Enter a new key; a stored one is never shown"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText(tr("Enter a new key; a stored one is never shown"))
-        self.timeout, self.tokens = QLineEdit(box), QLineEdit(box)
+        self.timeout, self.tokens = (QLineEdit(self, placeholderText=tr("as the settings say")) for _ in range(2))
         self.timeout.setValidator(QIntValidator(1, 999, self.timeout))
         self.tokens.setValidator(QIntValidator(1, 10_000_000, self.tokens))
-        self.timeout.setPlaceholderText(tr("as the settings say"))
-        self.tokens.setPlaceholderText(tr("as the settings say"))
-        self._form = form
         for title, field in (
             (tr("Name"), self.name),
             (tr("Kind of API"), self.api),
@@ -162,42 +133,19 @@ class ProfilesDialog(QDialog):
             (tr("Timeout (s)"), self.timeout),
             (tr("Most tokens"), self.tokens),
         ):
-            field.setAccessibleName(title)
-            if isinstance(field, QComboBox):
-                field.view().setAccessibleName(title)
-            form.addRow(title, field)
-        column.addLayout(form)
-        self.state = QLabel(box)
-        self.state.setWordWrap(True)
-        self.state.setProperty("kind", "small")
+            form.addRow(title, named(field, title))
+        self.state = label(self, kind="small", selectable=True)
         self.state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
         self.state.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(self.state, 1)
-        column.addLayout(self._make_buttons())
-        return box
+        return column(form, (self.state, 1), self._make_buttons())
 
     def _make_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self.test = QPushButton(tr("Save and test"), self)
-        self.test.setAutoDefault(False)
-        self.test.clicked.connect(partial(self._save, True))
-        self.stop = QPushButton(tr("Stop the test"), self)
-        self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(self._stop_test)
+        self.test = button(self, tr("Save and test"), partial(self._save, True))
+        self.stop = button(self, tr("Stop the test"), self._stop_test)
         self.stop.hide()
-        self.save = QPushButton(tr("Save"), self)
-        self.save.setProperty("kind", "primary")
+        self.save = named(QPushButton(tr("Save"), self), "", kind="primary")
         self.save.clicked.connect(partial(self._save, False))
-        close = QPushButton(tr("Close"), self)
-        close.setAutoDefault(False)
-        close.clicked.connect(self.reject)
-        row.addWidget(self.test)
-        row.addWidget(self.stop)
-        row.addStretch(1)
-        row.addWidget(self.save)
-        row.addWidget(close)
-        return row
+        return row(self.test, self.stop, 1, self.save, button(self, tr("Close"), self.reject))
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
@@ -260,14 +208,11 @@ class ProfilesDialog(QDialog):
 
     def _update(self) -> None:
         testing = self._test is not None
-        for button in (self.save, self.test, self.add):
-            button.setEnabled(not self._busy)
+        for each in (self.save, self.test, self.add):
+            each.setEnabled(not self._busy)
         self.delete.setEnabled(not self._busy and self._editing is not None)
         self.stop.setVisible(testing)
         self.test.setVisible(not testing)
-
-    def _tell(self, text: str, tone: str = "neutral") -> None:
-        self.bar.say(text, tone)
 
     # ---- doing ------------------------------------------------------------------------------------------------------
 
@@ -289,14 +234,12 @@ class ProfilesDialog(QDialog):
         try:
             profile = self._profile()
         except ProfileError as error:
-            self._tell(str(error), "error")
+            self.bar.say(str(error), "error")
             return
         key = self.key.text() if profile.key_source is KeySource.KEYRING else ""
         self.key.clear()
         before, connections = self._editing, self._session.connections
-        self._start(
-            tr("Saving the profile"), lambda: _save_profile(connections, before, profile, key, test), self._was_saved
-        )
+        self._start(tr("Saving the profile"), lambda: _save_profile(connections, before, profile, key, test))
 
     def _ask_delete(self) -> None:
         profile = self._editing
@@ -306,7 +249,7 @@ class ProfilesDialog(QDialog):
 
     def _delete(self, profile: Profile) -> None:
         connections = self._session.connections
-        self._start(tr("Deleting the profile"), lambda: _delete_profile(connections, profile), self._was_saved)
+        self._start(tr("Deleting the profile"), lambda: _delete_profile(connections, profile))
 
     def _look_for_key(self, profile: Profile) -> None:
         """Say whether a key is there; a keyring may wait for the person, so this is a job."""
@@ -326,24 +269,22 @@ class ProfilesDialog(QDialog):
         if profile is self._editing:
             self.state.setText(text)
 
-    def _start(self, title: str, work: Callable[[], object], done: Callable[[object], None]) -> None:
+    def _start(self, title: str, work: Callable[[], _Saved]) -> None:
         self._busy = True
         self._update()
-        self._session.jobs.start(title, lambda _job: work(), done=done, failed=self._failed)
+        self._session.jobs.start(title, lambda _job: work(), done=self._was_saved, failed=self._failed)
 
-    def _was_saved(self, result: object) -> None:
+    def _was_saved(self, result: _Saved) -> None:
         self._busy = False
-        if not isinstance(result, _Saved):
-            return
         self._file = result.file
         self._session.providers.take(result.file)
         self._fill_list()
         self._show_first(result.name)
         self._update()
         if result.key_problem:
-            self._tell(result.key_problem, "error")
+            self.bar.say(result.key_problem, "error")
         else:
-            self._tell(tr("Saved.") if result.name else tr("Deleted."), "good")
+            self.bar.say(tr("Saved.") if result.name else tr("Deleted."), "good")
         self.saved.emit()
         if result.test and not result.key_problem:
             self._run_test()
@@ -356,20 +297,19 @@ class ProfilesDialog(QDialog):
         async def work(_job: Job) -> ChatReply:
             return await try_profile(profile, connections)
 
-        self._tell(tr("Asking {name}…", name=profile.name))
+        self.bar.say(tr("Asking {name}…", name=profile.name))
         title = tr("Testing a connection")
         self._test = self._session.jobs.start(title, work, done=self._tested, failed=self._failed)
         self._busy = True
         self._update()
 
-    def _tested(self, reply: object) -> None:
+    def _tested(self, reply: ChatReply) -> None:
         self._test, self._busy = None, False
         self._update()
-        if isinstance(reply, ChatReply):
-            said = shorten(reply.text, 60) or tr("nothing")
-            tokens = count(reply.usage.input + reply.usage.output, "token", "tokens")
-            took = duration_words(reply.duration_ms)
-            self._tell(tr("It works: “{said}” after {took} ({tokens}).", said=said, took=took, tokens=tokens), "good")
+        said = shorten(reply.text, 60) or tr("nothing")
+        tokens = count(reply.usage.input + reply.usage.output, "token", "tokens")
+        took = duration_words(reply.duration_ms)
+        self.bar.say(tr("It works: “{said}” after {took} ({tokens}).", said=said, took=took, tokens=tokens), "good")
 
     def _stop_test(self) -> None:
         if self._test is not None:
@@ -379,9 +319,9 @@ class ProfilesDialog(QDialog):
         self._test, self._busy = None, False
         self._update()
         if isinstance(error, Cancelled):
-            self._tell(tr("The test was stopped."))
+            self.bar.say(tr("The test was stopped."))
         else:
-            self._tell(str(error) or type(error).__name__, "error")
+            self.bar.say(sentence_of(error), "error")
 
 
 def _save_profile(connections: Connections, before: Profile | None, profile: Profile, key: str, test: bool) -> _Saved:
@@ -398,8 +338,7 @@ def _save_profile(connections: Connections, before: Profile | None, profile: Pro
     try:
         _store_key(connections, before, profile, key)
     except LlmError as error:
-        text = tr("The profile was saved, its key was not. {advice}")
-        problem = text.format(advice=str(error))
+        problem = tr("The profile was saved, its key was not. {advice}", advice=error)
     return _Saved(written, profile.name, problem, test)
 
 

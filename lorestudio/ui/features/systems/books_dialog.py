@@ -65,7 +65,7 @@ class BooksDialog(QDialog):
         self._fill(0)
         files = [each.file for each in self.books]
         if files:
-            self._start(lambda: list(map(look_at, files)), self._looked)
+            self._start(lambda: [look_at(file) for file in files], self._looked)
         self.resize(760, 560)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,15 +65,8 @@ class MapContent:
     @cached_property
     def budget_runs(self) -> tuple[tuple[int, int, float], ...]:
         """Where the budget stays the same: first column, column after the last one, and the budget."""
-        runs: list[tuple[int, int, float]] = []
-        for place, budget in enumerate(self.budgets):
-            if budget is None:
-                continue
-            if runs and runs[-1][1] == place and runs[-1][2] == budget:
-                runs[-1] = (runs[-1][0], place + 1, budget)
-            else:
-                runs.append((place, place + 1, budget))
-        return tuple(runs)
+        runs = [(budget, [*places]) for budget, places in groupby(range(len(self.budgets)), self.budgets.__getitem__)]
+        return tuple((run[0], run[-1] + 1, budget) for budget, run in runs if budget is not None)
 
     @cached_property
     def most_tokens(self) -> float:

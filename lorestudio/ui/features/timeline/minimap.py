@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -14,7 +14,7 @@ from lorestudio.ui.features.timeline.heat_map import HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.paint import draw_focus, hairline, shows_tip
+from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline
 
 HEIGHT: Final = 40
 GRIP: Final = 5.0
@@ -168,21 +168,18 @@ class Minimap(QWidget):
             self._view.show_columns(column(frame.left()), column(max(point.x(), frame.left() + GRIP)))
 
 
-class Sparkline(QWidget):
+class Sparkline(Picture):
     """The injected tokens of every turn in one line; a click goes to the turn. `moved` carries its drawn column."""
 
     moved = Signal(int)
+    NAME = "Injected tokens of every turn"
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, tr(self.NAME), parent)
         self._content = MapContent()
         self._column = -1
         self.setMinimumHeight(24)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(tr("Injected tokens of every turn"))
-        theme.changed.connect(self.update)
 
     def set_content(self, content: MapContent) -> None:
         """Show other turns."""
@@ -233,11 +230,8 @@ class Sparkline(QWidget):
         """A turn in words."""
         return self._content.describe_column(column)
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: what is under the pointer, in words."""
-        return shows_tip(self, event, self._words_at) or super().event(event)
-
-    def _words_at(self, point: QPoint) -> str:
+    def words_at(self, point: QPoint) -> str:
+        """The turn at a place, in words."""
         column = self._column_at(point.x())
         return self.describe(column) if column >= 0 else ""
 
@@ -265,9 +259,7 @@ class Sparkline(QWidget):
 class CacheBars(Sparkline):
     """What a prompt cache keeps of every turn, from below: kept, new messages, and read again because of others."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
-        self.setAccessibleName(tr("What the prompt cache keeps of every turn"))
+    NAME = "What the prompt cache keeps of every turn"
 
     def describe(self, column: int) -> str:
         """A turn in words."""

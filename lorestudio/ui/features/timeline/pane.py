@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -35,7 +36,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import column, combo, holding, label, named, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import column, combo, holding, iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView, csv_bytes
 
@@ -112,7 +113,6 @@ class TimelinePane(Pane):
         self._pages.setMinimumSize(240, 24)
         self._pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.column.addWidget(self._pages, 1)
-        self._paint_icons()
 
     def _line(self, name: str, kind: str = "") -> QLabel:
         line = named(label(self, kind=kind), name)
@@ -139,14 +139,16 @@ class TimelinePane(Pane):
         self.order = named(combo(self, name, {order: tr(words) for order, (words, _tip) in _ORDERS.items()}), "", name)
         for place, (_words, tip) in enumerate(_ORDERS.values()):
             self.order.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
-        self.order.activated.connect(lambda place: self.show_as(order=self.order.itemData(place)))
+        self.order.activated.connect(lambda place: self.show_as(replace(self.shown, order=[*_ORDERS][place])))
         self.out = tool(self, tr("Narrower turns ([)"), partial(self.map.zoom, -1))
         self.into = tool(self, tr("Wider turns (])"), partial(self.map.zoom, 1))
         self.swipes = tool(self, tr("Show every swipe as a turn"), self.toggle_swipes, checkable=True)
         self.injected = tool(self, tr("Show only entries that went in"), self.toggle_injected, checkable=True)
         self.save = tool(self, tr("Save the timeline"), self._offer_files)
-        parts = (self.order, self.out, self.into, self.swipes, self.injected, self.save)
-        return holding(row(*parts, spacing=1, margins=(4, 1, 6, 1)))
+        buttons = (self.out, self.into, self.swipes, self.injected, self.save)
+        for button, icon in zip(buttons, ("minus", "plus", "columns", "check", "save"), strict=True):
+            iconed(self.theme, button, icon)
+        return holding(row(self.order, *buttons, spacing=1, margins=(4, 1, 6, 1)))
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
@@ -162,14 +164,6 @@ class TimelinePane(Pane):
         session.state_changed.connect(self._later)
         selection.generation_changed.connect(self._show_chosen)
         selection.entry_changed.connect(self._show_chosen)
-        self.theme.changed.connect(self._paint_icons)
-
-    def _paint_icons(self) -> None:
-        for button, name in (
-            (self.out, "minus"), (self.into, "plus"), (self.swipes, "columns"), (self.injected, "check"),
-            (self.save, "save"),
-        ):  # fmt: skip
-            button.setIcon(self.theme.icon(name))
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -191,16 +185,9 @@ class TimelinePane(Pane):
             return self
         return (self.map, self.turns, self.entries, self.causes)[self.tabs.currentIndex()]
 
-    def show_as(
-        self, *, order: RowOrder | None = None, swipes: bool | None = None, only_injected: bool | None = None
-    ) -> None:
+    def show_as(self, shown: Shown) -> None:
         """Show other rows or columns, or the same in another order."""
-        now = self.shown
-        self.shown = Shown(
-            now.order if order is None else RowOrder(order),
-            now.swipes if swipes is None else swipes,
-            now.only_injected if only_injected is None else only_injected,
-        )
+        self.shown = shown
         self.order.setCurrentIndex(self.order.findData(self.shown.order))
         self.swipes.setChecked(self.shown.swipes)
         self.injected.setChecked(self.shown.only_injected)
@@ -208,11 +195,11 @@ class TimelinePane(Pane):
 
     def toggle_swipes(self) -> None:
         """Show every swipe as a turn, or one for each reply."""
-        self.show_as(swipes=not self.shown.swipes)
+        self.show_as(replace(self.shown, swipes=not self.shown.swipes))
 
     def toggle_injected(self) -> None:
         """Show only entries that went in, or candidates too."""
-        self.show_as(only_injected=not self.shown.only_injected)
+        self.show_as(replace(self.shown, only_injected=not self.shown.only_injected))
 
     def as_csv(self, *, entries: bool) -> bytes:
         """The table of entries or of turns as a file for spreadsheets, with a byte order mark."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, Final
 
 from PySide6.QtWidgets import QWidget
@@ -40,7 +39,7 @@ class TraceFeature(Feature):
         self.pane = TracePane(context.theme, context.session, context.selection)
         self.panes = (self.pane,)
         self.openers: list[Callable[[], Callable[[], object] | None]] = []
-        self.pane.flow.saving.connect(self._save)
+        self.pane.flow.saving.connect(context.save_file)
         self.pane.prompt.copied.connect(context.flash)
         self.pane.prompt.message_chosen.connect(self.go_to_message)
 
@@ -124,8 +123,3 @@ class TraceFeature(Feature):
         if self.pane.prompt.prompt is None:
             self.context.flash(tr("The prompt is being put together; copy it once it is shown."))
         copy()
-
-    def _save(self, path: object, data: bytes) -> None:
-        """Write a picture or a table."""
-        if isinstance(path, Path):
-            self.context.save_file(path, data)

@@ -39,6 +39,7 @@ from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.layouts import (
     column,
     combo,
+    iconed,
     label,
     named,
     one_of,
@@ -224,7 +225,7 @@ class AiPage(QWidget):
         self.finder.setMinimumWidth(60)  # a wide one would make the whole window wider
         self.finder.setMaximumWidth(128)
         self.finder.returnPressed.connect(lambda: self._search(onward=True))
-        self.copy_button = tool(self, tr("Copy this part"), self._copy)
+        self.copy_button = iconed(self._theme, tool(self, tr("Copy this part"), self._copy), "copy")
         parts = row(*self.parts.buttons(), 1, self.found, self.finder, self.copy_button, spacing=2)
         return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
 
@@ -329,7 +330,6 @@ class AiPage(QWidget):
         QGuiApplication.clipboard().setText(self.plain)
 
     def _repaint(self) -> None:
-        self.copy_button.setIcon(self._theme.icon("copy"))
         self._shown = ()
         if self._live is None:
             self._show()
@@ -399,19 +399,18 @@ class AiPage(QWidget):
         if not found:
             return head + html.paragraph(tr("Nothing."), color=palette.text_faint)
         names = (tr("Asked for"), tr("Matched to"), tr("How"), tr("Confidence"), tr("Result"))
-        rows = [_row([f"<span style='color:{palette.text_faint}'>{html.text(name)}</span>" for name in names])]
+        rows = [_row([_inked(name, palette.text_faint) for name in names])]
         for choice in found:
-            asked = html.text(choice.asked) if choice.asked else _faint(tr("not on record"), palette.text_faint)
+            asked = html.text(choice.asked) if choice.asked else _inked(tr("not on record"), palette.text_faint)
             links = [
                 html.text(name) if entry is None else f"<a href='entry:{entry}'>{html.text(name)}</a>"
                 for name, entry in choice.matched
             ]
             ink = palette.text_muted if choice.tone == "neutral" else getattr(palette, choice.tone)
-            result = f"<span style='color:{ink}'>{html.text(choice.result)}</span>"
             how, confidence = html.text(choice.how).replace(" %", "&nbsp;%"), html.text(choice.confidence)
-            rows.append(_row([asked, "<br>".join(links) or "–", how, confidence, result]))
+            rows.append(_row([asked, "<br>".join(links) or "–", how, confidence, _inked(choice.result, ink)]))
             if choice.reason:
-                reason = _faint(choice.reason, palette.text_faint)
+                reason = _inked(choice.reason, palette.text_faint)
                 rows.append(f"<tr><td colspan='{len(names)}' style='padding:0 0 4px 12px'>{reason}</td></tr>")
         return head + f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
 
@@ -421,5 +420,5 @@ def _row(cells: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<td style='padding:2px 10px 2px 0'>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def _faint(text: str, ink: str) -> str:
+def _inked(text: str, ink: str) -> str:
     return f"<span style='color:{ink}'>{html.text(text)}</span>"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -57,8 +57,8 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import stage_failure
 from lorestudio.ui.widgets import dialogs, layouts
 from lorestudio.ui.widgets.cells import FIT, Bar, Column, Glyph, Look, Piece, Strip, Words, same_words, titled
-from lorestudio.ui.widgets.layouts import one_of, stack, tight, tool
-from lorestudio.ui.widgets.paint import draw_focus, draw_words, hairline, png_bytes, shows_tip, tell
+from lorestudio.ui.widgets.layouts import iconed, one_of, stack, tight, tool
+from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, png_bytes, tell
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -118,20 +118,11 @@ def steps(
             )
             why = ", ".join(f"{trace.words.label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
             removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
+            left, added = stage.amount(measure), _amount(stage, measure, Direction.JOINS)
+            why = tr("Running…") if undecided else why or explain_stage(record, trace)
+            shares = left / most, removed / most
             found.append(
-                FunnelStep(
-                    record.name,
-                    record.phase,
-                    stage.amount(measure),
-                    _amount(stage, measure, Direction.JOINS),
-                    removed,
-                    stage.amount(measure) / most,
-                    removed / most,
-                    tr("Running…") if undecided else why or explain_stage(record, trace),
-                    error,
-                    undecided,
-                    measure,
-                )
+                FunnelStep(record.name, record.phase, left, added, removed, *shares, why, error, undecided, measure)
             )
     return tuple(found)
 
@@ -193,7 +184,7 @@ def flow_table(parent: QObject) -> RecordTable:
     return RecordTable(columns, spoken=titled(""), tip=same_words, parent=parent)
 
 
-class FlowView(QWidget):
+class FlowView(Picture):
     """Up and Down go from stage to stage, Left and Right through a stage's ribbons, Enter lists a ribbon's entries.
 
     `ribbon_chosen` carries the entries and what the ribbon is called.
@@ -203,18 +194,13 @@ class FlowView(QWidget):
     moved = Signal(QRectF)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, tr("Flow of the candidates from stage to stage"), parent)
         self._flow = Flow(())
         self._measure = Measure.ENTRIES
         self._everything = False
         self._picture: FlowPicture = lay_out(self._flow, self._measure, 400)
         self._row, self._ribbon = 0, 0
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Flow of the candidates from stage to stage"))
-        theme.changed.connect(self.update)
 
     def set_flow(self, stream: Flow | None, measure: Measure, *, everything: bool = False) -> None:
         """Show another run, or the same one in entries or tokens."""
@@ -381,11 +367,8 @@ class FlowView(QWidget):
             text = f"{row.stage.name}: {self._amount(row)}"
         tell(self, text)
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: what is under the pointer, in words."""
-        return shows_tip(self, event, self._words_at) or super().event(event)
-
-    def _words_at(self, point: QPoint) -> str:
+    def words_at(self, point: QPoint) -> str:
+        """The ribbon at a place, in words."""
         row, ribbon = self._at(QPointF(point))
         return ribbon_words(self._picture.rows[row].ribbons[ribbon].ribbon, self._measure) if ribbon >= 0 else ""
 
@@ -432,8 +415,7 @@ class FlowPage(QWidget):
         self.table = RecordView(theme, self.table_model, tr("Stages and reasons as a table"), self)
         self._pages = stack(funnel, self._scroll, self.table)
         tight(bar, (self._pages, 1), of=self)
-        theme.changed.connect(self._paint)
-        self._paint()
+        theme.changed.connect(funnel.viewport().update)
 
     @property
     def measure(self) -> Measure:
@@ -495,9 +477,10 @@ class FlowPage(QWidget):
         names = [tr(name) for _measure, name in _MEASURES]
         self._measures = one_of(self, ((name, tr("Widths stand for {what}", what=name.lower())) for name in names))
         self._measures.idClicked.connect(lambda _place: self._show())
-        self.table_button = tool(self, tr("As a table"), lambda _on: self._show(), checkable=True)
-        tip = tr("Save the table as CSV, the picture as SVG or PNG")
-        self.save_button = tool(self, tr("Save table or picture"), tip=tip)
+        as_table = tool(self, tr("As a table"), lambda _on: self._show(), checkable=True)
+        save = tool(self, tr("Save table or picture"), tip=tr("Save the table as CSV, the picture as SVG or PNG"))
+        self.table_button = iconed(self._theme, as_table, "table")
+        self.save_button = iconed(self._theme, save, "save")
         self.save_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.save_button)
         for ending, title in (("csv", "Table as CSV…"), ("svg", "Picture as SVG…"), ("png", "Picture as PNG…")):
@@ -541,8 +524,3 @@ class FlowPage(QWidget):
     def sizeHint(self) -> QSize:
         """Qt: room for a few stages."""
         return QSize(420, 300)
-
-    def _paint(self) -> None:
-        self.table_button.setIcon(self._theme.icon("table"))
-        self.save_button.setIcon(self._theme.icon("save"))
-        self._funnel.viewport().update()

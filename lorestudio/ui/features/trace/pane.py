@@ -35,6 +35,7 @@ from lorestudio.ui.widgets.cells import CellDelegate
 from lorestudio.ui.widgets.layouts import (
     column,
     holding,
+    iconed,
     label,
     named,
     row,
@@ -136,8 +137,7 @@ class TracePane(Pane):
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
         selection.stage_changed.connect(self._show_entry)
-        self.theme.changed.connect(self._repaint)
-        self._paint_icons()
+        self.theme.changed.connect(self.journey.viewport().update)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs."""
@@ -221,7 +221,7 @@ class TracePane(Pane):
     def _make_journey_page(self) -> QWidget:
         self.filter = search_field(self, tr("Filter the journey"), tr("Filter rows"), self._filter)
         wanted = partial(self.wanted.emit, "trace.all_stages")
-        self.all_stages = tool(self, tr("Show quiet stages"), wanted, checkable=True)
+        self.all_stages = iconed(self.theme, tool(self, tr("Show quiet stages"), wanted, checkable=True), "columns")
         self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 2, 8, 2))))
         self.nothing = EmptyState(self.theme, "search", self)
         self.nothing.pressed.connect(self.wanted)
@@ -506,10 +506,3 @@ class TracePane(Pane):
         """Card, persona or frame are others; the run is the same."""
         self._filled.discard(PROMPT)
         self._fill_tab()
-
-    def _paint_icons(self) -> None:
-        self.all_stages.setIcon(self.theme.icon("columns"))
-
-    def _repaint(self) -> None:
-        self._paint_icons()
-        self.journey.viewport().update()

@@ -94,8 +94,6 @@ class WhyNotFeature(Feature):
         trace.model.modelReset.connect(self._show_known)
         context.session.traces_changed.connect(lambda _generations: self._say_outcome())
         context.session.state_changed.connect(self._say_outcome)
-        context.theme.changed.connect(self._paint)
-        self._paint()
 
     def stop(self) -> None:
         """Search and ask no more."""
@@ -114,10 +112,6 @@ class WhyNotFeature(Feature):
         self.context.show("why")
         self.pane.show_scores(not self.pane.scores_button.isChecked())
         self.pane.focus_target().setFocus()
-
-    def _paint(self) -> None:
-        self.pane.copy_button.setIcon(self.context.theme.icon("copy"))
-        self.pane.scores_button.setIcon(self.context.theme.icon("number"))
 
     # ---- what later stages would have done --------------------------------------------------------------------------
 

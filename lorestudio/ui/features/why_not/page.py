@@ -144,19 +144,17 @@ class WhyNotPage(QWidget):
 
     def _not_enough(self, sentence: str, changes: tuple[Change, ...]) -> QWidget:
         """Changes that are only a first step, with what is in the way after them."""
-        box = self._list
-        first_steps = [
-            button(
+        box, lines = self._list, []
+        for change in changes:
+            first_step = button(
                 box, tr("As a first step"), partial(self.wanted.emit, change), kind="small",
                 name=tr("As a first step: {change}", change=change.title),
                 tip=tr("Make this change, then search for what is in the way after it"),
-            )
-            for change in changes
-        ]  # fmt: skip
-        self.first_steps += first_steps
+            )  # fmt: skip
+            self.first_steps.append(first_step)
+            lines.append(_beside(_label(change.title, "small", box), first_step))
         told = _label(tr("Not enough, because then: {sentence}", sentence=sentence), "muted", box)
-        steps = zip((_label(change.title, "small", box) for change in changes), first_steps, strict=True)
-        return holding(column(told, *(_beside(*step) for step in steps), spacing=2, margins=(12, 8, 10, 2)), box)
+        return holding(column(told, *lines, spacing=2, margins=(12, 8, 10, 2)), box)
 
 
 def _beside(told: QWidget | QLayout, made: QPushButton) -> QHBoxLayout:

@@ -26,7 +26,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.layouts import holding, label, named, row, stack, tool
+from lorestudio.ui.widgets.layouts import holding, iconed, label, named, row, stack, tool
 from lorestudio.ui.widgets.marks import cell_mark, fate_mark, would_mark
 from lorestudio.ui.widgets.paint import mark_pixmap
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow, Pane
@@ -94,9 +94,10 @@ class WhyPane(Pane):
         tip = tr("Try changes with the engine, and list those that bring the entry in (Y)")
         text = tr("What would bring it in?")
         self.answers_button = tool(self, "", self._toggle_answers, text=text, tip=tip, kind="text", checkable=True)
-        self.copy_button = tool(self, tr("Copy the explanation"))
+        self.copy_button = iconed(self.theme, tool(self, tr("Copy the explanation")), "copy")
         tip = tr("Scores and order in numbers (S)")
-        self.scores_button = tool(self, tr("Scores and order"), self._toggle_scores, tip=tip, checkable=True)
+        scores = tool(self, tr("Scores and order"), self._toggle_scores, tip=tip, checkable=True)
+        self.scores_button = iconed(self.theme, scores, "number")
         self._buttons = row(1, self.answers_button, self.scores_button, self.copy_button, spacing=7, margins=0)
 
     def mount(self, page: WhyNotPage, search: WhyNotSearch, would: WouldWork) -> None:

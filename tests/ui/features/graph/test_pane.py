@@ -43,14 +43,24 @@ def settled(qtbot: QtBot, window: MainWindow) -> GraphPane:
 
 
 @pytest.fixture
-def window(make_window: Make, tmp_path: Path) -> MainWindow:
-    return make_window(make_project(tmp_path / "vault", entries=VAULT))
+def window(share_window: Make, qtbot: QtBot) -> MainWindow:
+    """With the graph in sight."""
+
+    def prepare(window: MainWindow) -> None:
+        window.run("go.graph")
+        settled(qtbot, window)
+
+    return share_window(lambda folder: make_project(folder / "vault", entries=VAULT), prepare=prepare)
 
 
 @pytest.fixture
-def pane(window: MainWindow, qtbot: QtBot) -> GraphPane:
-    window.run("go.graph")
-    return settled(qtbot, window)
+def pane(window: MainWindow) -> GraphPane:
+    return window.graph
+
+
+@pytest.fixture
+def new_window(make_window: Make, tmp_path: Path) -> MainWindow:
+    return make_window(make_project(tmp_path / "vault", entries=VAULT))
 
 
 def table(pane: GraphPane) -> dict[str, list[str]]:
@@ -74,7 +84,8 @@ def place(pane: GraphPane, points: dict[int, tuple[float, float]]) -> None:
 # ---- where it lives -------------------------------------------------------------------------------------------------
 
 
-def test_the_graph_is_hidden_until_it_is_wanted_and_made_only_then(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_graph_is_hidden_until_it_is_wanted_and_made_only_then(new_window: MainWindow, qtbot: QtBot) -> None:
+    window = new_window
     assert window.docks["graph"].isHidden()
     assert table(window.graph) == {}
     assert window.docks["entry"].bar._name.isVisible() or window.width() < 1150  # no tab says it yet

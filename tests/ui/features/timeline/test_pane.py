@@ -149,9 +149,9 @@ def test_a_swipe_that_is_looked_at_takes_the_place_of_the_other(window: MainWind
 
 def test_rows_are_sorted_and_filtered(window: MainWindow) -> None:
     pane = pane_of(window)
-    pane.show_as(order=RowOrder.TITLE)
+    pane.show_as(replace(pane.shown, order=RowOrder.TITLE))
     assert list(pane.content.titles) == sorted(pane.content.titles, key=str.casefold)
-    pane.show_as(only_injected=True)
+    pane.show_as(replace(pane.shown, only_injected=True))
     content = pane.content
     for row in range(len(content.rows)):
         endings = [content.ending(row, at) for at in range(len(content.columns))]

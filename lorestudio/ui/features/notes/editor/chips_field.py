@@ -19,18 +19,16 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QLineEdit, QWidget
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline
+from lorestudio.ui.widgets.chips import GAP, HEIGHT, Wrapping, draw_ground, in_lines
+from lorestudio.ui.widgets.paint import draw_glyph, draw_words
 
 _SEPARATORS: Final = re.compile(r"[,\n\r\u2028\u2029]+")
 _MIME: Final = "application/x-lorestudio-chip"
-GAP: Final = 4
-HEIGHT: Final = 24
 _CROSS: Final = 16
 _LEAST_INPUT: Final = 90
 
@@ -64,26 +62,17 @@ class _Chip(QAbstractButton):
         """Qt: draw the chip."""
         theme = self._theme
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        edge = "warning" if self.warning else "border"
-        painter.setPen(hairline(theme.color(edge)))
-        ground = "warning_soft" if self.warning else ("hover" if self.underMouse() else "raised")
-        painter.setBrush(theme.color("accent_soft" if self.hasFocus() else ground))
-        painter.drawRoundedRect(box, 6, 6)
+        box = draw_ground(painter, self, theme, warning=bool(self.warning))
         left = box.left() + 8
         if self.warning:
             draw_glyph(painter, QRectF(left - 2, box.top(), 14, box.height()), "warning", theme.palette.warning, 13)
             left += 16
         painter.setPen(theme.color("on_accent_soft" if self.hasFocus() else "text"))
-        room = QRectF(left, box.top(), box.right() - left - (_CROSS if not self._field.read_only else 2), box.height())
-        shown = QFontMetricsF(self.font()).elidedText(self._shown(), Qt.TextElideMode.ElideRight, room.width() + 3)
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
+        room = box.right() - left - (_CROSS if not self._field.read_only else 2)
+        draw_words(painter, QRectF(left, box.top(), room + 3, box.height()), self._shown())
         if not self._field.read_only:
             ink = theme.palette.text if self.underMouse() or self.hasFocus() else theme.palette.text_faint
             draw_glyph(painter, QRectF(box.right() - _CROSS - 1, box.top(), _CROSS, box.height()), "close", ink, 10)
-        if self.hasFocus():
-            draw_focus(painter, self.rect(), theme)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: the field knows what a key does to its item."""
@@ -127,7 +116,7 @@ class _Chip(QAbstractButton):
         return self.text() or tr("(empty)")
 
 
-class ChipsField(QWidget):
+class ChipsField(Wrapping):
     """The items of a list property. `changed` carries all of them after each change by a person.
 
     Enter or a comma adds what was typed; Left goes from the empty line to the chips. On a chip: Left and Right move,
@@ -150,14 +139,11 @@ class ChipsField(QWidget):
         self.input.setPlaceholderText(tr("Add…"))
         self.input.installEventFilter(self)
         self.input.returnPressed.connect(self.take_input)
-        self.input.textChanged.connect(self._settle)
+        self.input.textChanged.connect(lambda _text: self.settle())
         self.setAcceptDrops(True)
         self.setFocusProxy(self.input)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
         theme.changed.connect(self.update)
-        self._settle()
+        self.settle()
 
     # ---- value ------------------------------------------------------------------------------------------------------
 
@@ -210,7 +196,7 @@ class ChipsField(QWidget):
         self.setAccessibleName(f"{self._name}: {listed}")
         self.input.setAccessibleDescription(tr("At present: {items}", items=listed))
         self.input.setPlaceholderText("" if self._chips else tr("Add…"))
-        self._settle()
+        self.settle()
 
     # ---- changes ----------------------------------------------------------------------------------------------------
 
@@ -247,7 +233,7 @@ class ChipsField(QWidget):
             self._editing = place
             self.input.setText(self._chips[place].text())
             self.input.selectAll()
-            self._settle()
+            self.settle()
             self.input.setFocus()
 
     def drag(self, chip: QObject) -> None:
@@ -297,7 +283,7 @@ class ChipsField(QWidget):
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._input_key(event)
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
-            QTimer.singleShot(0, self, self._settle)  # the line needs less room without the keyboard
+            QTimer.singleShot(0, self, self.settle)  # the line needs less room without the keyboard
         if event.type() is QEvent.Type.FocusOut and isinstance(event, QFocusEvent):
             popup = event.reason() is Qt.FocusReason.PopupFocusReason
             if not popup and (self.input.text().strip() or self._editing is not None):
@@ -362,19 +348,6 @@ class ChipsField(QWidget):
                 return place
         return len(self._chips)
 
-    def sizeHint(self) -> QSize:
-        """Qt: one line at least."""
-        return QSize(160, self.heightForWidth(max(self.width(), 160)))
-
-    def heightForWidth(self, width: int) -> int:
-        """Qt: as many lines as the chips need."""
-        return self._arrange(width, move=False)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: a narrower field needs more lines."""
-        super().resizeEvent(event)
-        self._settle()
-
     # ---- inner ------------------------------------------------------------------------------------------------------
 
     def _change(self, items: list[str]) -> None:
@@ -416,33 +389,21 @@ class ChipsField(QWidget):
         chip.setParent(None)
         chip.deleteLater()
 
-    def _settle(self, _text: str = "") -> None:
-        height = self._arrange(max(self.width(), 60), move=True)
-        if height != self.minimumHeight():
-            self.setFixedHeight(height)
-            self.updateGeometry()
-
     def _is_typing(self) -> bool:
         return not self._chips or self.input.hasFocus() or bool(self.input.text())
 
-    def _arrange(self, width: int, *, move: bool) -> int:
-        x = y = 0
-        for place, chip in enumerate(self._chips):
-            size = chip.sizeHint()
-            wide = min(size.width(), width)
-            if x and x + wide > width:
-                x, y = 0, y + HEIGHT + GAP
-            if move:
-                chip.setGeometry(QRect(x, y, wide, HEIGHT))
-                chip.setVisible(place != self._editing)
-            if place != self._editing:
-                x += wide + GAP
-        if self.read_only:
-            if move:
-                self.input.hide()
-            return y + HEIGHT
-        if x and x + (_LEAST_INPUT if self._is_typing() else 2 * GAP) > width:
-            x, y = 0, y + HEIGHT + GAP
+    def arrange(self, width: int, *, move: bool) -> int:
+        """See `Wrapping`: the chips, and behind them the line to type in."""
+        shown = [chip for place, chip in enumerate(self._chips) if place != self._editing]
+        boxes = in_lines((min(chip.sizeHint().width(), width) for chip in shown), width, QPoint())
+        end = boxes[-1].topRight() + QPoint(GAP + 1, 0) if boxes else QPoint()
+        if not self.read_only and end.x() and end.x() + (_LEAST_INPUT if self._is_typing() else 2 * GAP) > width:
+            end = QPoint(0, end.y() + HEIGHT + GAP)
         if move:
-            self.input.setGeometry(QRect(x, y, max(width - x, 4), HEIGHT))
-        return y + HEIGHT
+            for chip in self._chips:
+                chip.setVisible(chip in shown)
+            for chip, box in zip(shown, boxes, strict=True):
+                chip.setGeometry(box)
+            self.input.setVisible(not self.read_only)
+            self.input.setGeometry(QRect(end, QSize(max(width - end.x(), 4), HEIGHT)))
+        return end.y() + HEIGHT
