@@ -232,13 +232,14 @@ def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) ->
     """A window that the tests of a module have one after another, for those that look, or leave it as it was.
 
     `project_of` makes its project in a folder of its own, `prepare` what the tests find in the window. A test that is
-    marked `own_window` has one of its own instead, as tests that write files or close the window do.
+    marked `own_window` has one of its own instead, as tests that write files or close the window do, and one that is
+    `dressed`.
     """
 
     def share(
         project_of: Callable[[Path], Project], *, prepare: Callable[[MainWindow], object] = id, **more: Any
     ) -> MainWindow:
-        if request.node.get_closest_marker("own_window") is not None:
+        if any(request.node.get_closest_marker(name) is not None for name in ("own_window", "dressed")):
             make_window, folder = request.getfixturevalue("make_window"), request.getfixturevalue("tmp_path")
             window = make_window(project_of(folder), **more)
             prepare(window)
@@ -248,6 +249,8 @@ def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) ->
             connections = Connections(folder / "profiles" / "profiles.json", Keys(MemoryKeyring(), {}))
             session = Session(**{"make_simulator": FakeSimulator, "connections": connections} | more)
             theme = Theme("light")
+            theme.apply()
+            QApplication.instance().setStyleSheet("")
             settings = QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
             window = with_short_names(MainWindow(session, theme, settings))
             window.resize(1280, 800)
@@ -257,7 +260,7 @@ def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) ->
             prepare(window)
             return window
 
-        return shared_window.lend(make)
+        return shared_window.lend(make, f"{project_of.__qualname__} {prepare.__qualname__}")
 
     yield share
     shared_window.take_back()
@@ -292,6 +295,6 @@ def make_window(
 
 
 @pytest.fixture
-def window(share_window: Callable[..., MainWindow]) -> MainWindow:
-    """The window on a small project, replayed, which a module's tests share."""
-    return share_window(lambda folder: make_project(folder / "vault"))
+def window(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
+    """The window on a small project, replayed."""
+    return make_window(make_project(tmp_path / "vault"))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, QSize
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -42,11 +43,15 @@ from lorestudio.ui.state.choices import RunChoice
 
 SIZE = QSize(1280, 800)
 
+TRIES = 3
+PAUSE_MS = 40
+"""So often a window that was put back is compared, and so long it may take in between, where it still is otherwise."""
+
 Look = tuple[object, ...]
 Held = dict[QObject, dict[str, object]]
 
 _PLAIN = (bool, int, str, enum.Enum, Generation, type(None))
-_PASSING = frozenset({"_asked", "_tone"})
+_PASSING = frozenset({"_asked", "_number", "_tone"})
 """What nobody looks at again: numbers that only grow, and the tone of a message that is gone."""
 
 
@@ -204,9 +209,16 @@ class SharedWindow:
         self._make_folder, self._settle = make_folder, settle
         self._as_lent: _Lent | None = None
         self._in_use = False
+        self._kind = ""
 
-    def lend(self, make: Callable[[Path], MainWindow]) -> MainWindow:
-        """The window as it was lent before, else a new one with its files in the folder that `make` is given."""
+    def lend(self, make: Callable[[Path], MainWindow], kind: str) -> MainWindow:
+        """The window as it was lent before, else a new one with its files in the folder that `make` is given.
+
+        One of another `kind` is closed.
+        """
+        if kind != self._kind:
+            self.end()
+        self._kind = kind
         if self.window is None:
             self.folder = self._make_folder()
             self.window = make(self.folder)
@@ -238,17 +250,21 @@ class SharedWindow:
         self._settle(window)
         session = window.session
         same = session.project is lent.project and session.choice == lent.choice
+        same = same and window.context.theme.choice == "light"
         return same and not window.context.drafts.all and files_in(self.folder) == lent.files
 
     def _is_put_back(self, window: MainWindow, lent: _Lent) -> bool:
         self._put_back(window, lent)
-        held = {item: _noted(item) for item in lent.held if isValid(item)}
-        return looks_of(window) == lent.looks and all(lent.held[item] == noted for item, noted in held.items())
+        for _ in range(TRIES):
+            held = {item: _noted(item) for item in lent.held if isValid(item)}
+            if looks_of(window) == lent.looks and all(lent.held[item] == noted for item, noted in held.items()):
+                return True
+            QTest.qWait(PAUSE_MS)  # some panes wait for a pause before they follow
+            self._settle(window)
+        return False
 
     def _put_back(self, window: MainWindow, lent: _Lent) -> None:
         context = window.context
-        if context.theme.choice != "light":
-            context.theme.choose("light")
         context.bars.clear()
         context.status.clearMessage()
         if _values(context.settings) != lent.settings:
@@ -260,7 +276,9 @@ class SharedWindow:
         if window.saveState() != lent.layout:
             window.restoreState(lent.layout)
         context.selection.choose_message(*lent.message)
-        context.selection.choose_entry(0)  # views keep their row where nothing is chosen any more: always the same row
+        context.selection.choose_entry(
+            _in_sight(window)
+        )  # where nothing is chosen then, views keep their row: this one
         self._settle(window)
         context.selection.choose_entry(*lent.entry)
         context.history.clear()
@@ -288,6 +306,12 @@ class SharedWindow:
         if _is_in(item, self.window) or _is_in(item, self.window.session):
             return True
         return any(each.popup() is item for each in self.window.findChildren(QCompleter))
+
+
+def _in_sight(window: MainWindow) -> int:
+    """An entry that as many panes as possible show: one that was injected, if any was."""
+    trace = window.session.runs.trace(window.context.selection.generation)
+    return trace.injections[0].entry if trace is not None and trace.injections else 0
 
 
 def _activate(window: MainWindow, focus: QWidget | None) -> None:

@@ -32,6 +32,12 @@ from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, SKARN, FakeSimulator, make_project
 
 
+@pytest.fixture
+def window(share_window):
+    """The window on a small project, replayed, which those that only look share."""
+    return share_window(lambda folder: make_project(folder / "vault"))
+
+
 def close_popups(kind: type[QWidget]) -> None:
     for widget in QApplication.topLevelWidgets():
         if isinstance(widget, kind):
@@ -106,6 +112,7 @@ def test_the_why_pane_names_the_fix_and_the_whole_way(window) -> None:
     assert "Crown" in QGuiApplication.clipboard().text()
 
 
+@pytest.mark.own_window
 def test_an_entry_that_was_never_matched_is_explained_too(window) -> None:
     window.chat.choose(2)
     window.selection.choose_entry(SKARN)
@@ -156,6 +163,7 @@ def test_the_filter_counts_and_escape_empties_it(window) -> None:
     assert window.vault.tree.isExpanded(window.vault.model.index(0, 0))
 
 
+@pytest.mark.own_window
 def test_a_filter_without_matches_says_so(window) -> None:
     window.vault.filter.setText("zzz")
     window.vault.apply_filter()
@@ -469,6 +477,7 @@ def test_single_keys_work_in_the_chat_and_are_text_in_a_field(window, qtbot) -> 
     assert window.selection.message == 3
 
 
+@pytest.mark.own_window
 def test_the_budget_bar_is_worked_by_keys(window) -> None:
     bar = window.budget.bar
     assert isinstance(bar, BudgetBar)
@@ -493,6 +502,7 @@ def test_everything_that_takes_the_keyboard_has_a_name(window) -> None:
             assert name, f"{widget} in {widget.parent()} has no name"
 
 
+@pytest.mark.own_window
 def test_the_palette_runs_actions_and_the_switcher_finds_entries(window) -> None:
     window.run("go.command")
     picker = next(widget for widget in QApplication.topLevelWidgets() if isinstance(widget, Picker))
@@ -588,6 +598,7 @@ def test_problems_of_a_project_are_shown(make_window, tmp_path) -> None:
     assert not window.bars.isVisible()
 
 
+@pytest.mark.own_window
 def test_notices_replace_their_like_and_stay_few(window) -> None:
     for number in range(5):
         window.say(Notice(f"n{number}"))
@@ -652,6 +663,7 @@ def test_a_quiet_stage_that_is_chosen_elsewhere_has_a_column(window) -> None:
     assert window.trace.model.columnCount() == before
 
 
+@pytest.mark.own_window
 def test_prompt_and_log_are_made_when_looked_at(window) -> None:
     assert window.trace.log.toPlainText() == ""
     window.trace.tabs.setCurrentIndex(2)

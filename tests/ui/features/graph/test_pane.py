@@ -353,6 +353,7 @@ def test_a_large_local_graph_is_cut_and_says_so(window: MainWindow, pane: GraphP
     assert "3 of 4" in pane.note.text()
 
 
+@pytest.mark.own_window
 def test_a_way_is_drawn_and_told(window: MainWindow, pane: GraphPane) -> None:
     pane.show_way(RULES, SKARN)
     assert pane.view.drawing.path == (RULES, CROWN, SKARN)
@@ -431,6 +432,7 @@ def test_a_large_vault_offers_the_surroundings_first(
     assert len(pane.view.drawing.ids) == 5
 
 
+@pytest.mark.own_window
 def test_a_changed_vault_keeps_the_places(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
     before = {entry: QPointF(point) for entry, point in pane.view.drawing.points.items()}
     more = Entry(5, "New.md", "vault", "New", resolved_links=("Bell",))
@@ -474,6 +476,7 @@ def test_the_window_closes_while_the_graph_is_made(make_window: Make) -> None:
     assert window.session.jobs.wait(5_000)
 
 
+@pytest.mark.own_window
 def test_exports(window: MainWindow, pane: GraphPane, tmp_path: Path) -> None:
     for kind in ("png", "svg", "json"):
         pane.save_picture(tmp_path / f"graph.{kind}", kind)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
+from typer.testing import CliRunner
+
+from lorestudio.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -53,10 +56,18 @@ def test_demo_without_a_display(tmp_path: Path) -> None:
     assert len(colours(picture)) > 20
 
 
-def test_demo_where_the_display_is_gone(tmp_path: Path) -> None:
-    done = program(tmp_path, "demo", DISPLAY=":64123")
-    assert done.returncode == 0, done.stderr
+def test_demo_where_the_display_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process, because only what is said differs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("QT_QPA_PLATFORM")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", ":64123")
+    pictured: list[Path] = []
+    monkeypatch.setattr("lorestudio.cli.app.save_picture", lambda _project, path: pictured.append(path))
+    done = CliRunner().invoke(app, ["demo"])
+    assert done.exit_code == 0, done.output
     assert "There is no display here" in done.stdout
+    assert pictured == [Path.cwd() / "lorestudio-demo.png"]
 
 
 def test_screenshot_is_a_picture_of_the_window(tmp_path: Path) -> None:
@@ -76,7 +87,8 @@ def test_screenshot_of_a_persons_vault(tmp_path: Path) -> None:
 
 
 def test_a_screenshot_that_cannot_be_written(tmp_path: Path) -> None:
-    done = program(tmp_path, "demo", "--screenshot", tmp_path / "no" / "such" / "shot.png")
+    (tmp_path / "vault").mkdir()
+    done = program(tmp_path, "open", "vault", "--screenshot", tmp_path / "no" / "such" / "shot.png")
     assert done.returncode == 2
     assert "shot.png" in done.stderr
     assert "Traceback" not in done.stderr
@@ -96,11 +108,11 @@ def test_a_signal_closes_the_window_and_what_it_knows_is_kept(tmp_path: Path, na
 import os, signal, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from lorestudio.studio.project.project import demo_project
 from lorestudio.ui.shell import app as ui
+from tests.ui.worlds import make_project
 ui.application(offscreen=True)
 QTimer.singleShot(300, lambda: os.kill(os.getpid(), signal.{name}))
-sys.exit(ui.run(demo_project(), settings_file=Path("window.ini")))
+sys.exit(ui.run(make_project(Path("vault")), settings_file=Path("window.ini")))
 """
     done = program(tmp_path, code=code, QT_QPA_PLATFORM="offscreen")
     assert done.returncode == 0, done.stderr

@@ -40,9 +40,14 @@ MakeWindow = Callable[..., MainWindow]
 
 
 @pytest.fixture
-def window(make_window: MakeWindow, qtbot: QtBot) -> MainWindow:
+def window(share_window: MakeWindow, qtbot: QtBot) -> MainWindow:
     """The window on a chat of ten replies, really run, with the timeline in front."""
-    return opened(make_window, qtbot, long_chat(10))
+
+    def prepare(window: MainWindow) -> None:
+        window.show_pane("timeline")
+        settle(window, qtbot)
+
+    return share_window(lambda _folder: project_with(long_chat(10)), prepare=prepare, make_simulator=Simulator)
 
 
 def opened(make_window: MakeWindow, qtbot: QtBot, chat: Chat | None) -> MainWindow:
@@ -196,6 +201,7 @@ def test_enter_asks_why(window: MainWindow, qtbot: QtBot) -> None:
     assert window.current_pane() is window.why
 
 
+@pytest.mark.own_window
 def test_brackets_make_turns_wider_and_narrower(window: MainWindow, qtbot: QtBot) -> None:
     pane = pane_of(window)
     before = pane.map.cell
@@ -262,6 +268,7 @@ def test_dragging_the_frame_scrolls_and_its_edge_zooms(theme: Theme, qtbot: QtBo
     assert view.geometry_now().grid.width() / view.cell > 1500
 
 
+@pytest.mark.own_window
 def test_a_low_pane_shows_a_line_of_bars(window: MainWindow, qtbot: QtBot) -> None:
     pane = pane_of(window)
     dock = window.docks["timeline"]
@@ -277,6 +284,7 @@ def test_a_low_pane_shows_a_line_of_bars(window: MainWindow, qtbot: QtBot) -> No
 # ---- tables and files -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 def test_tables_say_the_same_as_the_map(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.tabs.setCurrentIndex(TURNS)
@@ -295,6 +303,7 @@ def test_tables_say_the_same_as_the_map(window: MainWindow) -> None:
         assert entries.data(entries.index(row, 1)) == str(sum(cell in {"injected", "trimmed"} for cell in cells))
 
 
+@pytest.mark.own_window
 def test_a_row_of_a_table_goes_there(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.tabs.setCurrentIndex(TURNS)
@@ -306,6 +315,7 @@ def test_a_row_of_a_table_goes_there(window: MainWindow) -> None:
     assert window.selection.generation == pane.content.generations[2]
 
 
+@pytest.mark.own_window
 def test_the_cache_view_counts_whole_prompts_and_follows_the_setup(window: MainWindow, qtbot: QtBot) -> None:
     pane, session = pane_of(window), window.session
     pane.tabs.setCurrentIndex(CACHE)
@@ -318,6 +328,7 @@ def test_the_cache_view_counts_whole_prompts_and_follows_the_setup(window: MainW
     assert grown == pane.feed.totals.turns * session.project.counter.count("A courier. " * 40)
 
 
+@pytest.mark.own_window
 def test_the_cache_view_adds_up(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.tabs.setCurrentIndex(CACHE)
@@ -402,6 +413,7 @@ def test_a_chat_in_which_nothing_was_found_says_so(make_window: MakeWindow, qtbo
     assert pane_of(window).empty.title.text() == "Nothing was found in this chat"
 
 
+@pytest.mark.own_window
 def test_another_chat_begins_anew(window: MainWindow, qtbot: QtBot) -> None:
     project = window.session.project
     assert project is not None
@@ -410,6 +422,7 @@ def test_another_chat_begins_anew(window: MainWindow, qtbot: QtBot) -> None:
     assert len(pane_of(window).content.columns) == 4
 
 
+@pytest.mark.own_window
 def test_a_changed_setting_fills_it_anew(window: MainWindow, qtbot: QtBot) -> None:
     pane, session = pane_of(window), window.session
     assert session.project is not None
