@@ -78,7 +78,7 @@ def test_replay_over_lorebooks(tmp_path):
         (["--book", "a.json"], "--system world-info"),
         (["--system", "hybrid", "--book", "a.json"], "--system world-info"),
         (["--system", "world-info", "--book", "chat:/no/such.json"], "no such file"),
-        (["--system", "world-info", "--card", "/no/such.png"], "cannot be read"),
+        (["--system", "world-info", "--card", "/no/such.png"], "no such file"),
     ],
 )
 def test_lorebooks_that_cannot_be_used(arguments, words):

@@ -153,8 +153,9 @@ def test_always_there(replayed: Simulator) -> None:
 
 def test_the_active_character_comes_without_a_key(demo: Project) -> None:
     assert demo.chat is not None
-    silent = tuple(replace(message, name="Someone", text="Hm.") for message in demo.chat.messages)
-    simulator = Simulator(replace(demo, chat=replace(demo.chat, messages=silent)))
+    silent = (replace(message, name="Someone", text="Hm.", is_user=True) for message in demo.chat.messages[:4])
+    chat = replace(demo.chat, messages=(*silent, *demo.chat.messages[4:]))
+    simulator = Simulator(replace(demo, chat=chat))
     reply = Reply(asyncio.run(simulator.generate(Generation(4))))
     assert reply.came_by("Ottoline Quay") == "active_character"
 

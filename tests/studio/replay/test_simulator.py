@@ -118,6 +118,8 @@ def test_in_a_group_whoever_speaks_is_the_active_character() -> None:
     changed = replace(asked, chat=Chat((*chat[:-1], Message("Wren", "Well.")), "Wren", "Ottoline"))
     assert Simulator(asked).inputs[1] == Simulator(changed).inputs[1]
     assert Simulator(asked).inputs[2] != Simulator(changed).inputs[2]
+    of_one = replace(asked, chat=replace(asked.chat, header={"character_name": "Jun"}, character_name="Jun"))
+    assert [titles(trace) for trace in asyncio.run(Simulator(of_one).replay())] == [["Jun"]] * 4
 
 
 def test_a_late_generation_runs_the_missing_ones_first() -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from lorestudio.systems.base import System
+    from lorestudio.systems.base import Moment, System
     from lorestudio.ui.shell.main_window import MainWindow
 
 
@@ -214,14 +214,17 @@ def start(
 
 @pytest.fixture
 def decisions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The systems beside DeepLore that decided about a generation, one for each time."""
+    """The systems beside DeepLore that decided about a generation of the chat, one for each time."""
     ran: list[str] = []
     for kind in (HybridSystem, WorldInfoSystem):
         own = kind.decide
 
-        async def decide(self: System, *given: object, _own: Callable[..., Awaitable[object]] = own) -> object:
-            ran.append(self.name)
-            return await _own(self, *given)
+        async def decide(
+            self: System, moment: Moment, *given: object, _own: Callable[..., Awaitable[object]] = own
+        ) -> object:
+            if moment.held is None:  # what would become of an entry is no run of the chat's
+                ran.append(self.name)
+            return await _own(self, moment, *given)
 
         monkeypatch.setattr(kind, "decide", decide)
     return ran
