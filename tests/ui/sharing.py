@@ -125,10 +125,13 @@ def _noted(item: QObject) -> dict[str, object]:
     for name, value in vars(item).items():
         if isinstance(value, _PLAIN) and name not in _PASSING:
             found[name] = value
-        elif isinstance(value, dict) and value:
-            if all(isinstance(each, _PLAIN) for pair in value.items() for each in pair):
-                found[name] = dict(value)
+        elif isinstance(value, dict) and value and _all_plain(value):
+            found[name] = dict(value)
     return found
+
+
+def _all_plain(table: dict[object, object]) -> bool:
+    return all(isinstance(each, _PLAIN) for pair in table.items() for each in pair)
 
 
 def _values(settings: QSettings) -> dict[str, object]:
