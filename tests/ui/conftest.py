@@ -16,8 +16,7 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets")
 pytest.importorskip("pytestqt")
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QSettings, QThreadPool, QTimer
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QElapsedTimer, QEvent, QEventLoop, QSettings, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -69,6 +68,13 @@ def _garbage_as_in_the_program(request: pytest.FixtureRequest) -> Iterator[None]
         yield
 
 
+def rest() -> None:
+    """Handle events for a millisecond. Other threads go on meanwhile, which `QTest.qWait` does not let them."""
+    loop = QEventLoop()
+    QTimer.singleShot(1, loop.quit)
+    loop.exec()
+
+
 class Bot(QtBot):
     """As pytest-qt's, but it looks every millisecond, not every ten: a thousand windows wait ten times each."""
 
@@ -85,7 +91,7 @@ class Bot(QtBot):
                 failure = error
             if clock.hasExpired(timeout):
                 raise TimeoutError(f"still not so after {timeout} ms") from failure
-            QTest.qWait(1)
+            rest()
 
 
 @pytest.fixture
@@ -108,7 +114,7 @@ def settle(window: MainWindow) -> None:
     quiet = 0
     while quiet < 4:  # what is shown may start something
         assert not clock.hasExpired(20_000), "the window does not come to rest"
-        QTest.qWait(1)
+        rest()
         quiet = quiet + 1 if window.session.jobs.idle and not window.session.busy else 0
     drain()
 
