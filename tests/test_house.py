@@ -114,13 +114,14 @@ def named_settings(tree: ast.AST) -> set[str]:
 
 @cache
 def outside() -> dict[str, str]:
-    """The source of every module that is neither a system nor one of their settings."""
+    """The source of every module that has a settings class in it and is neither a system nor one of their settings."""
     paths = ((path.relative_to(ROOT).as_posix(), path) for path in sorted(ROOT.rglob("*.py")))
-    return {
-        module: path.read_text(encoding="utf-8")
+    sources = (
+        (module, path.read_text(encoding="utf-8"))
         for module, path in paths
         if not within(module, frozenset({"systems", "settings"}))
-    }
+    )
+    return {module: source for module, source in sources if any(name in source for name in SETTINGS)}
 
 
 @cache

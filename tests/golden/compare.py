@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,7 +58,8 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
-def read_cases(path: Path) -> list[Case]:
+@cache
+def read_cases(path: Path) -> Sequence[Case]:
     """All cases of a file, with an index that is only referred to filled in from the case it refers to."""
     data = path.read_bytes()
     text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8")
@@ -69,7 +71,7 @@ def read_cases(path: Path) -> list[Case]:
         if same_as is not None:
             expected = {**expected, "index": cases[same_as].expected["index"]}
         cases[record["id"]] = Case(record["id"], record["scenario"], expected)
-    return list(cases.values())
+    return tuple(cases.values())
 
 
 def differences(case: Case, got: Mapping[str, Any]) -> list[Difference]:
