@@ -6,6 +6,7 @@ Neither does one ask by the class of a system's settings which system it is.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -196,3 +197,12 @@ def test_what_counts_as_asking(source: str, count: int) -> None:
 )
 def test_what_counts_as_a_name(source: str, count: int) -> None:
     assert len(list(mentions(source))) == count
+
+
+def test_a_class_name_means_one_thing() -> None:
+    found: dict[str, list[str]] = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            found.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    assert len(found) > 1000
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}

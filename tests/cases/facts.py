@@ -20,11 +20,11 @@ from lorestudio.systems.facts.records import (
     PROFILE_KEYS,
     SAFE,
     STRICT,
-    Changes,
     Fact,
     FactError,
     Line,
     Memory,
+    MemoryChanges,
     MemoryMatch,
     Thread,
     ThreadState,
@@ -313,7 +313,7 @@ class _Bench:
         for match in matches if search.half_life is not None else ():
             lost = self.strict and match.memory.pinned  # the original loses the counters of pinned ones
             times = 0 if lost else match.memory.retrieval_count or 0
-            asked = Changes(last_retrieved_at=self.clock(), retrieval_count=times + 1)
+            asked = MemoryChanges(last_retrieved_at=self.clock(), retrieval_count=times + 1)
             store.update_memory(match.memory.id, asked)
             updates.append({"op": "update", "id": match.memory.id, "updates": _changes(asked)})
         return {

@@ -20,13 +20,13 @@ from lorestudio.systems.facts.profile import sort_facts
 from lorestudio.systems.facts.records import (
     CONFIRMED,
     INFERRED,
-    Changes,
     Fact,
     FactAction,
     FactDecision,
     FactError,
     Line,
     Memory,
+    MemoryChanges,
     MemoryOrigin,
     Thread,
     day,
@@ -311,9 +311,9 @@ class FactKeeper:
         known = len(self._stored)
         return self._stored[best.index].content if best.index < known else self._accepted[best.index - known][0]
 
-    def _changes(self, fact: Fact, vector: Vector | None, row: Memory, *, pinned: bool) -> Changes:
+    def _changes(self, fact: Fact, vector: Vector | None, row: Memory, *, pinned: bool) -> MemoryChanges:
         """A confirmed source is never lowered and a pin never removed; tags are the new fact's, none included."""
-        changes = Changes(
+        changes = MemoryChanges(
             content=fact.content,
             embedding=vector,
             source=CONFIRMED if row.source == CONFIRMED else fact.source or INFERRED,

@@ -179,7 +179,7 @@ class Memory:
         return tuple(tag for tag in self.tags if isinstance(tag, str)) if isinstance(self.tags, list | tuple) else ()
 
 
-class Changes(TypedDict, total=False):
+class MemoryChanges(TypedDict, total=False):
     """What is to be different about a memory; a key that is missing leaves its field alone."""
 
     content: str

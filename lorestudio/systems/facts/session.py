@@ -27,10 +27,10 @@ from lorestudio.systems.facts.extraction import AskedModel, PlainModel
 from lorestudio.systems.facts.options import options_of, own_text, store_path, timeouts_of
 from lorestudio.systems.facts.pipeline import ExtractionResult, Model
 from lorestudio.systems.facts.records import (
-    Changes,
     ExtractionRun,
     FactError,
     Memory,
+    MemoryChanges,
     MemoryMatch,
     Profile,
     Thread,
@@ -187,18 +187,18 @@ class FactsSession(Closing):
         if not content:
             raise InputError(memory.id, "a memory needs a text. Delete it if it is to go.")
         vector = (await self._embedder.embed([content]))[0]
-        changes = Changes(content=content, embedding=vector, vector_model=self._embedder.model_id)
+        changes = MemoryChanges(content=content, embedding=vector, vector_model=self._embedder.model_id)
         if tags is not None:
             changes["tags"] = list(tags)
         self.store.update_memory(memory.id, changes)
 
     def tag(self, memory: Memory, tags: Sequence[str]) -> None:
         """Give a memory other tags."""
-        self.store.update_memory(memory.id, Changes(tags=list(tags)))
+        self.store.update_memory(memory.id, MemoryChanges(tags=list(tags)))
 
     def pin(self, memory: Memory, *, pinned: bool) -> None:
         """Pin a memory, or take its pin away."""
-        self.store.update_memory(memory.id, Changes(pinned=pinned))
+        self.store.update_memory(memory.id, MemoryChanges(pinned=pinned))
 
     def delete(self, memories: Sequence[Memory]) -> None:
         """Delete memories, all or none."""
@@ -232,7 +232,7 @@ class FactsSession(Closing):
             if on_progress is not None:
                 on_progress(place, len(memories))
             vector = (await self._embedder.embed([memory.content]))[0]
-            self.store.update_memory(memory.id, Changes(embedding=vector, vector_model=self._embedder.model_id))
+            self.store.update_memory(memory.id, MemoryChanges(embedding=vector, vector_model=self._embedder.model_id))
         if on_progress is not None:
             on_progress(len(memories), len(memories))
 

@@ -25,13 +25,13 @@ from lorestudio.systems.facts.profile import changed, empty_profile
 from lorestudio.systems.facts.records import (
     SAFE,
     STRICT,
-    Changes,
     ExtractionRun,
     FactAction,
     FactDecision,
     FactError,
     Line,
     Memory,
+    MemoryChanges,
     MemoryMatch,
     Profile,
     Thread,
@@ -42,7 +42,7 @@ from lorestudio.systems.facts.similarity import VectorTable
 
 FILE_NAME: Final = "memories.sqlite"
 
-_COLUMNS: Final = frozenset(Changes.__annotations__) - {"origin"}
+_COLUMNS: Final = frozenset(MemoryChanges.__annotations__) - {"origin"}
 _COUNTERS: Final = frozenset({"last_retrieved_at", "retrieval_count"})
 
 
@@ -216,7 +216,7 @@ class FactStore(Closing):
         with self._data.transaction():
             self._data.write(database.INSERT_MEMORY, *database.memory_row(memory))
 
-    def update_memory(self, memory: str, changes: Changes) -> None:
+    def update_memory(self, memory: str, changes: MemoryChanges) -> None:
         """Change a memory. Raises FactError where there is none of that id."""
         values: dict[str, object] = {name: value for name, value in changes.items() if name in _COLUMNS}
         if "content" in changes:
@@ -317,7 +317,7 @@ class PendingUnit:
         """Keep a new memory, later."""
         self._waiting.append(lambda: self._store.save_memory(memory))
 
-    def update_memory(self, memory: str, changes: Changes) -> None:
+    def update_memory(self, memory: str, changes: MemoryChanges) -> None:
         """Change a memory, later."""
         self._waiting.append(lambda: self._store.update_memory(memory, changes))
 

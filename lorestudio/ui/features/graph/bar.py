@@ -29,7 +29,7 @@ from lorestudio.ui.features.graph.looks import (
     EDGE_NAMES,
     EDGE_WORDS,
     ColourBy,
-    Look,
+    NodeLook,
     Stroke,
     draw_heads,
     pen_of,
@@ -276,11 +276,11 @@ class ColourLegend(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._items: tuple[tuple[Look, str], ...] = ()
+        self._items: tuple[tuple[NodeLook, str], ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
-    def set_legend(self, legend: tuple[tuple[Look, int], ...]) -> None:
+    def set_legend(self, legend: tuple[tuple[NodeLook, int], ...]) -> None:
         """Show other sorts; each with how many nodes are of it."""
         self._items = tuple((look, f"{look.word} · {number(amount)}") for look, amount in legend)
         self.setToolTip("\n".join(text for _look, text in self._items))
@@ -327,12 +327,12 @@ class ColourLegend(QWidget):
         if height != self.minimumHeight():
             self.setFixedHeight(height)
 
-    def _items_for(self, room: int) -> tuple[tuple[Look, str], ...]:
+    def _items_for(self, room: int) -> tuple[tuple[NodeLook, str], ...]:
         """The items that have room; the last says how many have not."""
         if room == len(self._items):
             return self._items
         palette = self._theme.palette
-        rest = Look(palette.raised, palette.text, "", text="…")
+        rest = NodeLook(palette.raised, palette.text, "", text="…")
         more = tr("{more} more", more=number(len(self._items) - room + 1))
         return (*self._items[: room - 1], (rest, more))
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy
 from lorestudio.studio.graph.graph import ALL_KINDS, EdgeKind, NoteGraph, Point, pair
 from lorestudio.studio.graph.layout import radii
-from lorestudio.ui.features.graph.looks import Look, StrokeSet, draw_strokes, strokes
+from lorestudio.ui.features.graph.looks import NodeLook, StrokeSet, draw_strokes, strokes
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from lorestudio.ui.shell.words import shorten
 from lorestudio.ui.widgets.paint import hairline
@@ -48,7 +48,7 @@ class Drawing:
         self.radius: dict[int, float] = {}
         self.strokes = StrokeSet((), {})
         self._drawn: tuple[object, ...] = ()
-        self.looks: Mapping[int, Look] = {}
+        self.looks: Mapping[int, NodeLook] = {}
         self.light: NDArray[np.float64] | None = None
         self.chosen: int | None = None
         self.hovered: int | None = None
@@ -223,7 +223,7 @@ class NodeLayer(_Layer):
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         edge = hairline(theme.color("fill_edge"))
         alone = set(drawing.gaps.orphans) if drawing.gaps is not None else set()
-        plain = Look(theme.palette.raised, theme.palette.text, "")
+        plain = NodeLook(theme.palette.raised, theme.palette.text, "")
         for row in drawing.inside(drawing.areas(option, 10 / scale)):
             entry = drawing.ids[row]
             look = drawing.looks.get(entry, plain)
@@ -263,7 +263,7 @@ class NodeLayer(_Layer):
             painter.setPen(hairline(theme.color("focus"), 3))
             painter.drawEllipse(point, radius + 1.6 * gap, radius + 1.6 * gap)
 
-    def _sign(self, painter: QPainter, look: Look, point: QPointF, radius: float) -> None:
+    def _sign(self, painter: QPainter, look: NodeLook, point: QPointF, radius: float) -> None:
         side = radius * 1.25
         box = QRectF(point.x() - side / 2, point.y() - side / 2, side, side)
         if look.icon:

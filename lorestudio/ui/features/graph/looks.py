@@ -77,7 +77,7 @@ _SCALE: Final = (0.12, 0.34, 0.56, 0.78, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class NodeLook:
     """How nodes of one sort are drawn. Colours are `#RRGGBB`; `word` is what the legend says of them.
 
     Upon the fill stands an icon or a text, so that the colour is not needed; `hatched` tells communities apart that
@@ -96,8 +96,8 @@ class Look:
 class Looks:
     """The look of each entry, and the legend: each sort with how many entries are of it."""
 
-    of: Mapping[int, Look]
-    legend: tuple[tuple[Look, int], ...]
+    of: Mapping[int, NodeLook]
+    legend: tuple[tuple[NodeLook, int], ...]
 
 
 def graph_looks(found: GraphStudy, colour_by: ColourBy, fired: Mapping[int, int], palette: Palette) -> Looks:
@@ -131,9 +131,11 @@ def connections_words(amount: int) -> str:
     return tr("connected with 1 entry") if amount == 1 else tr("connected with {amount} entries", amount=number(amount))
 
 
-def _filled(palette: Palette, name: str, word: str, icon: str = "", text: str = "", *, hatched: bool = False) -> Look:
+def _filled(
+    palette: Palette, name: str, word: str, icon: str = "", text: str = "", *, hatched: bool = False
+) -> NodeLook:
     ground, ink = palette.fill(name)
-    return Look(ground, ink, word, icon, text, hatched)
+    return NodeLook(ground, ink, word, icon, text, hatched)
 
 
 def _by_kind(found: GraphStudy, _fired: Mapping[int, int], palette: Palette) -> Looks:
@@ -148,14 +150,14 @@ def _by_community(found: GraphStudy, _fired: Mapping[int, int], palette: Palette
         fill = _COMMUNITY_FILLS[which] if turn < 2 else "grey"
         word = f"{place + 1} {shorten(community_name(group, found.graph), 20)}"
         made.append(_filled(palette, fill, word, text=str(place + 1), hatched=turn > 0))
-    alone = Look(palette.panel, palette.text, tr("on its own"), "dash")
+    alone = NodeLook(palette.panel, palette.text, tr("on its own"), "dash")
     of = {
         entry: made[found.community_of[entry]] if entry in found.community_of else alone for entry in found.graph.nodes
     }
     looks = _gathered(of, [*made[:LEGEND_COMMUNITIES], alone])
     more = len(made) - LEGEND_COMMUNITIES
     if more > 0:
-        rest = Look(palette.raised, palette.text, tr("{more} more", more=number(more)), text="…")
+        rest = NodeLook(palette.raised, palette.text, tr("{more} more", more=number(more)), text="…")
         amount = sum(len(group.members) for group in found.communities[LEGEND_COMMUNITIES:])
         return Looks(looks.of, (*looks.legend, (rest, amount)))
     return looks
@@ -213,10 +215,10 @@ def _scaled(
     scale = [_mixed(palette, part) for part in _SCALE[: len(words)]]
     if darkest_first:
         scale.reverse()
-    legend = [Look(fill, ink, word) for (fill, ink), word in zip(scale, words, strict=True)]
+    legend = [NodeLook(fill, ink, word) for (fill, ink), word in zip(scale, words, strict=True)]
     steps = {entry: step(entry) for entry in found.graph.nodes}
     of = {
-        entry: Look(legend[place].fill, legend[place].ink, legend[place].word, text=text(entry))
+        entry: NodeLook(legend[place].fill, legend[place].ink, legend[place].word, text=text(entry))
         for entry, place in steps.items()
     }
     counts = [list(steps.values()).count(place) for place in range(len(legend))]
@@ -230,8 +232,8 @@ def _mixed(palette: Palette, part: float) -> tuple[str, str]:
     return fill, max((palette.text, palette.panel), key=lambda ink: contrast(ink, fill))
 
 
-def _gathered(of: Mapping[int, Look], order: list[Look]) -> Looks:
-    counts: dict[Look, int] = {}
+def _gathered(of: Mapping[int, NodeLook], order: list[NodeLook]) -> Looks:
+    counts: dict[NodeLook, int] = {}
     for look in of.values():
         counts[look] = counts.get(look, 0) + 1
     return Looks(of, tuple((look, counts[look]) for look in order if look in counts))

@@ -30,7 +30,7 @@ from lorestudio.studio.graph.analysis import Gaps, GraphStudy, graph_json, local
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point
 from lorestudio.studio.graph.preparing import LayoutStore, PreparedGraph, SavedLayout
 from lorestudio.ui.features.graph.items import MARGIN, Drawing, EdgeLayer, NodeLayer, TitleLayer
-from lorestudio.ui.features.graph.looks import Look, node_sentence
+from lorestudio.ui.features.graph.looks import NodeLook, node_sentence
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
@@ -121,7 +121,7 @@ class GraphView(QGraphicsView):
         self.drawing.show_edges(graph, kinds, remarkable=remarkable)
         self.redraw()
 
-    def show_looks(self, looks: Mapping[int, Look], fired: Mapping[int, int]) -> None:
+    def show_looks(self, looks: Mapping[int, NodeLook], fired: Mapping[int, int]) -> None:
         """Show nodes in other colours; `fired` is what tooltips say."""
         self.drawing.looks, self._fired = looks, fired
         self.redraw()

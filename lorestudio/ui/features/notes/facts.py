@@ -54,7 +54,7 @@ def outcome_words(outcome: EntryOutcome) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
+class NoteChip:
     """One label. `tone` is good, neutral, warning or error; `icon` may be ""."""
 
     text: str
@@ -68,10 +68,10 @@ class ChipRow(Wrapping):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._chips: tuple[Chip, ...] = ()
+        self._chips: tuple[NoteChip, ...] = ()
         theme.changed.connect(self.update)
 
-    def set_chips(self, chips: tuple[Chip, ...]) -> None:
+    def set_chips(self, chips: tuple[NoteChip, ...]) -> None:
         """Show other chips."""
         self._chips = chips
         self.setAccessibleName(", ".join(chip.text for chip in chips))

@@ -18,7 +18,7 @@ from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.completion import TitleBook
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
-from lorestudio.ui.features.notes.facts import Chip, ChipRow, match_words, outcome_words
+from lorestudio.ui.features.notes.facts import ChipRow, NoteChip, match_words, outcome_words
 from lorestudio.ui.features.notes.history import Safety
 from lorestudio.ui.features.notes.store import NoteStore, OnDisk
 from lorestudio.ui.shell.jobs import Jobs
@@ -258,7 +258,7 @@ class EntryPane(Pane):
         self.heading.setText(note.filename.rpartition("/")[2])
         broken = note.problem.broken
         words = tr("cannot be read") if broken else tr("left out")
-        self.chips.set_chips((Chip(words, "error" if broken else "neutral", "broken" if broken else "left-out"),))
+        self.chips.set_chips((NoteChip(words, "error" if broken else "neutral", "broken" if broken else "left-out"),))
         if self._says_left_out or self.bar.isHidden():  # nothing more urgent is said
             self._say(note.message, "error" if broken else "neutral")
             self._says_left_out = True
@@ -270,12 +270,12 @@ class EntryPane(Pane):
         kind = entry_kind(entry)
         estimate = "" if self._session.project is None or self._session.project.counter.exact else "≈ "
         chips = [
-            Chip(kind.word.split(",")[0], "neutral", kind.icon),
-            Chip(tr("priority {priority}", priority=number(entry.priority))),
-            Chip(estimate + count(entry.tokens, "token", "tokens")),
+            NoteChip(kind.word.split(",")[0], "neutral", kind.icon),
+            NoteChip(tr("priority {priority}", priority=number(entry.priority))),
+            NoteChip(estimate + count(entry.tokens, "token", "tokens")),
         ]
         if entry.warnings:
-            chips.append(Chip(count(len(entry.warnings), "warning", "warnings"), "warning", "warning"))
+            chips.append(NoteChip(count(len(entry.warnings), "warning", "warnings"), "warning", "warning"))
         self.chips.set_chips(tuple(chips))
         self.tabs.setTabText(TEXT, tr("Injected text · {tokens}", tokens=estimate + number(entry.tokens)))
         if self._views.currentWidget() is self.text:

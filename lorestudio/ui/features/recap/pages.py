@@ -211,7 +211,7 @@ _PROMPT_STATES: Final = {
 }
 
 
-class PromptPage(RowsPage):
+class RecapPromptPage(RowsPage):
     """Follows the reply that is looked at."""
 
     def __init__(self, theme: Theme) -> None:

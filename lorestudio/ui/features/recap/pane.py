@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, RecapState, SceneRow
 from lorestudio.ui.features.recap.memory import NoRecaps
-from lorestudio.ui.features.recap.pages import MessagePage, PromptPage, RunningPage
+from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.cells import Column, state_column
@@ -305,7 +305,7 @@ class RecapPane(WorkPane):
             tr("Look for a break, make the running recap, empty the queue"),
         )
         self.messages, self.scenes, self.running = MessagePage(theme), ScenePage(theme), RunningPage(theme)
-        self.prompt, self.queue = PromptPage(theme), QueuePage(theme)
+        self.prompt, self.queue = RecapPromptPage(theme), QueuePage(theme)
         self.tabs.setAccessibleName(tr("Parts of recap memory"))
         for page, title in (
             (self.messages, tr("Messages")),

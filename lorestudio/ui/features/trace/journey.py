@@ -523,7 +523,7 @@ class TitleHeader(QHeaderView):
         painter.restore()
 
 
-class CellDelegate(QStyledItemDelegate):
+class MarkDelegate(QStyledItemDelegate):
     """Draws one mark; the result column adds its word."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
@@ -567,7 +567,7 @@ class JourneyView(QTableView):
     def __init__(self, theme: Theme, model: JourneyTable, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setModel(model)
-        self.setItemDelegate(CellDelegate(theme, self))
+        self.setItemDelegate(MarkDelegate(theme, self))
         self.stages = StageHeader(theme, self)
         self.setHorizontalHeader(self.stages)
         self.setVerticalHeader(TitleHeader(theme, self))
