@@ -73,22 +73,13 @@ def too_broad(trace: Trace) -> Breadth | None:
 
 
 def estimate(trace: Trace) -> str:
-    """How far the token counts can be trusted, "" where they are exact.
-
-    The band is the distance between the two documented estimates.
-    """
+    """How far the token counts can be trusted, "" where they are exact."""
     if trace.facts.get("counted_exactly", True):
         return ""
     name = trace.facts.get("counter")
     units = UNITS_A_TOKEN.get(name) if isinstance(name, str) else None
-    if units is None:
-        return "≈ estimates; a model's own counts may differ"
-    other = next(value for value in UNITS_A_TOKEN.values() if value != units)
-    apart = round(100 * (units / other - 1))
-    direction = "more" if apart > 0 else "fewer"
-    return (
-        f"≈ estimates of {units:g} characters a token; a model's own counts are often up to {abs(apart)} % {direction}"
-    )
+    how = "" if units is None else f" of {units:g} characters a token"
+    return f"≈ estimates{how}; a model's own counts differ, most where the writing is not Latin"
 
 
 @dataclass(frozen=True, slots=True)

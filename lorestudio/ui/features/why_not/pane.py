@@ -313,8 +313,7 @@ class WhyPane(Pane):
 
     def _details(self, verdict: Verdict) -> str:
         items = [f"{name}: {words_of(value)}" for name, value in verdict.details.items() if name not in _INNER]
-        code = tr("reason {code}", code=verdict.reason)
-        return html.paragraph(" · ".join([code, *items]), color=self.theme.palette.text_faint)
+        return html.paragraph(" · ".join(items), color=self.theme.palette.text_faint) if items else ""
 
     def _journey(
         self, trace: Trace, entry: int, cells: tuple[JourneyCell, ...], records: dict[str, StageRecord]
