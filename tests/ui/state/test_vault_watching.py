@@ -86,6 +86,22 @@ def test_a_project_that_was_read_already_is_followed(cached, qtbot, tmp_path):
     qtbot.waitUntil(lambda: "Gate" in session.runs.stale, timeout=15_000)
 
 
+def test_another_vault_that_was_read_already_is_followed_in_place_of_the_one_before(
+    cached, qtbot, tmp_path, monkeypatch
+):
+    write(tmp_path / "vault", "Gate")
+    write(tmp_path / "demo", "Moor")
+    monkeypatch.setattr(project_files, "demo_project", lambda: open_project([tmp_path / "demo"]))
+    session = cached()
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate"])
+    session.reading.open_demo()
+    qtbot.waitUntil(lambda: titles(session) == ["Moor"])
+    qtbot.wait(300)
+    write(tmp_path / "demo", "Wall")
+    qtbot.waitUntil(lambda: "Wall" in session.runs.stale, timeout=15_000)
+
+
 def test_a_vault_that_is_not_there_is_told_and_the_one_before_stays(cached, qtbot, tmp_path):
     write(tmp_path / "vault", "Gate")
     session = cached()
