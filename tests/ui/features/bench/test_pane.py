@@ -130,6 +130,22 @@ def test_the_keys_of_the_chosen_entry_stand_out(shown, qtbot) -> None:
     assert looks["lamp"] != looks["quay"]
 
 
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_marked_words_are_written_in_the_ink_of_their_ground(shown, qtbot, name) -> None:
+    window = shown()
+    window.run(f"view.theme.{name}")
+    pane = window.features.bench.pane
+    type_in(pane, "The lamp and the tide.", qtbot)
+    theme = window.theme
+    plain, chosen = (theme.color("mark"), theme.color("on_mark")), tuple(theme.fill("yellow"))
+    inks = {
+        each.cursor.selectedText(): (each.format.background().color(), each.format.foreground().color())
+        for each in pane.text.extraSelections()
+    }
+    assert inks["tide"] == plain
+    assert all(ink in (plain, chosen) for ink in inks.values())
+
+
 def test_marks_stand_where_the_keys_do_beyond_the_basic_plane(shown, qtbot) -> None:
     pane = shown().features.bench.pane
     type_in(pane, "🌊🌊 a lamp\nand a quay", qtbot)

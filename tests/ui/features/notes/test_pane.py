@@ -64,6 +64,17 @@ def test_the_injected_text_and_its_tokens_follow_the_typing(pane) -> None:
     assert pane.text.toPlainText() == "A dragon."
 
 
+def test_a_link_leads_to_its_note(window, pane, settle) -> None:
+    body = pane.editor.body
+    body.moveCursor(body.textCursor().MoveOperation.End)
+    body.insertPlainText(" [[Bell]]")
+    for _ in range(3):
+        body.moveCursor(body.textCursor().MoveOperation.Left)
+    window.run("entry.follow")
+    settle(window)
+    assert window.selection.entry == BELL
+
+
 def test_the_heading_follows_the_note_s_title(pane) -> None:
     write(pane, "# Skarn the Grey\n")
     assert pane.heading.text() == "Skarn the Grey"

@@ -526,6 +526,19 @@ def test_the_demo_and_chats_without_a_file_say_what_to_do(
     assert not window.commands.actions["recap.run"].isEnabled()
 
 
+def test_what_waited_for_the_recaps_of_a_chat_is_not_done_with_those_of_another(
+    opened: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    done: list[str] = []
+    opened.session.reading.open_demo()
+    opened.features.recap._waiting.append(lambda: done.append("with the other one"))
+    settle(opened, qtbot)
+    opened.session.reading.open_chat(path)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.open is not None)
+    settle(opened, qtbot)
+    assert done == []
+
+
 def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     opened.session.replays.choose(source=Source(AnswerKind.TYPED))
     settle(opened, qtbot)
