@@ -315,5 +315,5 @@ def _value(known: Declaration, value: Json) -> bool | int | float | str:
         return float(value)
     if known.type is int and isinstance(value, float):
         return int(value)
-    assert isinstance(value, bool | int | float | str)  # noqa: S101  # as `_problem` found
+    assert isinstance(value, bool | int | float | str)  # noqa: S101  # for mypy: `_problem` refused all else
     return value

@@ -5,6 +5,7 @@ Breaking a text into lines, fast enough for thousands of messages: words are mea
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
@@ -184,9 +185,9 @@ class Picture(QWidget):
         self.setAccessibleName(name)
         theme.changed.connect(self.update)
 
+    @abstractmethod
     def words_at(self, point: QPoint) -> str:
         """What is said about a place, "" for nothing."""
-        raise NotImplementedError
 
     def event(self, event: QEvent) -> bool:
         """Qt: what is under the pointer."""

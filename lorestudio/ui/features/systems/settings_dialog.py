@@ -57,7 +57,7 @@ class SystemSettingsDialog(QDialog):
         self._told = label(self, kind="small", wrap=False)
         self.apply = QPushButton(tr("Apply and replay") if trial is not None else tr("Keep"), self, autoDefault=False)
         self._row = row(self.defaults, (self._told, 1), answers(self, self.apply))
-        parts = split(self.view, self.editor, across=True, sizes=(400, 420))
+        parts = split(self.view, self.editor, across=True, sizes=(480, 420))
         column(label(self, intro), (parts, 1), self.outcome, self._row, of=self)
         self.view.chosen.connect(lambda _setting: self._show_chosen())
         self.view.entered.connect(self.editor.focus_field)
@@ -68,7 +68,7 @@ class SystemSettingsDialog(QDialog):
         self.view.show_setting(next(iter(self._known)))
         self._tell()
         self._show_trial()
-        self.resize(820, 620 if trial is not None else 560)
+        self.resize(900, 620 if trial is not None else 560)
 
     def _make_outcome(self) -> QLabel:
         outcome = label(self)
