@@ -138,8 +138,8 @@ class Scene:
     """What a system may be made for: a person's vault, chat and choices, beside the moments of the chat.
 
     `reading` are the settings that say how notes are read. `answers` is asked where a model decides; `model` is its
-    model where settings name none. `reply_tokens` is the room that the host keeps for a reply. `names` are what a file
-    may call the chat's character besides its name.
+    model where settings name none. `tags` are the ids of the character's tags, None where the settings say them.
+    `reply_tokens` is the room that the host keeps for a reply.
     """
 
     index: VaultIndex
@@ -154,6 +154,7 @@ class Scene:
     card: CharacterCard | None = field(default=None, repr=False)
     card_path: Path | None = None
     persona: str = field(default="", repr=False)
+    tags: tuple[str, ...] | None = None
     user_name: str = "User"
     character_name: str = ""
     reply_tokens: int = 0

@@ -92,9 +92,9 @@ def _by_order(entries: Iterable[BookEntry]) -> list[BookEntry]:
 
 
 def _with_own_uids(entries: Iterable[BookEntry]) -> Iterable[BookEntry]:
-    """`book.uid`, as SillyTavern names an entry with a timed effect; a number behind it where a book repeats one."""
+    """`book.uid`, as SillyTavern names an entry; a number behind it where a book repeats one."""
     seen: dict[str, int] = {}
     for entry in entries:
-        name = f"{entry.world}.{entry.uid}"
+        name = f"{entry.world}.{entry.name}"
         seen[name] = seen.get(name, 0) + 1
-        yield replace(entry, uid=name if seen[name] == 1 else f"{name} ({seen[name]})")
+        yield replace(entry, uid=name if seen[name] == 1 else f"{name} ({seen[name]})", name=name)

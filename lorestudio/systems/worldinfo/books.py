@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, authors_note
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.files import BookFile
@@ -65,7 +65,7 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     """World Info for the scene's chat. Waits for the disk. Raises InputError."""
     embedder = embedder_named(settings.embedder) if settings.vectors else None
     vectors = KnownVectors(embedder) if embedder is not None else None
-    around = surroundings(scene)
+    around = surroundings(scene, settings)
     files = (*book_files(settings), *_extra_files(settings, scene))
     if settings.source == VAULT or (settings.source == BY_BOOKS and not files):
         return WorldInfoSystem(settings, None, around, vectors)
@@ -75,12 +75,13 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
 
 
-def surroundings(scene: Scene) -> Surroundings:
-    """What a scan is told beside the messages."""
-    chat = scene.chat or Chat()
+def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
+    """What a scan is told beside the messages. Raises InputError for a line of a setting that cannot be read."""
+    chat, names = scene.chat or Chat(), frozenset(_names(scene))
     card = scene.card.data if scene.card is not None else None
     extras = {Extra.PERSONA: scene.persona}
-    macros = {"user": scene.user_name, "char": scene.character_name, "persona": scene.persona}
+    macros = {"user": scene.user_name}
+    filled = {"persona": scene.persona}
     if card is not None:
         extras |= {
             Extra.DESCRIPTION: card.description,
@@ -89,7 +90,7 @@ def surroundings(scene: Scene) -> Surroundings:
             Extra.SCENARIO: card.scenario,
             Extra.CREATOR_NOTES: card.creator_notes,
         }
-        macros |= {
+        filled |= {
             "description": card.description,
             "personality": card.personality,
             "scenario": card.scenario,
@@ -99,12 +100,28 @@ def surroundings(scene: Scene) -> Surroundings:
         }
     return Surroundings(
         note=authors_note(chat.metadata),
-        by_user=tuple(message.is_user for message in chat.messages),
-        characters=frozenset(_names(scene)),
+        messages=chat.messages,
+        characters=names,
+        tags=_tags(scene, settings, {settings.avatar} if settings.avatar else names),
         extras=extras,
         macros=macros,
+        filled=filled,
+        variables={name: to_string(value) for name, value in _part(chat.metadata, "variables").items()},
         reply_tokens=scene.reply_tokens,
     )
+
+
+def _tags(scene: Scene, settings: WorldInfoSettings, names: Collection[str]) -> frozenset[str] | None:
+    """The ids of the character's tags, None where nobody knows them."""
+    if scene.tags is not None:
+        return frozenset(scene.tags)
+    for line in filter(None, map(str.strip, settings.tags.splitlines())):
+        character, colon, tags = (part.strip() for part in line.partition(":"))
+        if not colon:
+            raise InputError("tags", f"“{line}” names no tags. Write the character, a colon, and the ids of its tags.")
+        if character in names:
+            return frozenset(filter(None, map(str.strip, tags.split(","))))
+    return None
 
 
 def _names(scene: Scene) -> Iterator[str]:
@@ -192,6 +209,11 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
         "worlds": str(worlds),
         "book": "\n".join(f"{worlds / name}.json" for name in _texts(known, "globalSelect")),
         "extra_books": "\n".join(extra),
+        "tags": "\n".join(
+            f"{avatar.rpartition('.')[0] or avatar}: {', '.join(_texts(_part(document, 'tag_map'), avatar))}"
+            for avatar, tags in _part(document, "tag_map").items()
+            if isinstance(tags, list)
+        ),
     }
     return section_of(values, WorldInfoSettings, str(path))
 

@@ -30,7 +30,7 @@ from lorestudio.systems.base import (
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_vectors
-from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided
+from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, Worlds, decided
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned
 from lorestudio.systems.worldinfo.words import VOCABULARY
@@ -72,6 +72,8 @@ class WorldInfoSystem(System):
     vectors: TextVectors | None = None
     remarks: tuple[str, ...] = ()
     """Sentences for the person about books that are not scanned, or not as their author may expect."""
+    worlds: Worlds = field(default_factory=Worlds, repr=False, compare=False)
+    swipes_go_on: ClassVar[bool] = True  # each draws lots of its own, as the host's random numbers go on
 
     @property
     def inputs(self) -> str:
@@ -93,8 +95,8 @@ class WorldInfoSystem(System):
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
 
     def saying(self, messages: Sequence[Message]) -> WorldInfoSystem:
-        """The same with the author's note counting the person's messages among these."""
-        return replace(self, around=replace(self.around, by_user=tuple(each.is_user for each in messages)))
+        """The same where these are the messages that the note's interval counts and that macros name."""
+        return replace(self, around=replace(self.around, messages=tuple(messages)))
 
     def not_in_scenario(self) -> str:
         """A scenario holds notes, no lorebooks, and nobody who makes vectors."""
@@ -111,7 +113,7 @@ class WorldInfoSystem(System):
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
-        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known)
+        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known, self.worlds)
         run = _WorldInfoRun(moment, self, made)
         return Decided(run.trace(await run.told.through(run.steps())), made.after)
 
@@ -119,7 +121,7 @@ class WorldInfoSystem(System):
 def _with_writers(system: System, other: System) -> System:
     if not isinstance(system, WorldInfoSystem) or not isinstance(other, WorldInfoSystem):
         return system
-    return replace(system, around=replace(system.around, by_user=other.around.by_user))
+    return replace(system, around=replace(system.around, messages=other.around.messages))
 
 
 class _WorldInfoRun:
