@@ -38,9 +38,10 @@ _OTHER_KEYS: Final = {
     "vector_entries": "max_entries",
     "vector_threshold": "score_threshold",
 }
-_OWN_KEYS: Final = frozenset(
-    {"source", "version", "tags", "book", "character_books", "chat_books", "persona_books", "extra_books", "worlds", "avatar", "embedder"}
-)
+_OWN_KEYS: Final = frozenset({
+    "source", "version", "tags", "book", "character_books", "chat_books", "persona_books", "extra_books", "worlds",
+    "avatar", "embedder",
+})  # fmt: skip
 
 
 def _alias(name: str) -> str:

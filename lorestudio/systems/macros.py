@@ -27,7 +27,8 @@ _TRIM: Final = re.compile(r"(?:\r?\n)*\{\{trim\}\}(?:\r?\n)*", re.IGNORECASE)
 _BRACE: Final = re.compile(r"\\([{}])")
 _EDGE: Final = re.compile(r"\{\{|\}\}")
 _HEAD: Final = re.compile(
-    rf"{WS}*(?P<flags>(?:[!?~#/>]{WS}*)*)(?:(?P<name>[A-Za-z][\w-]*)(?=[:}}]|{WS}|$)|(?P<variable>[.$]){WS}*)?", re.ASCII
+    rf"{WS}*(?P<flags>(?:[!?~#/>]{WS}*)*)(?:(?P<name>[A-Za-z][\w-]*)(?=[:}}]|{WS}|$)|(?P<variable>[.$]){WS}*)?",
+    re.ASCII,
 )
 _SHORT: Final = re.compile(
     rf"(?P<name>[A-Za-z](?:[\w-]*\w)?){WS}*(?:(?P<step>\+\+|--){WS}*$|(?P<sets>\+?=)|$)", re.ASCII
@@ -148,7 +149,7 @@ class Macros:
             self.unknown[whole] = None
         return f"{{{{{self._filled(macro.inner, original)}}}}}"
 
-    def _known(self, name: str, arguments: list[str], original: str, *, scoped: bool) -> str | None:  # noqa: PLR0911  # a table of cases
+    def _known(self, name: str, arguments: list[str], original: str, *, scoped: bool) -> str | None:  # a table of cases
         """The value of a macro with these arguments, None where there is none."""
         name, amount = _LEGACY_NAMES.get(name, name), len(arguments)
         if name == "trim" and amount == scoped:
@@ -166,7 +167,7 @@ class Macros:
             return self.values.get(name)
         return self._variable(name, arguments)
 
-    def _variable(self, name: str, arguments: list[str]) -> str | None:  # noqa: PLR0911  # a table of cases
+    def _variable(self, name: str, arguments: list[str]) -> str | None:  # a table of cases
         """What a macro of the chat's variables stands for; setting and adding leave nothing."""
         key, amount = arguments[0], len(arguments)
         if name == "getvar" and amount == 1:

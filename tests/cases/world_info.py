@@ -143,5 +143,6 @@ def _outcome_of(made: Decision) -> dict[str, Any]:
 
 def _effects(effects: Mapping[str, TimedEffect]) -> dict[str, Any]:
     return {
-        uid: {"start": effect.start, "end": effect.end, "protected": effect.protected} for uid, effect in effects.items()
+        uid: {"start": effect.start, "end": effect.end, "protected": effect.protected}
+        for uid, effect in effects.items()
     }

@@ -95,6 +95,6 @@ def _with_own_uids(entries: Iterable[BookEntry]) -> Iterable[BookEntry]:
     """`book.uid`, as SillyTavern names an entry; a number behind it where a book repeats one."""
     seen: dict[str, int] = {}
     for entry in entries:
-        name = f"{entry.world}.{entry.name}"
+        name = f"{entry.world}.{entry.name or entry.uid}"
         seen[name] = seen.get(name, 0) + 1
         yield replace(entry, uid=name if seen[name] == 1 else f"{name} ({seen[name]})", name=name)

@@ -222,10 +222,11 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     unnamed = [entry for entry in entries if entry.place is BookPlace.OUTLET and not entry.outlet]
     if unnamed:
         yield f"{_named(unnamed)}: the position is an outlet, but none is named, so the text stands nowhere."
-    lost = sum(isinstance(raw.get(field), list) and not all(isinstance(item, str) for item in _list(raw[field]))
-               for raw in raws for field in ("key", "keysecondary"))  # fmt: skip
+    lost = sum(
+        not (raw.get(field) is None or _all_texts(raw[field])) for raw in raws for field in ("key", "keysecondary")
+    )
     if lost:
-        yield f"{_entries(lost)} keys that are no text; these are left out."
+        yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
     for entry in entries:
         for key, problem in broken_patterns((*entry.keys, *entry.secondary)):
             yield f"{_title(entry)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
@@ -244,8 +245,8 @@ def _title(entry: BookEntry) -> str:
     return f"“{entry.comment or ', '.join(entry.keys) or f'entry {entry.uid}'}”"
 
 
-def _list(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list | tuple) else ()
+def _all_texts(value: Json) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
 ADVICE: Final = "Give a World Info file that SillyTavern exported, or a character card with a lorebook inside."

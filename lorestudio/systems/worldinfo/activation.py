@@ -60,17 +60,23 @@ class Activation:
         return primary + found if entry.logic is Logic.AND_ALL and found == len(entry.secondary) else primary
 
     def _refusal(self, entry: BookEntry, scan: Scan, level: int) -> Told | None:
-        sticky, recursive = entry.uid in self.timed.sticky, scan is Scan.RECURSION
         if entry.disabled:
             return "wi_disabled", {}
         if entry.triggers and self.source.kind not in entry.triggers:
             return "wi_trigger", {"kinds": list(entry.triggers), "kind": self.source.kind}
+        return self._filtered(entry) or self._resting(entry, scan, level)
+
+    def _filtered(self, entry: BookEntry) -> Told | None:
         named = not self.source.characters.isdisjoint(entry.characters)
         if entry.characters and named is entry.characters_excluded:
             return "wi_character", {"names": list(entry.characters)}
         tags = self.source.tags
         if entry.tags and tags is not None and tags.isdisjoint(entry.tags) is not entry.characters_excluded:
             return "wi_tags", {"tags": list(entry.tags)}
+        return None
+
+    def _resting(self, entry: BookEntry, scan: Scan, level: int) -> Told | None:
+        sticky, recursive = entry.uid in self.timed.sticky, scan is Scan.RECURSION
         if entry.uid in self.timed.waiting:
             return "wi_delay", {"delay": entry.delay}
         if entry.uid in self.timed.cooling and not sticky:

@@ -111,18 +111,22 @@ def _one(name: str, members: list[BookEntry], draw: Callable[[], float], choice:
         return
     first = sorted((entry for entry in members if entry.group_override), key=lambda entry: -entry.order)
     if first:
-        winner, told = first[0], ("wi_group_priority", {"group": name})
+        winner, told = first[0], _told("wi_group_priority", group=name)
     else:
         roll = draw() * sum(entry.group_weight for entry in members)
         passed = list(accumulate(entry.group_weight for entry in members))
         place = next((place for place, weight in enumerate(passed) if roll <= weight), None)
         if place is None:
             return
-        winner, told = members[place], ("wi_group_drawn", {"group": name, "of": len(members)})
+        winner, told = members[place], _told("wi_group_drawn", group=name, of=len(members))
     if winner in choice.left:
         choice.kept[winner.uid] = told
     losers = [entry for entry in members if entry.uid != winner.uid]
     choice.take_out(losers, "wi_group_lost", {"group": name, "winner_uid": winner.uid})
+
+
+def _told(reason: str, **details: Json) -> Told:
+    return reason, details
 
 
 class LoopPart(StrEnum):

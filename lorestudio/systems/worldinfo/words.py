@@ -77,8 +77,8 @@ _REASONS: Final = (
     Reason("wi_group_lost", NEUTRAL, "Group", "Of the group {group!q} another entry was taken[: {winner!q}].",
            "Raise the entry's weight in the group, or give it priority.", details=("group",)),
     Reason("wi_group_bystander", WARNING, "Group",
-           "SillyTavern dropped it by mistake: {source!q} had lost in two groups, the second time in {group!q}, and then "
-           "the last entry of the scan goes.",
+           "SillyTavern dropped it by mistake: {source!q} had lost in two groups, the second time in {group!q}, and "
+           "then the last entry of the scan goes.",
            "Have the other entry in one group only.", details=("group", "source")),
     Reason("wi_replaced", WARNING, "Replaced",
            "Another entry of the same number took its place: {winner!q}.",

@@ -15,6 +15,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.files import BookFile, book_file
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import SettingsError
@@ -37,7 +38,9 @@ CARD: dict[str, Any] = {
 
 def world(folder: Path, name: str, *entries: dict[str, Any]) -> str:
     path = folder / f"{name}.json"
-    listed = {str(uid): {"uid": uid, "comment": f"{name} {uid}", **each} for uid, each in enumerate(entries)}
+    listed = {
+        str(uid): {**NEW_ENTRY, "uid": uid, "comment": f"{name} {uid}", **each} for uid, each in enumerate(entries)
+    }
     path.write_text(json.dumps({"entries": listed}))
     return str(path)
 
