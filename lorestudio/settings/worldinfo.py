@@ -40,7 +40,7 @@ _OTHER_KEYS: Final = {
 }
 _OWN_KEYS: Final = frozenset({
     "source", "version", "tags", "book", "character_books", "chat_books", "persona_books", "extra_books", "worlds",
-    "avatar", "embedder",
+    "avatar", "embedder", "generation_type",
 })  # fmt: skip
 
 
@@ -111,6 +111,12 @@ class WorldInfoSettings(Section):
         "For character filters by tags. One character a line: the name of its card's file without its ending, a colon, "
         "and the ids of its tags with commas between. A character without a line is filtered by no tag.",
         long=True, affects=("keys",), advanced=True,
+    )  # fmt: skip
+    generation_type: str = scanning(
+        "normal", "Kind of generation",
+        "What the replies are taken for: an entry may be for some kinds only (its triggers). Swipes are swipes.",
+        choices=dict.fromkeys(("normal", "continue", "impersonate", "swipe", "regenerate", "quiet"), ""),
+        checked=True, advanced=True,
     )  # fmt: skip
     depth: int = scanning(
         2, "Scan depth", "So many of the newest messages are searched for keys.", unit="messages", low=0, high=1000

@@ -155,7 +155,20 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
     raws = [found[key] for key in key_order(found)]
     entries = tuple(native_entry(raw, key) for key, raw in zip(key_order(found), raws, strict=True))
     remarks = (*_about_book(form), *_about_entries(raws, entries))
-    return Lorebook(name, entries, role, place, remarks)
+    return Lorebook(name, entries, role, place, remarks, tuple(raws))
+
+
+def edited(book: Lorebook, changes: Mapping[str, Raw | None]) -> Lorebook:
+    """The book with other fields in its entries, by uid; None takes an entry out, an unknown uid makes a new one."""
+    found: dict[str, Raw] = {}
+    for entry, raw in zip(book.entries, book.raws, strict=True):
+        change = changes.get(entry.name, {})
+        if change is not None:
+            found[str(len(found))] = {"uid": entry.name, **raw, **change}
+    known = {entry.name for entry in book.entries}
+    new = {uid: change for uid, change in changes.items() if uid not in known and change is not None}
+    found |= {str(len(found) + place): {**NEW_ENTRY, "uid": uid, **raw} for place, (uid, raw) in enumerate(new.items())}
+    return read_lorebook({"entries": found}, book.name, book.role, book.place)
 
 
 def _form(document: Json) -> _BookForm:

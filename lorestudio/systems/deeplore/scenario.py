@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import EngineState
@@ -60,10 +60,6 @@ class RecordedFormat(ScenarioFormat):
         opened = _open(scenario, index)
         found: dict[str, Any] = {"open": opened.report} if opened.report else {}
         return found | {"generations": await _generations(scenario, index, opened, counter)}
-
-    def chain(self, order: Sequence[Generation], wanted: Generation) -> list[Generation]:
-        """The chosen generation and all before it: the trackers of a chat are made by its generations."""
-        return list(order[: order.index(wanted) + 1])
 
     def fields(self, system: System, chat: Chat | None, turns: Sequence[ScenarioTurn]) -> dict[str, Any]:
         """Messages, choices, behaviour, and each generation with the answers that it was given."""
@@ -206,7 +202,7 @@ async def _generations(
             controls=read_controls(metadata),
             character=character,
             clock_ms=generation.now_ms,
-            context_size=generation.context_size,
+            context_size=scenario.size_at(generation),
             counter=counter,
             seed=scenario.rng_seed,
         )

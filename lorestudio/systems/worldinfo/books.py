@@ -67,9 +67,10 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     vectors = KnownVectors(embedder) if embedder is not None else None
     around = surroundings(scene, settings)
     files = (*book_files(settings), *_extra_files(settings, scene))
-    if settings.source == VAULT or (settings.source == BY_BOOKS and not files):
+    if settings.source == VAULT or (settings.source == BY_BOOKS and not files and not scene.books):
         return WorldInfoSystem(settings, None, around, vectors)
     named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
+    named += scene.books
     linked, missing = _linked(settings, scene, named)
     books = (*named, *linked)
     return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
@@ -102,6 +103,7 @@ def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
         note=authors_note(chat.metadata),
         messages=chat.messages,
         characters=names,
+        only_these=scene.names is not None,
         tags=_tags(scene, settings, {settings.avatar} if settings.avatar else names),
         extras=extras,
         macros=macros,
@@ -126,6 +128,9 @@ def _tags(scene: Scene, settings: WorldInfoSettings, names: Collection[str]) -> 
 
 def _names(scene: Scene) -> Iterator[str]:
     """What a character filter may call the character: SillyTavern uses the name of the picture's file."""
+    if scene.names is not None:
+        yield from scene.names
+        return
     if scene.card is not None:
         yield scene.card.name
     if scene.card_path is not None:

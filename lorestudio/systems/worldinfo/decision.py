@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -30,15 +30,16 @@ class Surroundings:
     """Nothing of it is needed: without it there is no note and no card.
 
     `messages` are all of the chat's file, hidden ones too: the note's interval counts the person's, and macros name the
-    last one. `characters` are the names by which a character filter may know the character, besides the speaker's
-    name, `tags` its tags, None where nobody knows them. `extras` are texts of card and persona; `macros` stand for
-    themselves without braces, in lower case; `filled` are those of them in which macros are filled in, too.
-    `variables` are the chat's. `reply_tokens` is how much of the context is kept for the reply.
+    last one. `characters` are the names by which a character filter may know the character, besides the speaker's name
+    unless `only_these` count; `tags` are its tags, None where nobody knows them. `extras` are texts of card and
+    persona; `macros` stand for themselves without braces, in lower case; in those that are `filled` macros are filled
+    in, too. `variables` are the chat's. `reply_tokens` is how much of the context is kept for the reply.
     """
 
     note: AuthorsNote = field(default_factory=AuthorsNote)
     messages: tuple[Message, ...] = field(default=(), repr=False)
     characters: frozenset[str] = frozenset()
+    only_these: bool = False
     tags: frozenset[str] | None = None
     extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     macros: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
@@ -55,7 +56,7 @@ class Surroundings:
         """All of it that the messages before a turn do not tell, in an order of its own: for a digest."""
         texts = [sorted(each.items()) for each in (self.extras, self.macros, self.filled, self.variables)]
         tags = None if self.tags is None else sorted(self.tags)
-        return (self.note, sorted(self.characters), tags, *texts, self.reply_tokens)
+        return (self.note, sorted(self.characters), self.only_these, tags, *texts, self.reply_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ async def decided(
         random.next,
         _budget(moment, settings, around),
         macros.fill,
-        similar.taken,
+        {**dict.fromkeys(_forced(world, moment), 1.0), **similar.taken},
     ).run()
     note = macros.fill(around.note.text)
     placement = placed(scanned.active, scanned.contents, around.note, note, note_due=due)
@@ -186,19 +187,29 @@ def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) 
     return Macros(values | inside, macros.variables)
 
 
+def _forced(world: World, moment: Moment) -> Iterator[str]:
+    """The uids of the entries that the host activates."""
+    if moment.forced:
+        yield from (entry.uid for entry in world.book if entry.name in moment.forced)
+
+
 def _source(
     moment: Moment, settings: WorldInfoSettings, around: Surroundings, macros: Macros, *, note_due: bool
 ) -> TextSource:
     texts = tuple(_searched(message, names=settings.include_names) for message in reversed(moment.chat))
-    characters = {settings.avatar} if settings.avatar else {moment.character, *around.characters}
+    speaker = () if around.only_these else (moment.character,)
+    characters = {settings.avatar} if settings.avatar else {*speaker, *around.characters}
     extras = {extra: macros.fill(text) for extra, text in around.extras.items()}
     prompts: list[tuple[str, str]] = []
     if settings.scan_note:
         depth_prompt = extras.get(Extra.DEPTH_PROMPT, "")
         note = macros.fill(around.note.text) if note_due else ""
         prompts = [("the author's note", note), ("the character's depth prompt", depth_prompt)]
+    if moment.quiet_prompt:
+        prompts.append(("the quiet prompt", macros.fill(moment.quiet_prompt)))
     turn = moment.turn
     kind = "swipe" if turn.kind == "normal" and turn.swipe else turn.kind
+    kind = settings.generation_type if kind == "normal" else kind
     return TextSource(texts, frozenset(characters) - {""}, around.tags, tuple(prompts), extras, kind)
 
 
