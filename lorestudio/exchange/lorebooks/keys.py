@@ -70,6 +70,11 @@ def pattern_of(key: str) -> Pattern | None:
         return None
 
 
+def is_plain(key: str) -> bool:
+    """Whether a key is looked for as the text that it is."""
+    return not key.startswith("/") or pattern_of(key) is None
+
+
 def broken_patterns(keys: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The keys that look like a pattern and are none that can be used, with the reason."""
     for key in keys:

@@ -23,6 +23,7 @@ from lorestudio.systems.worldinfo.placing import Placement, placed
 from lorestudio.systems.worldinfo.scan import Scanned, Scanner
 from lorestudio.systems.worldinfo.similarity import Similar, similar_entries
 from lorestudio.systems.worldinfo.timed import TimedState, after, at
+from lorestudio.systems.worldinfo.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class World:
     """
 
     book: tuple[BookEntry, ...]
+    watch: Watch
     index: VaultIndex
     entries: dict[str, Entry]
     books: BooksInPlay | None = None
@@ -87,18 +89,19 @@ class Worlds:
     """The entries in play as they were made last, for a chat whose generations all have the same."""
 
     def __init__(self) -> None:
-        self._made: World | None = None
-        self._of: tuple[object, ...] = ()
+        self._last: tuple[object, tuple[object, ...], World] | None = None
 
     def world(self, moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...] | None) -> World:
         """The entries of a moment, of these books or of the vault where there are none."""
-        chosen = (moment.index, moment.controls.blocks) if books is None else (books, moment.counter)
-        of = (*chosen, settings.character_strategy, settings.version)
-        known = len(of) == len(self._of) and all(one is other for one, other in zip(of, self._of, strict=True))
-        if self._made is None or not known:
-            self._made = _of_vault(moment) if books is None else _of_books(moment, settings, books)
-            self._of = of
-        return self._made
+        source = moment.index if books is None else books
+        by = (moment.controls.blocks,) if books is None else (
+            moment.counter, settings.character_strategy, settings.version,
+        )  # fmt: skip
+        last = self._last
+        if last is None or last[0] is not source or last[1] != by:
+            made = _of_vault(moment) if books is None else _of_books(moment, settings, books)
+            self._last = last = (source, by, made)
+        return last[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ async def decided(
     due = around.note_due(moment.turn.message)
     newest = [macros.fill(message.text) for message in reversed(moment.chat)] if settings.vectors else ()
     similar = await similar_entries(world.book, newest, settings, vectors)
-    timed = at(len(moment.chat), world.book, state.timed)
+    timed = at(len(moment.chat), world.watch.lasting, state.timed)
     random = Mulberry32(state.random_state)
     scanned = Scanner(
         world.book,
@@ -139,6 +142,7 @@ async def decided(
         _budget(moment, settings, around),
         macros.fill,
         {**dict.fromkeys(_forced(world, moment), 1.0), **similar.taken},
+        world.watch,
     ).run()
     note = macros.fill(around.note.text)
     placement = placed(scanned.active, scanned.contents, around.note, note, note_due=due)
@@ -154,7 +158,7 @@ def _of_vault(moment: Moment) -> World:
         if not entry.guide
     ]
     book = tuple(sorted(notes, key=lambda entry: -entry.order))
-    return World(book, moment.index, {str(entry.id): entry for entry in moment.index.entries})
+    return World(book, Watch(book), moment.index, {str(entry.id): entry for entry in moment.index.entries})
 
 
 def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...]) -> World:
@@ -166,7 +170,7 @@ def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook
     told = "\n".join(f"{entry.uid} {entry.digest}" for entry in book)
     digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
     entries = dict(zip((each.uid for each in book), index.entries, strict=True))
-    return World(book, index, entries, playing, digest)
+    return World(book, Watch(book), index, entries, playing, digest)
 
 
 def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) -> Macros:

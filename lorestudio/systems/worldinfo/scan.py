@@ -19,6 +19,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.worldinfo.activation import TAKEN, Activation, Told
 from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource
 from lorestudio.systems.worldinfo.timed import Timed
+from lorestudio.systems.worldinfo.watch import Watch
 
 
 @dataclass(slots=True)
@@ -177,7 +178,7 @@ class Scanner:
     """One scan over one list of entries, which stand in the order they are offered to the budget.
 
     `next_draw` gives random numbers from 0 to 1, `substituted` a text with its macros filled in; `similar` are the
-    scores of the entries that similarity brings in.
+    scores of the entries that similarity brings in. `watch` is that of the same entries, where it is there already.
     """
 
     entries: tuple[BookEntry, ...]
@@ -189,6 +190,7 @@ class Scanner:
     budget: int
     substituted: Callable[[str], str]
     similar: Mapping[str, float]
+    watch: Watch | None = None
     _haystack: Haystack = field(init=False)
     _activation: Activation = field(init=False)
     _draws: list[float] = field(default_factory=list)
@@ -208,13 +210,14 @@ class Scanner:
     def run(self) -> Scanned:
         """Scan until nothing new comes in."""
         settings = self.settings
-        levels = sorted({entry.recursion_level for entry in self.entries if entry.recursion_level})
+        watch = self.watch or Watch(self.entries)
+        levels = list(watch.levels)
         self._level = levels.pop(0) if levels else 0
         scan: Scan | None = Scan.FIRST if self.entries else None
         loops: list[Loop] = []
         while scan is not None and not 0 < settings.max_recursion_steps <= len(loops):
             events: list[Event] = []
-            new = self._new(scan, events)
+            new = self._new(watch, scan, events)
             new = self._grouped(new, scan, events)
             came = self._budgeted(new, events)
             loops.append(Loop(scan, tuple(events)))
@@ -231,14 +234,17 @@ class Scanner:
         draws = tuple(self._draws)
         return Scanned(active, self._contents, tuple(loops), used, self.budget, self._overflowed, draws)
 
-    def _new(self, scan: Scan, events: list[Event]) -> list[BookEntry]:
+    def _new(self, watch: Watch, scan: Scan, events: list[Event]) -> list[BookEntry]:
         """The entries that would become active in this loop: sticky ones first, then those that similarity brings.
 
         One of these that lost its lot comes up again in the next loop. Both are so since 1.12.7.
         """
         found = []
         forced = self.similar if self.settings.newer else {}
-        for entry in self.entries:
+        told: dict[str, str] = {}
+        others = (self.similar, self.timed.sticky, self.timed.cooling)
+        for place in watch.places(self._haystack, scan, others):
+            entry = self.entries[place]
             if self._known_by(entry) in self._active or (entry.uid in self._failed and entry.uid not in forced):
                 continue
             reason, details = self._activation.decide(entry, scan, self._level)
@@ -247,7 +253,8 @@ class Scanner:
                 found.append(entry)
             if taken or (reason and self._told.get(entry.uid) != reason):
                 events.append(Event(LoopPart.KEYS, entry.uid, taken, reason, details))
-            self._told[entry.uid] = reason
+            told[entry.uid] = reason
+        self._told = told
         sticky = self.timed.sticky
         return sorted(found, key=lambda entry: (entry.uid not in sticky, entry.uid not in forced))
 

@@ -85,6 +85,10 @@ class WorldInfoSystem(System):
         maker = self.vectors.label if self.vectors is not None else None
         return inputs_digest(self.settings, books, self.around.told, maker)
 
+    def knowing(self, other: System) -> WorldInfoSystem:
+        """The same with the entries as the other has put them in order."""
+        return replace(self, worlds=other.worlds) if isinstance(other, WorldInfoSystem) else self
+
     def with_chat_of(self, other: System) -> System:
         """The same with who wrote which message as the other knows it."""
         return _with_writers(self, other)
@@ -171,7 +175,7 @@ class _WorldInfoRun:
     def steps(self) -> tuple[RunStep, ...]:
         """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
         steps = [self.told.step("book", Phase.LOAD, self._load)]
-        if self.settings.vectors or any(entry.vectorized for entry in self.made.world.book):
+        if self.settings.vectors or self.made.world.watch.marked:
             steps.append(self.told.step("vector activation", Phase.SELECT, self._tell_similar))
         counts = dict.fromkeys(Scan, 0)
         for loop in self.scanned.loops:
@@ -216,8 +220,8 @@ class _WorldInfoRun:
                 error=found.problem,
             )  # fmt: skip
         if not settings.vectors:
-            marked = sum(entry.vectorized for entry in self.made.world.book)
-            return ledger.close(self.candidates, "wi_vectors_off", "", {"marked": marked}, StageStatus.SKIPPED)
+            marked: dict[str, Json] = {"marked": self.made.world.watch.marked}
+            return ledger.close(self.candidates, "wi_vectors_off", "", marked, StageStatus.SKIPPED)
         label = self.system.vectors.label if self.system.vectors is not None else ""
         note = "wi_compared" if found.scores else "wi_nothing_compared"
         return ledger.close(self.candidates, note=note, details={"by": label})
