@@ -19,8 +19,8 @@ scanning = Group("World Info", affects=("keys",))
 noting = Group("Author's note")
 similar = Group("Vector Storage", affects=("vector activation",))
 
-V1_18: Final = "1.18"
-V1_12: Final = "1.12"
+V1_18: Final = "1.18.0"
+V1_12: Final = "1.12.6"
 BY_BOOKS: Final = "auto"
 VAULT: Final = "vault"
 BOOKS: Final = "books"
@@ -40,7 +40,7 @@ _OTHER_KEYS: Final = {
 }
 _OWN_KEYS: Final = frozenset({
     "source", "version", "tags", "book", "character_books", "chat_books", "persona_books", "extra_books", "worlds",
-    "avatar", "embedder", "generation_type",
+    "avatar", "embedder", "generation_type", "character_notes",
 })  # fmt: skip
 
 
@@ -68,8 +68,8 @@ class WorldInfoSettings(Section):
     version: str = scanning(
         V1_18, "SillyTavern's version", "Whose rules are followed.",
         choices={
-            V1_18: "1.18, as in its recorded runs.",
-            V1_12: "1.12.6: without the persona's lorebook, texts beside the chat that an entry asks for, kinds of "
+            V1_18: "As its recorded runs decided.",
+            V1_12: "Without the persona's lorebook, texts beside the chat that an entry asks for, kinds of "
             "generation, entries that ignore the budget, and outlets; an overflow ends one loop, of an uid twice "
             "both count, similar entries keep their place, and an empty text leads to recursion.",
         },
@@ -158,6 +158,12 @@ class WorldInfoSettings(Section):
         "The author's note, in the turns in which it is inserted, and the card's depth prompt are searched for keys, "
         "as “Allow WI scan” does.",
         affects=("keys",),
+    )  # fmt: skip
+    character_notes: str = noting(
+        "", "Notes of characters",
+        "SillyTavern's list of character-specific notes, as in its settings.json: JSON, a list of objects with name "
+        "(of the card's file without its ending), prompt, useChara, and position (0 in its place, 1 before, 2 after).",
+        long=True, affects=("keys",), advanced=True,
     )  # fmt: skip
     vectors: bool = similar(
         False, "Entries by similarity",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.chat import Chat, authors_note
-from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
+from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.files import BookFile
@@ -79,6 +81,7 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
 def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
     """What a scan is told beside the messages. Raises InputError for a line of a setting that cannot be read."""
     chat, names = scene.chat or Chat(), frozenset(_names(scene))
+    called = {settings.avatar} if settings.avatar else names
     card = scene.card.data if scene.card is not None else None
     extras = {Extra.PERSONA: scene.persona}
     macros = {"user": scene.user_name}
@@ -100,17 +103,39 @@ def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
             "charinstruction": card.post_history_instructions,
         }
     return Surroundings(
-        note=authors_note(chat.metadata),
+        note=_note(chat, settings, called),
         messages=chat.messages,
         characters=names,
         only_these=scene.names is not None,
-        tags=_tags(scene, settings, {settings.avatar} if settings.avatar else names),
+        tags=_tags(scene, settings, called),
         extras=extras,
         macros=macros,
         filled=filled,
         variables={name: to_string(value) for name, value in _part(chat.metadata, "variables").items()},
         reply_tokens=scene.reply_tokens,
     )
+
+
+def _note(chat: Chat, settings: WorldInfoSettings, names: Collection[str]) -> AuthorsNote:
+    """The chat's note with that of the character, which takes its place or stands before or behind it."""
+    note, written = authors_note(chat.metadata), settings.character_notes.strip()
+    if not written:
+        return note
+    try:
+        listed = json.loads(written)
+    except ValueError as error:
+        raise InputError("character_notes", f"not valid JSON ({error}). {_NOTES_ADVICE}") from None
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise InputError("character_notes", f"no list of objects. {_NOTES_ADVICE}")
+    own = next((each for each in listed if each.get("name") in names), None)
+    if own is None or not truthy(own.get("useChara")):
+        return note
+    text, place = str(own.get("prompt") or ""), own.get("position")
+    texts = {1: (text, note.text), 2: (note.text, text)}
+    return replace(note, text="\n".join(texts.get(place, (text,)) if isinstance(place, int) else (text,)))
+
+
+_NOTES_ADVICE: Final = "Copy the list “chara” from “note” in SillyTavern's settings.json."
 
 
 def _tags(scene: Scene, settings: WorldInfoSettings, names: Collection[str]) -> frozenset[str] | None:
@@ -207,7 +232,7 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
     values: dict[str, Json] = {}
     for source in (own, _part(extensions, "note"), _part(extensions, "vectors")):
         values |= {key: value for key, value in source.items() if key in keys and value is not None}
-    worlds = path.parent / "worlds"
+    worlds, note = path.parent / "worlds", _part(extensions, "note")
     lore = [each for each in _listed(known, "charLore") if isinstance(each, Mapping)]
     extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in _texts(each, "extraBooks")]
     values |= {
@@ -219,6 +244,7 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
             for avatar, tags in _part(document, "tag_map").items()
             if isinstance(tags, list)
         ),
+        "character_notes": json.dumps(notes, ensure_ascii=False) if (notes := _listed(note, "chara")) else "",
     }
     return section_of(values, WorldInfoSettings, str(path))
 
