@@ -21,9 +21,13 @@ from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.rules import NEW, OLD, rules_of
 
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
 """Settings that the recorded runs were made with unless a scenario says otherwise."""
+
+_NEVER_MIGRATED: Final = 99
+"""The layout that the recorded runs of 2.6 have, so that nothing in their settings is brought up to date."""
 
 
 class _FieldError(ValueError):
@@ -51,7 +55,11 @@ class ScenarioVault(BaseModel):
 
 
 class ScenarioGeneration(BaseModel):
-    """One generation: the clock, the chat as indices into the scenario's messages, and changes made before it."""
+    """One generation: the clock, the chat as indices into the scenario's messages, and changes made before it.
+
+    `answer_swipe_id` says which answer a swipe writes, `front_chat` what the front end's own chat holds where that is
+    more than `chat`; both only matter under the rules of 2.6.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,6 +71,8 @@ class ScenarioGeneration(BaseModel):
     character: str | None = None
     ai: dict[str, dict[str, Any]] = Field(default_factory=dict)
     context_size: int = 8192
+    answer_swipe_id: int | None = None
+    front_chat: list[int] | None = None
 
 
 class Scenario(BaseModel):
@@ -70,12 +80,13 @@ class Scenario(BaseModel):
 
     `behaviour` and `model` (the answers' model, where the settings name none) are the studio's own: recorded runs of
     DeepLore have neither. So are `system`, the retrieval system that decides, and `system_settings`, by the keys of its
-    files; with another one than DeepLore, `settings` only say how notes are read.
+    files; with another one than DeepLore, `settings` only say how notes are read. `rules` names DeepLore's rules.
     """
 
     model_config = ConfigDict(frozen=True)
 
     id: str
+    rules: str = OLD
     clock_start_ms: int = 0
     rng_seed: int = Field(default=0, ge=0, le=2**32 - 1)
     tokenizer: Literal["chars4", "st335"] = "chars4"
@@ -90,14 +101,30 @@ class Scenario(BaseModel):
     system_settings: dict[str, Any] = Field(default_factory=dict)
     generations: list[ScenarioGeneration]
 
+    @property
+    def raw_settings(self) -> dict[str, Json]:
+        """The settings before the first generation, of the version whose rules hold."""
+        version: dict[str, Json] = {"settingsVersion": _NEVER_MIGRATED} if self.rules.startswith(NEW) else {}
+        return {**ENVIRONMENT, **version, **self.settings, "rules": self.rules}
+
+    @model_validator(mode="after")
+    def _rules_exist(self) -> Scenario:
+        try:
+            rules_of(self.rules)
+        except ValueError as error:
+            raise _FieldError("rules", str(error).rstrip(".")) from None
+        return self
+
     @model_validator(mode="after")
     def _chats_exist(self) -> Scenario:
         last = len(self.messages) - 1
         for number, generation in enumerate(self.generations):
-            for place, index in enumerate(generation.chat):
-                if not 0 <= index <= last:
-                    there = f"there are messages 0 to {last}" if last >= 0 else "there are no messages"
-                    raise _FieldError(f"generations.{number}.chat.{place}", f"there is no message {index}; {there}")
+            for name in ("chat", "front_chat"):
+                for place, index in enumerate(getattr(generation, name) or ()):
+                    if not 0 <= index <= last:
+                        there = f"there are messages 0 to {last}" if last >= 0 else "there are no messages"
+                        field = f"generations.{number}.{name}.{place}"
+                        raise _FieldError(field, f"there is no message {index}; {there}")
         return self
 
 

@@ -127,6 +127,7 @@ def _log(value: Json) -> tuple[LoggedGeneration, ...]:
                     to_number(item.get("depth")),
                     to_number(item.get("role")),
                     _text(item.get("contentHash")),
+                    _text(item.get("vaultSource")),
                 )
                 for item in (entries if isinstance(entries, list | tuple) else ())
                 if isinstance(item, Mapping)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.scenario_file import ENVIRONMENT, Scenario, ScenarioVault, index_report, read_records
+from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.files import SettingsError
 from lorestudio.systems.registry import kind_of, scenario_format
@@ -48,7 +48,7 @@ def run_scenario(scenario: Scenario, vault_root: Path | None = None) -> dict[str
 
 
 async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
-    sanitised = sanitise({**ENVIRONMENT, **scenario.settings})
+    sanitised = sanitise(scenario.raw_settings)
     settings, counter = sanitised.settings, COUNTERS[scenario.tokenizer]
     files = [_files(vault, vault_root) for vault in scenario.vaults]
     index = build_index(files, settings, counter)
@@ -79,7 +79,8 @@ def _vault_problem(vault: ScenarioVault, root: Path | None) -> str:
 def _files(vault: ScenarioVault, root: Path | None) -> VaultFiles:
     """The files of a scenario's vault, read from below `root` where it only refers to them."""
     if vault.files is not None:
-        return VaultFiles(vault.name, tuple(NoteFile(path, text) for path, text in vault.files))
+        texts = dict(vault.files)  # of a path that stands twice, the last text counts
+        return VaultFiles(vault.name, tuple(NoteFile(path, text) for path, text in texts.items()))
     problem = _vault_problem(vault, root)
     if problem or root is None or vault.ref is None:
         raise InputError("scenario", problem, field="vaults")
