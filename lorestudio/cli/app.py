@@ -35,6 +35,7 @@ from lorestudio.cli.options import (
     OfflineRun,
     ProjectOptions,
     ReplyOption,
+    RulesOption,
     SettingsOption,
     SizeOption,
     SystemOptions,
@@ -42,6 +43,7 @@ from lorestudio.cli.options import (
     YesOption,
     chosen_generation,
     command,
+    rules_named,
     with_card,
     with_fixed,
 )
@@ -209,9 +211,10 @@ def run(
     vault_root: Annotated[
         Path | None, typer.Option("--vault-root", help="The folder with the vaults that scenarios refer to.")
     ] = None,
+    rules: RulesOption = None,
 ) -> None:
     """Run scenarios and print, one a line, what every generation decided."""
-    results = run_scenarios(scenario, vault_root)
+    results = run_scenarios(scenario, vault_root, rules_named(rules))
     lines = b"".join(json_bytes(result) for result in results)
     if output is None:
         typer.echo(lines, nl=False)

@@ -17,10 +17,12 @@ from lorestudio.cli.options import (
     BookOption,
     JsonOption,
     ModeOption,
+    RulesOption,
     SeedOption,
     SettingsOption,
     SystemOptions,
     in_mode,
+    rules_named,
 )
 from lorestudio.cli.output import (
     STANDARD_INPUT,
@@ -60,6 +62,7 @@ def try_text(
         Path | None, typer.Option("--chat", help="Put the text behind this chat, which is replayed.")
     ] = None,
     settings: SettingsOption = None,
+    rules: RulesOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
     book: BookOption = None,
@@ -70,7 +73,7 @@ def try_text(
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-    project = with_chosen(in_mode(open_project(vaults, chat, settings, seed), mode), chosen)
+    project = with_chosen(in_mode(open_project(vaults, chat, settings, seed, rules_named(rules)), mode), chosen)
     simulator = Simulator(project, by.offline(project, books=book))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))

@@ -118,6 +118,8 @@ def sanitise(raw: Mapping[str, Json]) -> Sanitised:
     effective = effective_values(raw)
     nothing = [alias for alias, each in aliases.items() if effective[alias] is None and each.low is not None]
     values = {alias: _typed(declaration, effective[alias]) for alias, declaration in aliases.items()}
+    if not isinstance(effective["settingsVersion"], int | float):  # it says nothing, so the latest is meant
+        values["settingsVersion"] = SETTINGS_VERSIONS[NEW if str(values["rules"]).startswith(NEW) else OLD]
     corrected = {
         alias: value for alias, value in effective.items() if not same(raw.get(alias, _default(alias, raw)), value)
     }
@@ -138,7 +140,11 @@ def sanitise(raw: Mapping[str, Json]) -> Sanitised:
         unknown=unknown,
         adapted=adapted,
         problems=tuple(
-            [_correction(aliases[alias], raw.get(alias), corrected[alias]) for alias in aliases if alias in corrected]
+            [
+                _correction(aliases[alias], raw.get(alias), corrected[alias])
+                for alias in aliases
+                if alias in corrected and alias != "rules"
+            ]
             + [_adaptation(aliases[alias], effective[alias], value) for alias, value in adapted.items()]
             + [
                 _odd_choice(aliases[alias], value)
@@ -163,12 +169,17 @@ def effective_values(raw: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def dump(settings: DeepLoreSettings) -> dict[str, Json]:
-    """Give the settings that differ from the defaults, by DeepLore's keys, ready for JSON."""
-    return {
-        declaration.alias: in_file(declaration, value)
+    """Give the settings that differ from the defaults, by DeepLore's keys, ready for JSON.
+
+    The rules are said where they would not be found by the other keys.
+    """
+    there: dict[str, Json] = {"rules": settings.rules}
+    values = {
+        declaration.alias: value
         for declaration in declarations()
-        if (value := setting_value(settings, declaration)) != declaration.default
+        if (value := in_file(declaration, setting_value(settings, declaration))) != _default(declaration.alias, there)
     }
+    return values if rules_in(values) == settings.rules else {**values, "rules": settings.rules}
 
 
 def in_file(declaration: Declaration, value: Value) -> Json:
@@ -178,7 +189,8 @@ def in_file(declaration: Declaration, value: Value) -> Json:
     if declaration.spelled == "null":
         amount = to_number(value)
         return number(amount) if value and math.isfinite(amount) else None
-    return value
+    below = declaration.low is not None and not isinstance(value, str) and value < declaration.low
+    return None if below else value  # null is all that is beyond the limits
 
 
 def setting_value(settings: Section, declaration: Declaration) -> Value:
@@ -305,8 +317,8 @@ def _text(declaration: Declaration, value: Json) -> str:
 def _told_rules(raw: Mapping[str, Json]) -> list[str]:
     """What is to be said about how the rules were found."""
     said, found, signs = raw.get("rules"), rules_in(raw), signs_in_settings(raw)
-    if said is not None and said != found:
-        return [f"rules: {_shown(said)} names no rules, so those of {found} hold. Write {OLD} or {NEW}."]
+    if "rules" in raw and said != found:
+        return [f"rules: {_shown(said)} is used as {_shown(found)}. Write {OLD} or {NEW}."]
     if said is None and signs:
         return [f"rules: {signs[0]} is a key of DeepLore 2.5 and later, so the rules of {found} hold."]
     return []

@@ -61,6 +61,14 @@ def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
     )
 
 
+def sign_of_newer(metadata: Mapping[str, Json]) -> str:
+    """What in the metadata only DeepLore 2.5 and later writes, "" for nothing (rules: deeplore-newer 4)."""
+    if "deeplore_ai_notepad_pins" in metadata:
+        return "deeplore_ai_notepad_pins"
+    log = _log(metadata.get("deeplore_injection_log"))
+    return "vaultSource in deeplore_injection_log" if any(each.vault for one in log for each in one.entries) else ""
+
+
 def with_controls(
     metadata: Mapping[str, Json], controls: ChatControls, known: Iterable[Folder] = ()
 ) -> Mapping[str, Json]:

@@ -19,8 +19,8 @@ from lorestudio.vault.index_refresh import build_index
 COUNTERS: Final[Mapping[str, TokenCounter]] = {"chars4": CHARS_4, "st335": CHARS_3_35}
 
 
-def run_scenarios(path: Path, vault_root: Path | None = None) -> list[dict[str, Any]]:
-    """Run all scenarios of a file, in order.
+def run_scenarios(path: Path, vault_root: Path | None = None, rules: str = "") -> list[dict[str, Any]]:
+    """Run all scenarios of a file, in order, by these rules of DeepLore where they are given.
 
     Raises InputError, naming line and field, before anything is run where the file is wrong or a vault is missing.
     """
@@ -36,7 +36,8 @@ def run_scenarios(path: Path, vault_root: Path | None = None) -> list[dict[str, 
         except (InputError, SettingsError) as error:
             field = "system" if isinstance(error, InputError) else "system_settings"
             raise record.error(getattr(error, "message", str(error)), field) from None
-    return [run_scenario(record.scenario, vault_root) for record in records]
+    given = {"rules": rules} if rules else {}
+    return [run_scenario(record.scenario.model_copy(update=given), vault_root) for record in records]
 
 
 def run_scenario(scenario: Scenario, vault_root: Path | None = None) -> dict[str, Any]:

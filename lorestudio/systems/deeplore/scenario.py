@@ -71,14 +71,17 @@ class RecordedFormat(ScenarioFormat):
         """Messages, choices, behaviour, and each generation with the answers that it was given."""
         own = _deeplore(system)
         first = turns[0].moment
-        messages = chat.messages[: turns[-1].moment.turn.message] if chat is not None else ()
+        rows = _rows(turns, own.settings.rule_set)
+        seen = max((1 + place for row in rows for place in row.get("front_chat", ())), default=0)
+        messages = chat.messages[: max(turns[-1].moment.turn.message, seen)] if chat is not None else ()
         return {
+            "rules": own.settings.rules,
             "character": own.inputs_of(first).character,
             "messages": [message_record(message) for message in messages],
             "metadata": controls_metadata(first.controls),
             "behaviour": own.behaviour.model_dump(),
             "model": "" if own.settings.ai_search_model else own.model,
-            "generations": _rows(turns),
+            "generations": rows,
         }
 
     def suffix(self, system: System) -> str:  # noqa: ARG002
@@ -263,7 +266,7 @@ def _patched(
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def _rows(turns: Sequence[ScenarioTurn]) -> list[dict[str, Any]]:
+def _rows(turns: Sequence[ScenarioTurn], rules: RuleSet) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     before = turns[0].moment.controls
     for each in turns:
@@ -274,12 +277,22 @@ def _rows(turns: Sequence[ScenarioTurn]) -> list[dict[str, Any]]:
             "chat": list(moment.positions),
             "context_size": moment.context_size,
         }
+        if rules.answer_slot:
+            row |= _answer(moment)
         if moment.controls.notepad != before.notepad:
             row["metadata_patch"] = {"deeplore_ai_notepad": moment.controls.notepad or None}
         before = moment.controls
         answers = recorded_answers(each.trace)
         rows.append(row | ({"ai": answers} if answers else {}))
     return rows
+
+
+def _answer(moment: Moment) -> dict[str, Any]:
+    """Which answer is written: the front end's own chat where it holds more than what is handed over, and the swipe."""
+    turn = moment.turn
+    front = [*range(turn.message), *([turn.message] if turn.swipe else [])]
+    row: dict[str, Any] = {"type": "swipe", "answer_swipe_id": turn.swipe} if turn.swipe else {}
+    return row | ({"front_chat": front} if front[: turn.message] != list(moment.positions) else {})
 
 
 def recorded_answers(trace: Trace) -> dict[str, dict[str, Any]]:

@@ -48,7 +48,8 @@ def _chat_length(ctx: Inputs) -> int:
     """How long the chat is by which old places are forgotten: in 2.6 the front end's own."""
     if not ctx.rules.answer_slot:
         return len(ctx.moment.chat)
-    return ctx.moment.turn.message + (ctx.moment.turn.kind == "swipe")
+    turn = ctx.moment.turn
+    return turn.message + (turn.kind == "swipe" or turn.swipe > 0)  # the answer that a swipe replaces is still there
 
 
 def _remember(counters: Counters, entries: list[Entry], settings: DeepLoreSettings) -> Counters:

@@ -17,11 +17,11 @@ from lorestudio.trace.model import Phase, StageRecord
 def swipe_key(ctx: Inputs) -> str:
     """Where in the chat this generation stands: index of the last message and its swipe.
 
-    In 2.6 it is the answer that is being written: its place in the front end's chat, and for a swipe which one
+    In 2.6 it is the answer that is being written: its place in the front end's chat, and which of its swipes
     (rules: deeplore-newer 1.7).
     """
     if ctx.rules.answer_slot:
-        return f"{ctx.moment.turn.message}|{ctx.moment.turn.swipe if ctx.moment.turn.kind == 'swipe' else 0}"
+        return f"{ctx.moment.turn.message}|{ctx.moment.turn.swipe}"
     return f"{len(ctx.moment.chat) - 1}|{ctx.moment.chat[-1].swipe if ctx.moment.chat else 0}"
 
 
