@@ -65,7 +65,7 @@ from lorestudio.studio.graph.graph import build_graph
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.doctor import examine
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.project.project import Project, demo_folder, demo_project, open_project
 from lorestudio.studio.replay.costs import live_cost, note_cost
 from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.run_store import default_folder
@@ -80,7 +80,6 @@ from lorestudio.trace.serialize import to_json
 app = typer.Typer(
     name="lorestudio",
     help="See, for every turn of a chat, which lore reached the model's prompt, which did not, and why.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_show_locals=False,
@@ -107,18 +106,37 @@ ScreenshotOption = Annotated[
 
 @app.callback(invoke_without_command=True)
 def version(
+    context: typer.Context,
     show: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
 ) -> None:
-    """See, for every turn of a chat, which lore reached the model's prompt, which did not, and why."""
+    """See, for every turn of a chat, which lore reached the model's prompt, which did not, and why.
+
+    Without a command the window opens on its start screen.
+    """
     if show:
         typer.echo(f"lorestudio {VERSION}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        if has_display():
+            raise typer.Exit(show_window(None))
+        typer.echo(context.get_help())
+        say("there is no display to open the window on; the commands work in the terminal.")
+        raise typer.Exit(FAILED)
 
 
 @command(app)
-def demo(screenshot: ScreenshotOption = None) -> None:
-    """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window."""
-    project = demo_project()
+def demo(
+    *,
+    screenshot: ScreenshotOption = None,
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Undo first what was done to the demo; that is kept beside it.")
+    ] = False,
+) -> None:
+    """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window.
+
+    You see a copy of your own, which may be edited.
+    """
+    project = demo_project(demo_folder(), reset=reset)
     if screenshot is not None:
         save_picture(project, screenshot)
     elif has_display():

@@ -92,8 +92,8 @@ QT_PACKAGES: Final = (
 """What Qt needs of Debian and Ubuntu."""
 
 
-def show_window(project: Project) -> int:
-    """Open the window and wait for its end; returns the exit code."""
+def show_window(project: Project | None) -> int:
+    """Open the window, on its start screen without a project, and wait for its end; returns the exit code."""
     ui = _ui()
     lacking = missing_for_x()
     if lacking:
