@@ -91,8 +91,7 @@ def written_commands() -> list[tuple[str, str, list[str]]]:
         if page.name == "commands.md":
             continue
         text = page.read_text(encoding="utf-8")
-        for line in re.findall(r"(?:`|^\$ |^)lorestudio ([a-z][^`
-]*)", text, re.MULTILINE):
+        for line in re.findall(r"(?:`|^\$ |^)lorestudio ([a-z][^`\n]*)", text, re.MULTILINE):
             words = line.split()
             if words[0] in COMMANDS:
                 options = re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", line)
