@@ -284,5 +284,8 @@ def _copy_demo(folder: Path) -> None:
     made.rename(folder)
 
 
+DEMO_LOOK: Final = (11, "Court of Weather")
+"""The reply that the demo opens with, and the entry in it: what the scene is about, and the budget cut it."""
+
 DEMO_SEED: Final = 3
 """Chosen so that each of the demo chat's probability notes loses a roll and wins one (see resources/demo/STORY.md)."""

@@ -156,7 +156,7 @@ class ShortcutsDialog(QDialog):
         )
         self.chosen: dict[str, tuple[str, ...]] = dict(chosen)
         columns = (
-            Column("Action", _title, bold=self._is_changed),
+            Column("Action", _title, width=300, bold=self._is_changed),
             Column("Menu", _menu, width=FIT, bold=self._is_changed),
             Column("Works", _works, width=FIT, bold=self._is_changed),
             Column("Shortcuts", lambda one: shown(one.shortcuts), width=FIT, bold=self._is_changed),
@@ -199,7 +199,7 @@ class ShortcutsDialog(QDialog):
             of=self,
             spacing=8,
         )
-        self.resize(780, 560)
+        self.resize(940, 600)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 

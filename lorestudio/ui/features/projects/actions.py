@@ -13,7 +13,7 @@ from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.lorebooks.files import LookedAt, added_file, look_at
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.project.project import is_demo
+from lorestudio.studio.project.project import DEMO_LOOK, is_demo
 from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder, look_into
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
@@ -27,13 +27,19 @@ from lorestudio.ui.widgets.picker import Choice
 from lorestudio.vault.data_folder import utc_now
 
 
-def stopped_entry(trace: Trace) -> tuple[int, str] | None:
-    """The entry that came furthest without going in, and the stage that stopped it; None where none was stopped."""
-    for record in reversed(trace.stages):
-        for verdict in record.verdicts:
-            if verdict.outcome is Outcome.REMOVED:
-                return verdict.entry, record.name
-    return None
+def stopped_entry(trace: Trace, title: str = "") -> tuple[int, str] | None:
+    """The entry that came furthest without going in, and the stage that stopped it; None where none was stopped.
+
+    One that is called `title` comes before others.
+    """
+    stopped = [
+        (verdict.entry, record.name)
+        for record in reversed(trace.stages)
+        for verdict in record.verdicts
+        if verdict.outcome is Outcome.REMOVED
+    ]
+    meant = (one for one in stopped if one[0] in trace.entries and trace.entries[one[0]].title == title)
+    return next(meant, stopped[0] if stopped else None)
 
 
 class ProjectsFeature(Feature):
@@ -107,6 +113,8 @@ class ProjectsFeature(Feature):
     def _begin_look(self) -> None:
         session, project = self.context.session, self.context.session.project
         self._first_look_due = project is not None and is_demo(project) and not session.renewed
+        if self._first_look_due:
+            self.context.selection.choose_message(DEMO_LOOK[0], session.generation_for(DEMO_LOOK[0]))
         if project is not None:
             self._recent.add(project)
             self.start.show_recent(self._recent.load())
@@ -117,7 +125,7 @@ class ProjectsFeature(Feature):
         trace = self.context.session.runs.trace(selection.generation) if self._first_look_due else None
         if trace is not None:
             self._first_look_due = False
-            stopped = stopped_entry(trace)
+            stopped = stopped_entry(trace, DEMO_LOOK[1])
             if stopped is not None and selection.entry is None and selection.left_out is None:
                 selection.choose_entry(*stopped)
 
