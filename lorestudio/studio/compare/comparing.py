@@ -12,7 +12,6 @@ from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.rules import name_of, rules_of
 from lorestudio.studio.compare.comparison import Comparison, Contender, compare
 from lorestudio.studio.compare.rule_causes import rule_causes
@@ -38,6 +37,8 @@ class Candidate:
     settings_path: Path | None = None
     traces: tuple[Trace, ...] | None = field(default=None, repr=False)
     slot: str = ""
+    rules: str = ""
+    """The rules that its settings name, where they are all that sets it apart from another candidate."""
 
 
 class CandidateStore(Protocol):
@@ -119,32 +120,24 @@ async def compare_candidates(
         traces = await run_candidate(project, each, answers, on_progress, cancel, store)
         contenders.append(Contender(each.label, traces))
     found = compare(contenders)
-    pair = _by_rules(chosen)
-    if pair is None:
+    if len(chosen) != FEWEST or not all(each.rules for each in chosen):
         return found
+    first, second = chosen
 
     async def run(rules: str) -> tuple[Trace, ...]:
-        settings = pair[0].model_copy(update={"rules": rules})
-        return await run_candidate(project, Candidate(rules, MAIN.name, settings), answers, on_progress, cancel)
+        tried = replace(by_rules(project, rules), label=rules)
+        return await run_candidate(project, tried, answers, on_progress, cancel)
 
     def tell(title: str) -> None:
         if on_candidate is not None:
-            on_candidate(Candidate(title, MAIN.name))
+            on_candidate(replace(first, label=title))
 
     traces_of = contenders[0].traces, contenders[1].traces
-    causes = await rule_causes(pair[0].rules, pair[1].rules, traces_of, run, tell)
+    causes = await rule_causes(first.rules, second.rules, traces_of, run, tell)
     return causes.explained(found)
 
 
 def by_rules(project: Project, rules: str) -> Candidate:
     """DeepLore with the project's settings by these rules. Raises ValueError for a name that there is not."""
     settings = project.settings.model_copy(update={"rules": name_of(rules_of(rules))})
-    return Candidate(f"{MAIN.title} {settings.rules}", MAIN.name, settings)
-
-
-def _by_rules(chosen: Sequence[Candidate]) -> tuple[DeepLoreSettings, DeepLoreSettings] | None:
-    """The settings of two runs that differ in whose rules they go by, and in nothing else."""
-    known = [each.settings for each in chosen if isinstance(each.settings, DeepLoreSettings)]
-    if len(chosen) != FEWEST or len(known) != FEWEST or known[0].rules == known[1].rules:
-        return None
-    return (known[0], known[1]) if known[0] == known[1].model_copy(update={"rules": known[0].rules}) else None
+    return Candidate(f"{MAIN.title} {settings.rules}", MAIN.name, settings, rules=settings.rules)
