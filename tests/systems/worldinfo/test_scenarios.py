@@ -40,7 +40,7 @@ def test_card_persona_variables_tags_and_note(tmp_path: Path) -> None:
         {"key": ["gale"], "matchScenario": True, "content": "Wind.", "position": 1},
         {
             "constant": True,
-            "characterFilter": {"names": ["quay_v2"], "tags": ["t2"]},
+            "characterFilter": own,
             "content": "Hers.",
             "position": 3,
         },
