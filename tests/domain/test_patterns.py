@@ -109,6 +109,24 @@ def test_what_is_no_pattern_is_said(source, flags, words):
         compile_pattern(source, flags)
 
 
+@pytest.mark.parametrize(
+    ("source", "flags", "text", "found"),
+    [
+        ("🐉", "", "a 🐉", True),
+        ("[🐉]", "", "🐈", True),  # both begin with the same half
+        ("[🐉]", "u", "🐈", False),
+        ("^.$", "", "🐉", False),
+        ("^.$", "u", "🐉", True),
+        ("^..$", "", "🐉", True),
+        ("🐉{2}", "u", "🐉🐉", True),
+        ("🐉{2}", "", "🐉🐉", False),
+        ("é", "i", "🐉É", True),
+    ],
+)
+def test_without_u_a_character_may_be_two_halves(source, flags, text, found):
+    assert compile_pattern(source, flags).holds(text) is found
+
+
 def test_a_pattern_that_runs_away_is_given_up():
     pattern = compile_pattern("(a|a)*$")
     with pytest.raises(PatternTimeoutError, match=r"\(a\|a\)\*\$"):
