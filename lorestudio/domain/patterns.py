@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import regex
@@ -39,6 +39,8 @@ _OCTAL: Final = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?)", re.ASCII)
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/")
 _KNOWN_FLAGS: Final = frozenset("dgimsuvy")
 _ASCII: Final = 0x7F
+_LAST_OF_BMP: Final = "\uffff"
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
 _FULL_RANGE: Final = 0x10FFFF
 
 
@@ -77,6 +79,16 @@ class Pattern:
         with self._limited():
             return look(text, timeout=seconds)
 
+    def holds(self, text: str) -> bool:
+        """Whether the pattern is found; without the flag u a character beyond U+FFFF counts as its two halves.
+
+        Raises PatternTimeoutError.
+        """
+        halved = self
+        if "u" not in self.flags and (_BEYOND.search(text) or _BEYOND.search(self.source)):
+            halved, text = _of_halves(self.source, self.flags), _halves(text)
+        return halved.search(text) is not None
+
     def replaced(self, text: str, made: Callable[[regex.Match[str]], str]) -> str:
         """`String.replace` with a function: the first match, or all with the flag g. Raises PatternTimeoutError."""
         with self._limited():
@@ -110,6 +122,20 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
     except (regex.error, OverflowError, RecursionError) as error:
         raise PatternError(f"“{source}” is no pattern: {error}") from None
     return Pattern(source, flags, compiled)
+
+
+@lru_cache(maxsize=256)
+def _of_halves(source: str, flags: str) -> Pattern:
+    return compile_pattern(_halves(source), flags)
+
+
+def _halves(text: str) -> str:
+    """The text with each character beyond U+FFFF as the two that UTF-16 writes for it."""
+    return "".join(char if char <= _LAST_OF_BMP else _two_halves(ord(char)) for char in text)
+
+
+def _two_halves(code: int) -> str:
+    return chr(0xD800 + ((code - 0x10000) >> 10)) + chr(0xDC00 + ((code - 0x10000) & 0x3FF))
 
 
 class _Reader:

@@ -51,7 +51,7 @@ def occurs(key: str, text: str, how: KeyMatching) -> bool:
     pattern = pattern_of(key)
     if pattern is not None:
         try:
-            return pattern.search(text) is not None
+            return pattern.holds(text)
         except PatternTimeoutError as error:
             raise UnusableKeyError(str(error)) from None
     if not how.case_sensitive:

@@ -125,6 +125,8 @@ def of_novelai(raw: Raw, name: str) -> dict[str, Json]:
     return native | {f"contextConfig.{field}": value for field, value in config.items() if field != "budgetPriority"}
 
 
+LOREBOOK_V3: Final = "lorebook_v3"
+"""What a book of a card says of itself where it stands in a file of its own."""
 _BOOK_FIELDS: Final = ("scan_depth", "token_budget", "recursive_scanning")
 _SHOWN: Final = 3
 
@@ -180,7 +182,7 @@ def _form(document: Json) -> _BookForm:
     if document.get("type") == "risu":
         return _BookForm("Risu", document, data, of_risu)
     inner = data if isinstance(data, Mapping) else document
-    book = inner.get("character_book")
+    book = inner if document.get("spec") == LOREBOOK_V3 else inner.get("character_book")
     if isinstance(book, Mapping):
         return _BookForm("card", book, book.get("entries"), of_card)
     if "lorebookVersion" in document:
@@ -310,4 +312,6 @@ def card_book(card: CharacterCard, path: Path | None, role: BookRole = BookRole.
 def _is_card(document: Mapping[str, object]) -> bool:
     data = document.get("data")
     inner = data if isinstance(data, Mapping) else document
+    if document.get("spec") == LOREBOOK_V3:
+        return False
     return "entries" not in document and ("spec" in document or "character_book" in inner or "first_mes" in inner)

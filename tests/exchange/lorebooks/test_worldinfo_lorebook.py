@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra
-from lorestudio.exchange.lorebooks.reading import read_lorebook
+from lorestudio.exchange.lorebooks.reading import load_lorebook, read_lorebook
 
 
 def remarks(entry: dict[str, object]) -> str:
@@ -75,6 +79,15 @@ def test_the_book_in_a_card() -> None:
     assert "token_budget" in told
     assert "“extensions.other”" in told
     assert "use_regex" not in told
+
+
+def test_a_cards_book_in_a_file_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "book.json"
+    entry = {"keys": ["a"], "content": "x", "enabled": True, "insertion_order": 3}
+    path.write_text(json.dumps({"spec": "lorebook_v3", "data": {"name": "B", "entries": [entry]}}))
+    book = load_lorebook(path)
+    assert [(each.keys, each.order, each.place) for each in book.entries] == [(("a",), 3, BookPlace.AFTER)]
+    assert (book.name, book.role) == ("book", BookRole.GLOBAL)
 
 
 def test_a_cards_entry_is_on_only_where_it_says_so() -> None:
