@@ -124,8 +124,8 @@ async def compare_candidates(
         return found
     first, second = chosen
 
-    async def run(rules: str) -> tuple[Trace, ...]:
-        tried = replace(by_rules(project, rules), label=rules)
+    async def run(version: str) -> tuple[Trace, ...]:
+        tried = replace(by_rules(project, version), label=version)
         return await run_candidate(project, tried, answers, on_progress, cancel)
 
     def tell(title: str) -> None:
