@@ -42,10 +42,11 @@ class ScenarioFormat:
         return section_of(scenario.system_settings, kind.settings, "system_settings")
 
     async def decided(
-        self, kind: SystemKind, scenario: Scenario, index: VaultIndex, counter: TokenCounter
+        self, kind: SystemKind, scenario: Scenario, indexes: Sequence[VaultIndex], counter: TokenCounter
     ) -> dict[str, Any]:
         """All generations, each from the state that the one before it left, under `generations`.
 
+        `indexes` are the vaults as each generation finds them, behind the index that the chat was opened with.
         Raises InputError and SettingsError.
         """
         messages = tuple(read_message(raw) for raw in scenario.messages)
@@ -53,7 +54,7 @@ class ScenarioFormat:
         user = next((message.name for message in messages if message.is_user and message.name), "User")
         chat = Chat(messages, user, scenario.character, metadata=metadata)
         scene = Scene(
-            index,
+            indexes[0],
             sanitise(scenario.settings).settings,
             chat=chat,
             chat_path=Path(f"{scenario.id}.jsonl"),
@@ -70,7 +71,7 @@ class ScenarioFormat:
             positions = tuple(place for place in generation.chat if not messages[place].is_system)
             decided = await system.decide(
                 Moment(
-                    index=index,
+                    index=indexes[number + 1],
                     chat=tuple(messages[place] for place in positions),
                     turn=Turn(len(generation.chat), 0, number, generation.type),
                     controls=read_controls(metadata),
