@@ -205,7 +205,7 @@ class Project:
     def reloaded(self) -> Project:
         """The project read from disk again."""
         rules = self.settings.rules
-        every = (*self.places, *self.book_paths)
+        every: tuple[Path | str, ...] = (*self.places, *self.book_paths)
         again = open_project(every, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
         return replace(again, context_size=self.context_size, setup=self.setup)
 
