@@ -17,7 +17,7 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import named
 from lorestudio.ui.widgets.picker import Choice, Picker
 
-_THEMES = {"system": "Like the system", "light": "Light", "dark": "Dark"}
+_THEMES = {"system": "Like the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
 
 
 class WindowFeature(Feature):
