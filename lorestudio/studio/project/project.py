@@ -21,12 +21,14 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
+from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.rules import NEW
 from lorestudio.settings.store import load
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
@@ -35,6 +37,7 @@ from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState
+from lorestudio.vault.lint.settings import sign_of_newer
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -107,6 +110,17 @@ class Project:
         inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
 
+    @property
+    def rules_offer(self) -> str:
+        """What speaks for the rules of 2.6 while those of 2.0.2 decide, in a sentence; "" for nothing."""
+        if self.settings.rules.startswith(NEW):
+            return ""
+        in_chat = sign_of_newer_chat(self.chat.metadata) if self.chat is not None else ""
+        sign = f"The chat has {in_chat}, which only DeepLore 2.5 and later writes." if in_chat else ""
+        sign = sign or sign_of_newer(self.index)
+        advice = f"The rules of {self.settings.rules} decide; choose {NEW} (--rules {NEW}) if you write with that."
+        return f"{sign} {advice}" if sign else ""
+
     def scene(self, answers: AnswerSource | None = None, model: str = "") -> Scene:
         """What a retrieval system is made for; the stand-in answers where nobody else is named."""
         chat, setup = self.chat or Chat(), self.setup
@@ -157,12 +171,15 @@ class Project:
 
         Raises VaultError where a vault cannot be read.
         """
+        told = self.problems
+        if settings.rules != self.settings.rules:
+            told = tuple(problem for problem in told if problem != self.rules_offer)
         if self.reads_alike(settings):
-            return replace(self, settings=settings)
+            return replace(self, settings=settings, problems=told)
         news = read_once(vault_sources(self.places), settings, self.counter)
         if news.failures:
             raise VaultError(news.failures[0])
-        return replace(self, settings=settings, index=news.index, vault_state=news.state)
+        return replace(self, settings=settings, index=news.index, vault_state=news.state, problems=told)
 
     def with_settings_of(self, kind: SystemKind, settings: Section) -> Project:
         """The project for a run with these settings of a system: as they read its notes, if they say how.
@@ -174,7 +191,8 @@ class Project:
 
     def reloaded(self) -> Project:
         """The project read from disk again."""
-        again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed)
+        rules = self.settings.rules
+        again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
         return replace(again, context_size=self.context_size, setup=self.setup)
 
 
@@ -186,9 +204,13 @@ class ReadSettings:
     problems: tuple[str, ...] = ()
 
 
-def read_settings(path: Path | None) -> ReadSettings:
-    """The settings of a file, or DeepLore's own. Raises SettingsError where the file cannot be used."""
-    loaded = load(path) if path is not None else sanitise(_SWITCHED_ON)
+def read_settings(path: Path | None, rules: str = "") -> ReadSettings:
+    """The settings of a file, or DeepLore's own, by these rules where they are given.
+
+    Raises SettingsError where the file cannot be used.
+    """
+    said: dict[str, Json] = {"rules": rules} if rules else {}
+    loaded = load(path, rules) if path is not None else sanitise({**_SWITCHED_ON, **said})
     if loaded.settings.enabled:
         return ReadSettings(loaded.settings, loaded.problems)
     told = "DeepLore is switched off in these settings; the studio simulates it as switched on."
@@ -196,15 +218,20 @@ def read_settings(path: Path | None) -> ReadSettings:
 
 
 def open_project(
-    vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, seed: int = 0
+    vaults: Sequence[Path | str],
+    chat: Path | None = None,
+    settings: Path | None = None,
+    seed: int = 0,
+    rules: str = "",
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
+    `rules` names DeepLore's rules; without it, the settings say whose hold, or show it, else those of 2.0.2 do.
     Notes that cannot be read are part of the index as such. Raises InputError, SettingsError or VaultError (all with a
     sentence for the person) where the chat, the settings or a vault cannot be used at all.
     """
     places = place_names(vaults)
-    read = read_settings(settings)
+    read = read_settings(settings, rules)
     news = read_once(vault_sources(places), read.settings, CHARS_4)
     if news.failures:
         raise VaultError(news.failures[0])
@@ -234,7 +261,8 @@ def assembled(
         seed=seed,
         problems=(*read.problems, *index.field_errors),
     )
-    return project if chat is None else project.with_chat(chat.expanduser().resolve())
+    project = project if chat is None else project.with_chat(chat.expanduser().resolve())
+    return replace(project, problems=(*project.problems, *filter(None, [project.rules_offer])))
 
 
 def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
