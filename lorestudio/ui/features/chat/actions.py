@@ -64,6 +64,8 @@ class ChatFeature(Feature):
         self.settled = False
         """Nobody is asked any more what becomes of a chat that is not saved."""
         self._looked_for: tuple[Chat | None, ChatDocument | None, tuple[BrokenLine, ...]] = (None, None, ())
+        self.pane.run_line.setChecked(str(context.settings.value("chat/unfolded", "")) == "true")
+        self.pane.run_line.toggled.connect(lambda on: context.settings.setValue("chat/unfolded", str(on).lower()))
         self.composer = Composer(self.pane)
         self.pane.column.addWidget(self.composer)
         self.composer.written.connect(self._write)
