@@ -36,7 +36,7 @@ from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
-from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
+from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trace, Turn
 from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.vocabulary import Vocabulary
 
@@ -93,11 +93,12 @@ class Hold:
 class Moment:
     """The immutable inputs of one generation, whatever the system.
 
-    `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
-    messages' index in the chat file (its own index where empty). `context_size` is in tokens, 0 where nobody knows it;
-    `clock_ms` is milliseconds since the epoch. `timer` measures stages in seconds, `watcher` sees them come and go.
-    `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped; such a
-    run is none of the chat's.
+    `chat` is the prompt view: what counts as hidden and the reply being replaced are not in it, and texts are as the
+    host hands them over; `positions` gives each of its messages' index in the chat file (its own index where empty).
+    `seen` says what of that is not as the file says, for all of the view. `context_size` is in tokens, 0 where nobody
+    knows it; `clock_ms` is milliseconds since the epoch. `timer` measures stages in seconds, `watcher` sees them come
+    and go. `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped;
+    such a run is none of the chat's.
     """
 
     index: VaultIndex
@@ -115,6 +116,7 @@ class Moment:
     watcher: Watcher | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
     held: Hold | None = None
+    seen: SeenChat = AS_STORED
 
     def position(self, message: int) -> int:
         """Index in the chat file of the prompt view's message number `message`."""
@@ -315,6 +317,10 @@ class System(ABC):
         """The chat's choices as they stood when the message at this index was written."""
         return controls
 
+    def searched(self, moment: Moment) -> int:
+        """How many of the newest messages a run reads at most, so that a trace keeps what was read of them."""
+        return min(len(moment.chat), READ_AT_MOST)
+
     def reads_of(self, message: Message) -> str:
         """Everything that it may read of a message, for digests."""
         return repr(message)
@@ -486,6 +492,9 @@ class SystemKind:
         """The settings with a budget of so many tokens, for a kind that has a `budget`."""
         return settings.model_copy(update={**self.budget_alone, self.budget: tokens})
 
+
+READ_AT_MOST: Final = 100
+"""Messages that a system is taken to read where it does not say how many."""
 
 INPUTS: Final = "inputs"
 """The name of the digest of everything that a generation and the ones before it depend on, in `Moment.digests`."""

@@ -127,6 +127,14 @@ class DeepLoreSystem(System):
             notepad = withdrawn(notepad, notes_of(later))
         return replace(controls, notepad=notepad)
 
+    def searched(self, moment: Moment) -> int:
+        """The deepest window of all; for a model one more, as the reply that ends the chat is hidden from it."""
+        depths = (self.settings.scan_depth, *self.indexes.of(moment.index).scan_depths, 0)
+        if any(0 < depth < 1 for depth in depths):
+            return len(moment.chat)
+        asked = self.settings.ai_search_scan_depth + 1 if self.asks_model else 0
+        return int(min(max(*depths, asked), len(moment.chat)))
+
     def reads_of(self, message: Message) -> str:
         """What a run reads of a message; at the end of the chat its tools decide whether a generation runs."""
         tools = message.extra.get("tool_invocations")

@@ -1,0 +1,113 @@
+"""What a person said about a chat for looking back at it, in a small file beside the chat's own.
+
+The file is JSON: the settings of `ChatBasis` by their keys where they differ from the defaults, and under `hidden` a
+list of `[first, last, since]`: these messages are hidden for replies from message `since` on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.history import HiddenSince, ranges_of, ranges_words
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.basis import ChatBasis
+from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes
+from lorestudio.settings.sections import dump_section, section_of
+from lorestudio.studio.project.files import write_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBasis:
+    """The settings, and since when messages are hidden, the last word last."""
+
+    settings: ChatBasis = field(default_factory=ChatBasis)
+    hidden: tuple[HiddenSince, ...] = ()
+
+    def saying(self, first: int, last: int, since: int | None) -> KeptBasis:
+        """The same with another word on these messages; None takes back what was said of them."""
+        rest: list[HiddenSince] = []
+        for each in self.hidden:
+            if each.first < first:
+                rest.append(replace(each, last=min(each.last, first - 1)))
+            if each.last > last:
+                rest.append(replace(each, first=max(each.first, last + 1)))
+        said = [] if since is None else [HiddenSince(first, last, since)]
+        return replace(self, hidden=tuple(sorted(rest + said)))
+
+
+def basis_path(chat: Path) -> Path:
+    """The file that belongs to the chat file `chat`."""
+    return chat.with_name(f"{chat.stem}.lorestudio.json")
+
+
+def load_basis(path: Path) -> KeptBasis:
+    """What is kept in a file, the defaults without one. Waits for the disk. Raises SettingsError."""
+    if not path.exists():
+        return KeptBasis()
+    document = parse_json(read_bytes(path), path)
+    if not isinstance(document, Mapping):
+        raise SettingsError(f"{path}: the file holds no object of settings. Expected something like {{}}.")
+    values = {key: value for key, value in document.items() if key != "hidden"}
+    return KeptBasis(section_of(values, ChatBasis, str(path)), _marks(document.get("hidden"), path))
+
+
+def keep_basis(path: Path, basis: KeptBasis) -> None:
+    """Keep it; a file that says nothing any more goes. Waits for the disk. Raises InputError."""
+    if basis == KeptBasis():
+        path.unlink(missing_ok=True)
+        return
+    marks: list[Json] = [[each.first, each.last, each.since] for each in basis.hidden]
+    write_bytes(path, json_bytes({**dump_section(basis.settings), **({"hidden": marks} if marks else {})}))
+
+
+def basis_problems(basis: KeptBasis, chat: Chat) -> tuple[str, ...]:
+    """Sentences about words on messages that are not hidden, so that they say nothing."""
+    shown = [
+        place
+        for each in basis.hidden
+        for place in range(each.first, each.last + 1)
+        if place >= len(chat.messages) or not chat.messages[place].was_hidden
+    ]
+    if not shown:
+        return ()
+    return (f"It is said since when {ranges_words(ranges_of(sorted(set(shown))))} are hidden, but they are not.",)
+
+
+def _marks(value: Json, path: Path) -> tuple[HiddenSince, ...]:
+    if value is None:
+        return ()
+    marks = [_mark(each) for each in value] if isinstance(value, list) else [None]
+    if None in marks:
+        raise SettingsError(f"{path}, “hidden”: expected a list of [first, last, since], three message numbers each.")
+    return tuple(each for each in marks if each is not None)
+
+
+def _mark(value: Json) -> HiddenSince | None:
+    numbers = value if isinstance(value, list) else []
+    if len(numbers) != 3:
+        return None
+    whole: list[int] = [each for each in numbers if isinstance(each, int) and not isinstance(each, bool) and each >= 0]
+    return HiddenSince(*whole) if len(whole) == 3 and whole[0] <= whole[1] else None
+
+
+def read_range(text: str, option: str) -> tuple[int, int]:
+    """`4` or `4-9` as first and last message. Raises InputError naming the option."""
+    first, dash, last = text.partition("-")
+    try:
+        found = int(first), int(last if dash else first)
+    except ValueError:
+        found = (1, 0)
+    if not 0 <= found[0] <= found[1]:
+        raise InputError(option, f"“{text}” names no messages. Write 4, or 4-9.")
+    return found
+
+
+def said_words(marks: Iterable[HiddenSince]) -> tuple[str, ...]:
+    """What was said, a sentence for each range."""
+    return tuple(
+        f"{ranges_words([(each.first, each.last)])}: hidden for replies from #{each.since} on" for each in marks
+    )
