@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from lorestudio.cli.answering import agree, answering
+from lorestudio.cli.basis import basis
 from lorestudio.cli.bench import try_text
 from lorestudio.cli.compare import compare
 from lorestudio.cli.controls import ChoiceOptions, with_chosen
@@ -95,7 +96,7 @@ app.add_typer(facts)
 _COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
     "explain": explain, "history": history, "lint": lint, "compare": compare, "search": search_notes,
     "rename": rename_note, "links": list_links, "report": report, "scenario": scenario, "runs": runs,
-    "diff": diff_runs, "test": try_text, "prompt": show_prompt,
+    "diff": diff_runs, "basis": basis, "test": try_text, "prompt": show_prompt,
 }  # fmt: skip
 for _name, _function in _COMMANDS.items():
     command(app, _name)(_function)

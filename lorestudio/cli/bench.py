@@ -18,6 +18,7 @@ from lorestudio.cli.options import (
     JsonOption,
     ModeOption,
     SeedOption,
+    SeenOptions,
     SettingsOption,
     SystemOptions,
     in_mode,
@@ -53,6 +54,7 @@ def try_text(
     ],
     chosen: ChoiceOptions,
     by: SystemOptions,
+    seen: SeenOptions,
     *,
     text: Annotated[str | None, typer.Option("--text", help="The text.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="A file with the text, - for standard input.")] = None,
@@ -70,7 +72,7 @@ def try_text(
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-    project = with_chosen(in_mode(open_project(vaults, chat, settings, seed), mode), chosen)
+    project = with_chosen(in_mode(seen.looking(open_project(vaults, chat, settings, seed)), mode), chosen)
     simulator = Simulator(project, by.offline(project, books=book))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, with_books
+from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, SeenOptions, with_books
 from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
@@ -27,6 +27,7 @@ _SHOWN: Final = 3
 
 def compare(
     vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
+    seen: SeenOptions,
     *,
     chat: NeededChat,
     run: Annotated[
@@ -43,7 +44,7 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
-    project = open_project(vault, chat, settings, seed)
+    project = seen.looking(open_project(vault, chat, settings, seed))
     chosen = [candidate(text) for text in run or ()]
     if book:
         chosen = [_with_books(each, book) for each in chosen]

@@ -6,12 +6,12 @@ list of `[first, last, since]`: these messages are hidden for replies from messa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.history import HiddenSince, ranges_of, ranges_words
+from lorestudio.domain.history import ChatHistory, HiddenSince, ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.basis import ChatBasis
@@ -37,6 +37,22 @@ class KeptBasis:
                 rest.append(replace(each, first=max(each.first, last + 1)))
         said = [] if since is None else [HiddenSince(first, last, since)]
         return replace(self, hidden=tuple(sorted(rest + said)))
+
+    def followed(self, before: Chat, after: Chat) -> KeptBasis:
+        """The same for the chat after an edit that put in or took out messages at one place."""
+        more = len(after.messages) - len(before.messages)
+        if not more or not self.hidden:
+            return self
+        pairs = enumerate(zip(before.messages, after.messages, strict=False))
+        place = next((at for at, (old, new) in pairs if old is not new and old != new), None)
+        if place is None:
+            place = min(len(before.messages), len(after.messages))
+
+        def moved(number: int) -> int:
+            return number if number < place else max(place, number + more)
+
+        kept = (HiddenSince(moved(each.first), moved(each.last + 1) - 1, moved(each.since)) for each in self.hidden)
+        return replace(self, hidden=tuple(each for each in kept if each.first <= each.last))
 
 
 def basis_path(chat: Path) -> Path:
@@ -106,8 +122,42 @@ def read_range(text: str, option: str) -> tuple[int, int]:
     return found
 
 
-def said_words(marks: Iterable[HiddenSince]) -> tuple[str, ...]:
-    """What was said, a sentence for each range."""
-    return tuple(
-        f"{ranges_words([(each.first, each.last)])}: hidden for replies from #{each.since} on" for each in marks
+@dataclass(frozen=True, slots=True, order=True)
+class HiddenRow:
+    """Messages that are hidden today, one after the other, of which the same is known.
+
+    Replies from message `since` on did not see them; None: no reply saw them, because they were hidden at once.
+    """
+
+    first: int
+    last: int
+    since: int | None
+    assumed: bool
+    at_end: bool = False
+
+    @property
+    def messages(self) -> str:
+        """Which ones, in words."""
+        return ranges_words([(self.first, self.last)])
+
+    @property
+    def words(self) -> str:
+        """Since when, in words."""
+        text = "after the last reply" if self.at_end else f"for replies from #{self.since} on"
+        if self.since is None:
+            text = "since it was said" if self.first == self.last else "since they were said"
+        return f"{text} (assumed)" if self.assumed else text
+
+
+def hidden_rows(history: ChatHistory) -> tuple[HiddenRow, ...]:
+    """What is known of all messages that are hidden today, in order."""
+    found: dict[tuple[int | None, bool], list[int]] = {}
+    for place, since, assumed in history.when:
+        found.setdefault((None if since <= place else since, assumed), []).append(place)
+    size = len(history.chat.messages)
+    rows = (
+        HiddenRow(first, last, since, assumed, since is not None and since >= size)
+        for (since, assumed), places in found.items()
+        for first, last in ranges_of(places)
     )
+    return tuple(sorted(rows, key=lambda row: row.first))

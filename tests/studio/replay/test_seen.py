@@ -98,7 +98,7 @@ def test_a_copy_in_a_file_whose_whole_history_is_hidden_is_replayed_the_same(
     assert to_come.stages[0].details["swipe_key"] == "-1|0"
 
 
-# ---- a small world: a lamp and a tide, and what scripts and files make of the texts ------------------------------------
+# ---- a small world: a lamp and a tide, and what scripts and files make of the texts ----------------------------------
 
 
 def world(*messages: Message, setup: PromptSetup | None = None, basis: KeptBasis | None = None) -> Project:

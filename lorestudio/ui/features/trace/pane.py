@@ -14,7 +14,7 @@ from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Outcome, Trace, Turn
-from lorestudio.trace.summary import SummaryPiece, summary_pieces
+from lorestudio.trace.summary import SummaryPiece, seen_lines, summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
@@ -339,8 +339,10 @@ class TracePane(Pane):
             self.failure.hide()
         self.remarks.show_trace(trace)
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
-        self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
-        self.switches.setVisible(bool(lines))
+        told = [tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines))] if lines else []
+        told += map(tr, seen_lines(trace))
+        self.switches.setText("\n".join(told))
+        self.switches.setVisible(bool(told))
 
     def _reply_words(self, trace: Trace) -> str:
         project, message = self._session.project, self._selection.message
