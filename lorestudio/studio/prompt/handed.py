@@ -22,6 +22,8 @@ from lorestudio.systems.macros import Macros, has_macros
 _NAMED: Final = re.compile(r"\{\{([^{}]*)\}\}|<(USER|BOT|CHAR|GROUP|CHARIFNOTGROUP)>", re.IGNORECASE)
 _SAID: Final = frozenset({ScriptPlace.USER_INPUT, ScriptPlace.AI_OUTPUT})
 
+_DEEP: Final = 1_000_000
+
 Handed: TypeAlias = tuple[Message, tuple[str, ...]]
 """A message with the text that it is handed over with, and the names of what changed it."""
 
@@ -61,6 +63,7 @@ class HandedChat:
         self._setup, self._chat = setup, chat
         self._scripts: dict[str, tuple[RegexScript, ...]] = {}
         self._names: dict[str, frozenset[str]] = {}
+        self._reaches: dict[str, list[tuple[int, ...]]] = {}  # which run, by depth; the last for all deeper
         self._made: dict[tuple[int, str, tuple[int, ...], str], tuple[Message, Handed]] = {}
         self._written = any(has_macros(each.text) for each in chat.messages)
         self.problems: dict[str, None] = {}
@@ -98,8 +101,9 @@ class HandedChat:
         named = repr([macros.values.get(name) for name in sorted(names)])
         made: list[Message] = []
         changed: dict[int, tuple[str, ...]] = {}
+        reaches = self._reaches[speaker]
         for newer, (message, place) in enumerate(zip(reversed(messages), reversed(places), strict=True)):
-            reach = tuple(at for at, script in enumerate(scripts) if script.reaches(newer))
+            reach = reaches[min(newer, len(reaches) - 1)]
             # Its own macros may stand for anything, the last message included.
             key = (place, speaker, reach, f"{end}" if has_macros(message.text) else named)
             known = self._made.get(key)
@@ -123,6 +127,11 @@ class HandedChat:
             self._scripts[speaker] = used
             texts = (text for each in used for text in (each.find, each.replace, *each.trim))
             self._names[speaker] = frozenset(name for text in texts for name in _names_in(text))
+            limits = [limit for each in used for limit in (each.min_depth, each.max_depth) if limit is not None]
+            deepest = int(min(max((limit for limit in limits if limit < _DEEP), default=0), _DEEP))
+            self._reaches[speaker] = [
+                tuple(at for at, script in enumerate(used) if script.reaches(depth)) for depth in range(deepest + 2)
+            ]
         return self._scripts[speaker]
 
     def _macros(self, chat: Chat, end: int, speaker: str) -> Macros:

@@ -13,6 +13,7 @@ from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.history import HiddenSince
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import CHARS_4
+from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace
 from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -22,8 +23,12 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import TimelineMaker
+from lorestudio.studio.report.source import gather, without_words
+from lorestudio.studio.scenario.export import export_turn
+from lorestudio.studio.tryout.bench import Bench
 from lorestudio.trace.assembled_prompt import Origin
 from lorestudio.trace.model import AS_STORED, ReadMessage, SeenChat, Trace
+from lorestudio.trace.text import as_text
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index_refresh import build_index
 from tests.simulators import system
@@ -242,3 +247,57 @@ def test_hiding_a_message_leaves_the_inputs_of_replies_before_it() -> None:
     said[3] = replace(said[3], is_system=True)
     hidden = Simulator(world(*said)).inputs
     assert [one == other for one, other in zip(plain_chat, hidden, strict=True)] == [True, False, False]
+
+
+def in_files(project: Project, folder: Path) -> Project:
+    """The same project with its notes in a folder, where a scenario takes them from."""
+    for name, text in NOTES.items():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    opened = open_project([folder]).with_settings(project.settings)
+    return replace(opened, chat=project.chat, setup=project.setup)
+
+
+def test_a_scenario_of_a_past_reply_has_what_it_saw_and_repeats(tmp_path: Path) -> None:
+    hidden = replace(asked("The dark."), is_system=True)
+    project = world(GREETING, hidden, Message("Ada", "Yes."), asked("Go on."), setup=script("/dark/", "lamp"))
+    simulator = Simulator(in_files(project, tmp_path))
+    asyncio.run(simulator.replay())
+    past = export_turn(simulator, Generation(2))
+    assert past.differing == ()
+    assert [each["mes"] for each in past.scenario.messages] == ["Welcome.", "The lamp."]
+    to_come = export_turn(simulator, Generation(4))
+    assert to_come.differing == ()
+    assert to_come.scenario.generations[-1].chat == [0, 2, 3]
+
+
+def test_a_scenario_has_one_text_of_each_message(tmp_path: Path) -> None:
+    said = (GREETING, asked("The lamp."), Message("Ada", "Yes."), asked("Go on."))
+    simulator = Simulator(in_files(world(*said, setup=script("/lamp/", "", min_depth=1)), tmp_path))
+    asyncio.run(simulator.replay())
+    with pytest.raises(InputError, match="#1: regex scripts change this message by how far back it stands"):
+        export_turn(simulator, Generation(4))
+
+
+def test_a_text_that_is_tried_out_goes_through_the_scripts() -> None:
+    simulator = Simulator(world(GREETING, setup=script("/dark/", "lamp")))
+    asyncio.run(simulator.replay())
+    for append in (False, True):
+        found = Bench(simulator).test("The dark.", append=append)
+        assert titles(found.trace) == ["Lamp"]
+
+
+def test_reports_tell_what_was_seen_and_the_redacted_one_no_word_of_it() -> None:
+    hidden = replace(asked("A dark secret."), is_system=True)
+    project = world(GREETING, hidden, Message("Ada", "Yes."), setup=script("/dark/", "lamp"))
+    simulator = Simulator(project)
+    asyncio.run(simulator.replay())
+    past = Generation(2)
+    text = as_text(simulator.traces[past])
+    assert "Hidden today, assumed to have been in sight then: message #1." in text
+    assert "Searched with other texts than are stored: #1 by regex script “Veil”." in text
+    assert "A lamp secret." in text
+    source = gather(project, simulator.traces, past)
+    assert [(each.text, each.hidden) for each in source.turns[0].messages][-1] == ("A lamp secret.", False)
+    silent = without_words(source)
+    assert "secret" not in as_text(silent.turns[0].trace)
+    assert "Veil" not in as_text(silent.turns[0].trace)

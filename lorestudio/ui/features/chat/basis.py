@@ -56,7 +56,7 @@ class BasisDialog(QDialog):
         column(form, self.title, self.hint, (self.rows, 1), self._said, self._buttons, of=self)
         self._show_rows(message)
         self._show_known()
-        self.resize(620, 640)
+        self.resize(620, 560)
 
     def _add_setting(self, form: QFormLayout, declaration: Declaration) -> None:
         field = make_field(declaration, self)
