@@ -268,6 +268,19 @@ class WrittenNote:
     fine: bool
 
 
+@dataclass(frozen=True, slots=True)
+class NotedReply:
+    """What was noted from a reply, "" for nothing, and the reply with its notes, as it reads from then on.
+
+    `said` tells the person what was done; `fine` is False where what was asked for was not done.
+    """
+
+    message: Message = field(repr=False)
+    notes: str = field(repr=False)
+    said: str
+    fine: bool
+
+
 class System(ABC):
     """A retrieval system, ready to decide: immutable, the same inputs give the same result."""
 
@@ -397,6 +410,15 @@ class System(ABC):
 
         `focus` is what to pay attention to, `vault` the folder where the note is put, if one is named.
         """
+        return None
+
+    async def take_notes(
+        self,
+        chat: Chat,  # noqa: ARG002
+        controls: ChatControls,  # noqa: ARG002
+        place: int,  # noqa: ARG002
+    ) -> NotedReply | None:
+        """Have a model take notes from the reply at this place; None where it takes none, or asks nobody for them."""
         return None
 
     # ---- what it says about a generation that it decided on `moment`, beginning from `state` ------------------------
