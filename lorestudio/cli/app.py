@@ -40,6 +40,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "propose": "propose.propose",
     "settings": "settings.settings_app",
     "basis": "basis.basis",
+    "usage": "usage.usage",
     "recap": "recap.recap",
     "facts": "facts.facts",
 }

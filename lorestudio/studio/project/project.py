@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.resources import resource
-from lorestudio.domain.state import ChatControls
+from lorestudio.domain.state import ChatControls, Usage
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chats.attachments import attached_files
 from lorestudio.exchange.chats.document import ChatDocument
@@ -27,6 +27,7 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.store import load
+from lorestudio.studio.notes.usage import read_usage
 from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problems, load_basis
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
@@ -64,6 +65,8 @@ class Project:
     problems: tuple[str, ...] = ()
     host: HostSettings = field(default_factory=HostSettings, repr=False)
     """What the settings file says beside DeepLore's settings, where it is SillyTavern's own."""
+    recorded: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+    """How often entries fired in all chats, as DeepLore counted them in its settings."""
     basis: KeptBasis = field(default_factory=KeptBasis)
     """What was said about the chat for looking back at it."""
     document: ChatDocument | None = field(default=None, repr=False)
@@ -208,11 +211,12 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """Settings as the studio uses them, what the person should know about them, and what the host's file says."""
+    """Settings as the studio uses them, what the person should know about them, and what else their file says."""
 
     settings: DeepLoreSettings
     problems: tuple[str, ...] = ()
     host: HostSettings = field(default_factory=HostSettings, repr=False)
+    recorded: Mapping[str, Usage] = field(default_factory=dict, repr=False)
 
 
 def _kept_basis(chat: Path) -> tuple[KeptBasis, tuple[str, ...]]:
@@ -226,7 +230,7 @@ def _kept_basis(chat: Path) -> tuple[KeptBasis, tuple[str, ...]]:
 def read_settings(path: Path | None) -> ReadSettings:
     """The settings of a file, or DeepLore's own. Raises SettingsError where the file cannot be used."""
     loaded = load(path) if path is not None else sanitise(_SWITCHED_ON)
-    host = HostSettings()
+    host, recorded = HostSettings(), read_usage(loaded.unknown.get("analyticsData"))
     if path is not None:
         try:
             host = load_host_settings(path)
@@ -234,9 +238,9 @@ def read_settings(path: Path | None) -> ReadSettings:
             raise SettingsError(str(error)) from error
     told = (*loaded.problems, *host.problems)
     if loaded.settings.enabled:
-        return ReadSettings(loaded.settings, told, host)
+        return ReadSettings(loaded.settings, told, host, recorded)
     off = "DeepLore is switched off in these settings; the studio simulates it as switched on."
-    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*told, off), host)
+    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*told, off), host, recorded)
 
 
 def open_project(
@@ -276,6 +280,7 @@ def assembled(
         places=tuple(places),
         settings_path=settings,
         host=read.host,
+        recorded=read.recorded,
         seed=seed,
         problems=(*read.problems, *index.field_errors),
     )

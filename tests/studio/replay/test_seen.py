@@ -301,3 +301,10 @@ def test_reports_tell_what_was_seen_and_the_redacted_one_no_word_of_it() -> None
     silent = without_words(source)
     assert "secret" not in as_text(silent.turns[0].trace)
     assert "Veil" not in as_text(silent.turns[0].trace)
+
+
+def test_the_context_size_of_the_chat_warns_of_lore_that_takes_a_large_share() -> None:
+    said = (GREETING, asked("The lamp."))
+    assert last_of(world(*said)).warnings == ()
+    small = KeptBasis(ChatBasis(context_size=4))
+    assert "of the context" in last_of(world(*said, basis=small)).warnings[0]

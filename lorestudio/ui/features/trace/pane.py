@@ -101,7 +101,7 @@ class TracePane(Pane):
             self.tabs.addTab(page, name)
         self.tabs.currentChanged.connect(self._tab_chosen)
         summary = column(self.summary, margins=(12, 8, 12, 6))
-        self._shown_page = holding(tight(self.failure, summary, self.remarks, self.switches, (self.tabs, 1)))
+        self._shown_page = holding(tight(self.failure, summary, self.remarks, self.switches, self.seen, (self.tabs, 1)))
         self.empty = EmptyState(theme, "trace", self)
         self.empty.pressed.connect(self.wanted)
         self._pages = stack(self._shown_page, self.empty)
@@ -122,6 +122,9 @@ class TracePane(Pane):
         self.switches = named(label(self, kind="small"), tr("Where a behaviour switch changed the outcome"))
         self.switches.setContentsMargins(12, 0, 12, 6)
         self.switches.hide()
+        self.seen = named(label(self, kind="small"), tr("What the run took the chat for"))
+        self.seen.setContentsMargins(12, 0, 12, 6)
+        self.seen.hide()
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
@@ -339,10 +342,11 @@ class TracePane(Pane):
             self.failure.hide()
         self.remarks.show_trace(trace)
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
-        told = [tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines))] if lines else []
-        told += map(tr, seen_lines(trace))
-        self.switches.setText("\n".join(told))
-        self.switches.setVisible(bool(told))
+        self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
+        self.switches.setVisible(bool(lines))
+        differs = bool(trace.seen.shown or trace.seen.read)
+        self.seen.setText("\n".join(map(tr, seen_lines(trace))) if differs else "")
+        self.seen.setVisible(differs)
 
     def _reply_words(self, trace: Trace) -> str:
         project, message = self._session.project, self._selection.message
