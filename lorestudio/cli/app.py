@@ -51,9 +51,9 @@ class _Loaded(Mapping[str, Any]):
     """The commands by name, each loaded when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # a command is of click's kind in older versions of typer
+        module, _, place = COMMANDS[name].partition(".")
         from lorestudio.cli.options import command  # noqa: PLC0415  # the version is told without it
 
-        module, _, place = COMMANDS[name].partition(".")
         found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
         if isinstance(found, typer.Typer):
             return get_command(found)
