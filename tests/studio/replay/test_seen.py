@@ -17,15 +17,18 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace
 from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.compare.differences import input_differences
 from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import TimelineMaker
 from lorestudio.studio.report.source import gather, without_words
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.tryout.bench import Bench
+from lorestudio.systems.differences import DifferenceKind
 from lorestudio.trace.assembled_prompt import Origin
 from lorestudio.trace.model import AS_STORED, ReadMessage, SeenChat, Trace
 from lorestudio.trace.text import as_text
@@ -270,6 +273,17 @@ def test_a_scenario_of_a_past_reply_has_what_it_saw_and_repeats(tmp_path: Path) 
     assert to_come.scenario.generations[-1].chat == [0, 2, 3]
 
 
+def test_a_scenario_of_another_system_holds_what_the_last_turn_saw(tmp_path: Path) -> None:
+    hidden = replace(asked("The lamp."), is_system=True)
+    project = in_files(world(GREETING, hidden, Message("Ada", "Yes."), asked("Go on.")), tmp_path)
+    simulator = Simulator(project, system("world-info", project))
+    asyncio.run(simulator.replay())
+    past = export_turn(simulator, Generation(2))
+    assert titles(simulator.traces[Generation(2)]) == ["Lamp"]
+    assert past.differing == ()
+    assert not any(each.get("is_system") for each in past.scenario.messages)
+
+
 def test_a_scenario_has_one_text_of_each_message(tmp_path: Path) -> None:
     said = (GREETING, asked("The lamp."), Message("Ada", "Yes."), asked("Go on."))
     simulator = Simulator(in_files(world(*said, setup=script("/lamp/", "", min_depth=1)), tmp_path))
@@ -308,3 +322,16 @@ def test_the_context_size_of_the_chat_warns_of_lore_that_takes_a_large_share() -
     assert last_of(world(*said)).warnings == ()
     small = KeptBasis(ChatBasis(context_size=4))
     assert "of the context" in last_of(world(*said, basis=small)).warnings[0]
+
+
+def test_what_hiding_did_to_a_reply_is_told_as_a_difference_of_the_chat() -> None:
+    hidden = (GREETING, replace(asked("The lamp."), is_system=True), Message("Ada", "Yes."))
+    then, now = (Simulator(world(*hidden, basis=KeptBasis(ChatBasis(history=history)))) for history in ("then", "now"))
+    for each in (then, now):
+        asyncio.run(each.replay())
+    before, after = Rerun.of(then, Generation(2)), Rerun.of(now, Generation(2))
+    found = [each for each in input_differences(before, after) if each.kind is DifferenceKind.CHAT]
+    assert [each.after for each in found] == ["without message #1"]
+    carried = found[0].carry(before, after)
+    assert carried.run().trace.seen == after.before.seen == AS_STORED
+    assert titles(carried.run().trace) == []

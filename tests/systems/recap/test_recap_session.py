@@ -310,6 +310,9 @@ def test_a_replay_shows_each_turn_what_it_knew(chat):
     assert [(trace.turn.message, trace.turn.number) for trace in traces] == replies
     assert [trace.injections[0].title[-1] for trace in traces[3:]] == ["0", "0", "1", "1", "1"]
     assert {trace.system for trace in traces} == {"recap"}
+    # What was in sight then is not told as shown again.
+    verdicts = [verdict for trace in traces for record in trace.stages for verdict in record.verdicts]
+    assert not any(verdict.reason == "recap_shown_again" for verdict in verdicts)
     nothing = asyncio.run(Simulator(empty, RecapSystem.of(SETTINGS, empty.scene())).replay())
     assert [trace.outcome for trace in nothing] == [RunOutcome.NOTHING_INJECTED]
 
