@@ -38,6 +38,11 @@ class KeptBasis:
         said = [] if since is None else [HiddenSince(first, last, since)]
         return replace(self, hidden=tuple(sorted(rest + said)))
 
+    def until(self, messages: int) -> KeptBasis:
+        """The same for the first messages of the chat, which a branch begins with."""
+        kept = (replace(each, last=min(each.last, messages - 1)) for each in self.hidden)
+        return replace(self, hidden=tuple(each for each in kept if each.first <= each.last))
+
     def followed(self, before: Chat, after: Chat) -> KeptBasis:
         """The same for the chat after an edit that put in or took out messages at one place."""
         more = len(after.messages) - len(before.messages)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import LoadedChat
@@ -223,7 +224,11 @@ class ProjectParts:
         session.set_project(changed, renewed=why)
 
     def _keep_basis(self, chat: Path, basis: KeptBasis) -> None:
-        """Keep what was said about a chat beside its file; where that fails it holds while the window is open."""
+        """Keep what was said about a chat beside its file; where that fails, and for the demo that comes with the
+        program, it holds while the window is open.
+        """
+        if chat.is_relative_to(resource("demo")):
+            return
         self._session.jobs.start(
             tr("Keeping what the answers rest on"),
             lambda _report: keep_basis(basis_path(chat), basis),

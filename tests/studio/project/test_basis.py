@@ -88,6 +88,12 @@ def test_words_follow_messages_that_are_put_in_and_taken_out(
     assert kept.followed(before, replace(before, messages=tuple(said))).hidden == expected
 
 
+def test_a_branch_has_the_words_on_its_messages() -> None:
+    assert WORD.until(4).hidden == (HiddenSince(1, 3, 9),)
+    assert WORD.until(8) == WORD
+    assert WORD.until(1).hidden == ()
+
+
 def test_a_word_on_what_is_not_hidden_is_told() -> None:
     assert basis_problems(WORD, chat(1, 2, 3, 4, 7)) == ()
     told = basis_problems(WORD, chat(1, 2, size=4))

@@ -15,7 +15,7 @@ from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.chat.saving import new_chat, save_branch
 from lorestudio.studio.project.answering import AnswerKind, Source
-from lorestudio.studio.project.basis import KeptBasis
+from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
 from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.files import ChatFiles
@@ -369,6 +369,11 @@ class ChatFeature(Feature):
             return
         made = editing.branch(project.chat, place, path.stem, local_now())
 
+        def work() -> Path:
+            branch = save_branch(document, made, path.parent)
+            keep_basis(basis_path(branch), project.basis.until(len(made.branch.messages)))
+            return branch
+
         def done(branch: Path) -> None:
             if self._session.project is not None and self._session.project.chat is project.chat:
                 self.change(tr("mark of the branch at #{number}", number=place), made.original, place)
@@ -377,7 +382,7 @@ class ChatFeature(Feature):
 
         self._session.jobs.start(
             tr("Making a branch"),
-            lambda _report: save_branch(document, made, path.parent),
+            lambda _report: work(),
             done=done,
             failed=self._failed,
         )

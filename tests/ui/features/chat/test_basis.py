@@ -116,3 +116,14 @@ def test_a_word_on_messages_follows_what_is_put_in_before_them(opened: MainWindo
     assert opened.session.project is not None
     assert opened.session.project.basis.hidden == (HiddenSince(0, 1, 3),)
     assert QApplication.activeModalWidget() is None
+
+
+def test_a_branch_takes_the_words_along(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.session.parts.adjust("word", basis=KeptBasis(hidden=(HiddenSince(1, 2, 4),)))
+    settle(opened, qtbot)
+    opened.chat.choose(1)
+    opened.run("message.branch")
+    qtbot.waitUntil(lambda: len(list(path.parent.glob("Branch*.lorestudio.json"))) == 1, timeout=20_000)
+    kept = next(path.parent.glob("Branch*.lorestudio.json"))
+    assert json.loads(kept.read_text("utf-8")) == {"hidden": [[1, 1, 4]]}
+    settle(opened, qtbot)
