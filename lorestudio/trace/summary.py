@@ -112,6 +112,20 @@ def seen_lines(trace: Trace) -> tuple[str, ...]:
 _READ_SHOWN: Final = 6
 
 
+def seen_brief(trace: Trace) -> str:
+    """The same in a few words, "" for a run that took the chat for what its file says."""
+    seen = trace.seen
+    shown = sum(last - first + 1 for first, last in seen.shown)
+    told = []
+    if shown:
+        assumed = any(one <= last and first <= two for first, last in seen.shown for one, two in seen.assumed)
+        messages = plural(shown, "# hidden message|# hidden messages")
+        told.append(f"{messages} in sight then (assumed)" if assumed else f"{messages} in sight then")
+    if seen.read:
+        told.append(f"{plural(len(seen.read), '# text|# texts')} searched otherwise than stored")
+    return " · ".join(told)
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryPiece:
     """A piece of the sentence. One that is a number names the entries that it counts, or whose tokens it adds up."""

@@ -31,6 +31,7 @@ from lorestudio.studio.tryout.bench import Bench
 from lorestudio.systems.differences import DifferenceKind
 from lorestudio.trace.assembled_prompt import Origin
 from lorestudio.trace.model import AS_STORED, ReadMessage, SeenChat, Trace
+from lorestudio.trace.summary import seen_brief
 from lorestudio.trace.text import as_text
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index_refresh import build_index
@@ -310,6 +311,9 @@ def test_reports_tell_what_was_seen_and_the_redacted_one_no_word_of_it() -> None
     assert "Hidden today, assumed to have been in sight then: message #1." in text
     assert "Searched with other texts than are stored: #1 by regex script “Veil”." in text
     assert "A lamp secret." in text
+    brief = "1 hidden message in sight then (assumed) · 1 text searched otherwise than stored"
+    assert seen_brief(simulator.traces[past]) == brief
+    assert seen_brief(simulator.traces[Generation(3)]) == ""
     source = gather(project, simulator.traces, past)
     assert [(each.text, each.hidden) for each in source.turns[0].messages][-1] == ("A lamp secret.", False)
     silent = without_words(source)

@@ -14,7 +14,7 @@ from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Outcome, Trace, Turn
-from lorestudio.trace.summary import SummaryPiece, seen_lines, summary_pieces
+from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
@@ -344,9 +344,10 @@ class TracePane(Pane):
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
         self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
         self.switches.setVisible(bool(lines))
-        differs = bool(trace.seen.shown or trace.seen.read)
-        self.seen.setText("\n".join(map(tr, seen_lines(trace))) if differs else "")
-        self.seen.setVisible(differs)
+        brief = seen_brief(trace)
+        self.seen.setText(tr(brief))
+        self.seen.setToolTip("\n".join(map(tr, seen_lines(trace))))
+        self.seen.setVisible(bool(brief))
 
     def _reply_words(self, trace: Trace) -> str:
         project, message = self._session.project, self._selection.message
