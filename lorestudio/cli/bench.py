@@ -14,14 +14,18 @@ from rich.text import Text
 
 from lorestudio.cli.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.options import (
-    BookOption,
+    CardOption,
     JsonOption,
     ModeOption,
+    PersonaOption,
+    RulesOption,
     SeedOption,
     SeenOptions,
     SettingsOption,
     SystemOptions,
     in_mode,
+    rules_named,
+    with_people,
 )
 from lorestudio.cli.output import (
     STANDARD_INPUT,
@@ -62,9 +66,11 @@ def try_text(
         Path | None, typer.Option("--chat", help="Put the text behind this chat, which is replayed.")
     ] = None,
     settings: SettingsOption = None,
+    rules: RulesOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
-    book: BookOption = None,
+    card: CardOption = None,
+    persona: PersonaOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Say what a text would trigger: who goes in, who is matched but stopped, and why. No provider is asked."""
@@ -72,8 +78,9 @@ def try_text(
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-    project = with_chosen(in_mode(seen.looking(open_project(vaults, chat, settings, seed)), mode), chosen)
-    simulator = Simulator(project, by.offline(project, books=book))
+    project = seen.looking(open_project(vaults, chat, settings, seed, rules_named(rules)))
+    project = with_chosen(in_mode(with_people(project, card, persona), mode), chosen)
+    simulator = Simulator(project, by.offline(project))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))
     result = Bench(simulator).test(said, append=chat is not None)

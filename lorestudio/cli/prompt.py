@@ -15,20 +15,17 @@ from rich.text import Text
 from lorestudio.cli.options import (
     ChatOptions,
     JsonOption,
-    OfflineAnswersOption,
+    OfflineRun,
     ReplyOption,
-    SystemOptions,
     answering_offline,
     chosen_generation,
 )
 from lorestudio.cli.output import print_json, read_text, say, say_all
-from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.prompt.assembly import assemble
-from lorestudio.studio.prompt.setup import REPLY_TOKENS, read_persona, remarks_of, with_group, with_preset
+from lorestudio.studio.prompt.setup import REPLY_TOKENS, remarks_of, with_group, with_preset
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.assembled_prompt import AssembledPrompt, source_words
 from lorestudio.trace.serialize import record_to_json
@@ -36,12 +33,9 @@ from lorestudio.trace.serialize import record_to_json
 
 def show_prompt(
     given: ChatOptions,
+    by: OfflineRun,
     *,
     message: ReplyOption = None,
-    card: Annotated[Path | None, typer.Option("--card", help="The character's card: PNG or JSON, V1 to V3.")] = None,
-    persona: Annotated[
-        str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
-    ] = "",
     preset: Annotated[
         Path | None,
         typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
@@ -74,7 +68,6 @@ def show_prompt(
             "--reply", metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
         ),
     ] = None,
-    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
     as_json: JsonOption = False,
 ) -> None:
     """Print the whole prompt of a reply: lore, card, persona and chat in the order and roles that the model gets.
@@ -82,8 +75,7 @@ def show_prompt(
     Nobody is asked.
     """
     project = given.project()
-    card_read = load_card(card) if card is not None else None
-    setup = replace(project.setup, card=card_read, persona=read_persona(persona))
+    setup = project.setup
     if preset is not None:
         setup = with_preset(setup, load_preset(preset), preset)
     if group is not None:
@@ -103,7 +95,7 @@ def show_prompt(
     project = replace(project, setup=setup)
     if context != 0:  # 0 asks for a prompt without a limit
         setup = project.reply_setup
-    simulator = Simulator(project, SystemOptions().made(project, answering_offline(answers, project)))
+    simulator = Simulator(project, by.made(project, answering_offline(by.answers, project)))
     generation = chosen_generation(simulator, message)
     trace = asyncio.run(simulator.generate(generation))
     say_all(project.problems)

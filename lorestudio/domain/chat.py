@@ -18,7 +18,7 @@ NOTICES: Final = frozenset(
     {"help", "welcome", "group", "empty", "generic", "comment", "slash_commands", "formatting", "hotkeys", "macros"}
     | {"welcome_prompt", "assistant_note", "assistant_message"}
 )
-"""The types of the host's own notices and of comments, which were never sent (rules: sillytavern 5.8)."""
+"""The types of the host's own notices and of comments, which were never sent (rules: sillytavern 5.9)."""
 
 EXAMPLE_TAGS: Final = ("worldInfo_examples_top", "worldInfo_examples_bottom")
 """The names under which it holds what stands before and after the card's example dialogue."""
@@ -113,7 +113,7 @@ class Message:
     def was_hidden(self) -> bool:
         """Whether somebody has hidden it, so that it was in the prompt once: neither a notice nor a call of a tool.
 
-        Source: what SillyTavern 1.18 writes as a system message itself (rules: sillytavern 5.8).
+        Source: what SillyTavern 1.18 writes as a system message itself (rules: sillytavern 5.9).
         """
         if not self.is_system or not self.text.strip() or self.name == HOST_NAME or self.extra.get("isSmallSys"):
             return False

@@ -2,7 +2,7 @@
 
 A chat file says of a message only whether it is hidden today. Most hidden messages were in sight when later replies
 were written: they were hidden afterwards, by hand, by a summary or scene by scene. What counts is decided here, from
-what a person said of it where anybody did, else by assumption (rules: sillytavern 5.8).
+what a person said of it where anybody did, else by assumption (rules: sillytavern 5.9).
 """
 
 from __future__ import annotations

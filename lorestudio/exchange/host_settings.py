@@ -38,7 +38,7 @@ def load_host_settings(path: Path) -> HostSettings:
 
 
 def _context_size(document: Mapping[str, Json]) -> int:
-    """By the kind of API in use, as the host takes it: chat completion has its own (rules: sillytavern 5.8)."""
+    """By the kind of API in use, as the host takes it: chat completion has its own (rules: sillytavern 5.9)."""
     chat = document.get("oai_settings")
     own = chat.get("openai_max_context") if isinstance(chat, Mapping) else None
     value = own if document.get("main_api", "openai") == "openai" else document.get("max_context")

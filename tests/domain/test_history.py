@@ -1,4 +1,4 @@
-"""Which messages counted as hidden when a reply was written (rules: sillytavern 5.8)."""
+"""Which messages counted as hidden when a reply was written (rules: sillytavern 5.9)."""
 
 from __future__ import annotations
 

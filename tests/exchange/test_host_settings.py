@@ -1,4 +1,4 @@
-"""What SillyTavern's settings.json says besides (rules: sillytavern 5.8)."""
+"""What SillyTavern's settings.json says besides (rules: sillytavern 5.9)."""
 
 from __future__ import annotations
 

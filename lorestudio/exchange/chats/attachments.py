@@ -1,4 +1,4 @@
-"""The files attached to messages: SillyTavern puts their texts in front of what was said (rules: sillytavern 5.8)."""
+"""The files attached to messages: SillyTavern puts their texts in front of what was said (rules: sillytavern 5.9)."""
 
 from __future__ import annotations
 

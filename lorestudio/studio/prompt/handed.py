@@ -1,4 +1,4 @@
-"""Messages as SillyTavern hands them to extensions and puts them into prompts (rules: sillytavern 5.8).
+"""Messages as SillyTavern hands them to extensions and puts them into prompts (rules: sillytavern 5.9).
 
 The macros of the greeting are filled in, then the regex scripts for prompts run, each by how many messages are newer;
 then come the texts of attached files in front, and titles of pictures behind.

@@ -1,4 +1,4 @@
-"""Files attached to messages (rules: sillytavern 5.8)."""
+"""Files attached to messages (rules: sillytavern 5.9)."""
 
 from __future__ import annotations
 
