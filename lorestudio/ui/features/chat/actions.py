@@ -114,7 +114,8 @@ class ChatFeature(Feature):
                 icon="key", tip="Who the character is and who you are",
             ),
             Action(
-                "chat.basis", "What answers rest on…", "Chat", 17, self._edit_basis, when=has_chat, icon="switches",
+                "chat.basis", "What answers rest on…", "Chat/Choices for this chat", 700, self._edit_basis,
+                when=has_chat, icon="switches",
                 tip="Hidden messages of the past, the text that is searched, and the context size",
             ),
             Action(
