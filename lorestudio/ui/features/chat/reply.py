@@ -96,7 +96,8 @@ class ReplyWork(QObject):
 
     `said` carries what is going on, `heard` a piece of text, `failed` a sentence while nothing had come,
     `shortened` a sentence about a reply that is in the chat and ends in the middle, `undecided` a sentence where the
-    person has to decide about what came, `cost_known` a ReplyCost that `agree` answers.
+    person has to decide about what came, `placed` the source of a reply that is in the chat now, `cost_known` a
+    ReplyCost that `agree` answers.
     """
 
     began = Signal()
@@ -106,6 +107,7 @@ class ReplyWork(QObject):
     failed = Signal(str)
     shortened = Signal(str)
     undecided = Signal(str)
+    placed = Signal(object)
     cost_known = Signal(object)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -270,12 +272,14 @@ class ReplyWork(QObject):
             chat, project.controls, generation, reply, local_now(), speaker=speaker, settings=settings
         )
         self._session.parts.adjust(title, chat=made, controls=controls)
+        self.placed.emit(asking.source)
         self._take_notes(asking.source, generation.message)
 
     def _take_notes(self, source: Source, place: int) -> None:
         """In the notepad's extract mode, ask whoever wrote the reply what is to be noted from it, beside all else."""
         session, project = self._session, self._session.project
-        if project is None or project.chat is None or not asks_for_notes(project.settings):
+        asked = source.kind is not AnswerKind.STAND_IN  # it leaves a placeholder
+        if project is None or project.chat is None or not (asked and asks_for_notes(project.settings)):
             return
         chat, before = project.chat, project.chat.messages[place]
 
