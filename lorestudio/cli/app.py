@@ -39,6 +39,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "profiles": "profiles.profiles",
     "propose": "propose.propose",
     "settings": "settings.settings_app",
+    "basis": "basis.basis",
+    "usage": "usage.usage",
     "recap": "recap.recap",
     "facts": "facts.facts",
 }

@@ -21,6 +21,7 @@ from lorestudio.cli.options import (
     NeededChat,
     PersonaOption,
     SeedOption,
+    SeenOptions,
     rules_named,
     with_books,
     with_people,
@@ -38,6 +39,7 @@ _SHOWN: Final = 3
 
 def compare(
     vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
+    seen: SeenOptions,
     *,
     chat: NeededChat,
     run: Annotated[
@@ -65,7 +67,7 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
-    project = with_people(open_project(vault, chat, settings, seed), card, persona)
+    project = with_people(seen.looking(open_project(vault, chat, settings, seed)), card, persona)
     chosen = [*(by_rules(project, rules_named(text)) for text in rules or ()), *map(candidate, run or ())]
     if book:
         chosen = [_with_books(each, book) for each in chosen]

@@ -24,7 +24,6 @@ from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import REPLY_TOKENS, remarks_of, with_group, with_preset
 from lorestudio.studio.replay.simulator import Simulator
@@ -51,17 +50,6 @@ def show_prompt(
     speaker: Annotated[
         str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
     ] = "",
-    regex: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--regex",
-            metavar="FILE",
-            help="Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated.",
-        ),
-    ] = None,
-    embedded_regex: Annotated[
-        bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
-    ] = True,
     main: Annotated[
         Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
     ] = None,
@@ -97,8 +85,6 @@ def show_prompt(
             raise InputError(group, f"there is no “{speaker}” in this group. Its members are {names}.")
     elif speaker or cards is not None:
         raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
-    paths = tuple(regex or ())
-    setup = replace(setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=embedded_regex)
     if main is not None:
         setup = replace(setup, main=read_text(main, "utf-8-sig", "the main prompt"))
     setup = replace(
@@ -106,7 +92,9 @@ def show_prompt(
         context_size=setup.context_size if context is None else context,
         reply_tokens=reply or setup.reply_tokens,
     )
-    project = replace(project, setup=setup, context_size=setup.context_size)
+    project = replace(project, setup=setup)
+    if context != 0:  # 0 asks for a prompt without a limit
+        setup = project.reply_setup
     simulator = Simulator(project, by.made(project, answering_offline(by.answers, project)))
     generation = chosen_generation(simulator, message)
     trace = asyncio.run(simulator.generate(generation))

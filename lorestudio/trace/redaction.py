@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -22,6 +22,7 @@ from lorestudio.trace.model import (
     Injection,
     PromptBlock,
     PromptPart,
+    ReadMessage,
     ReplyItem,
     StageRecord,
     Trace,
@@ -109,8 +110,15 @@ def redacted(trace: Trace, names: Pseudonyms) -> Trace:
         skip_reason=trace.skip_reason if trace.skip_reason in words.reasons else "",
         warnings=tuple(f"A warning {of_length(warning)}" for warning in trace.warnings),
         facts=_facts(trace.facts),
+        seen=replace(trace.seen, read=tuple(map(_read, trace.seen.read))),
         words=words,
     )
+
+
+def _read(message: ReadMessage) -> ReadMessage:
+    """Without the text, and without the names of scripts and files."""
+    changed_by = tuple(each.partition(" “")[0] for each in message.changed_by)
+    return ReadMessage(message.message, f"A text {of_length(message.text)}", changed_by)
 
 
 def _entry(ref: EntryRef, known: _StandIns) -> EntryRef:

@@ -200,7 +200,7 @@ def chat_differences(before: Moment, after: Moment) -> Iterator[InputDifference]
 
 def _carry_chat(target: Moment, source: Moment) -> Moment:
     turn = replace(target.turn, message=source.turn.message, swipe=source.turn.swipe, kind=source.turn.kind)
-    return replace(target, chat=source.chat, positions=source.positions, turn=turn)
+    return replace(target, chat=source.chat, positions=source.positions, turn=turn, seen=source.seen)
 
 
 def _numbers(moment: Moment) -> tuple[int, ...]:

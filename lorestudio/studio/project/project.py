@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,17 @@ import platformdirs
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.resources import resource
-from lorestudio.domain.state import ChatControls
+from lorestudio.domain.state import ChatControls, Usage
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.chats.attachments import attached_files
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
+from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
@@ -30,8 +33,11 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.files import SettingsError
 from lorestudio.settings.rules import NEW
 from lorestudio.settings.store import load
+from lorestudio.studio.notes.usage import read_usage
+from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problems, load_basis
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.prompt.setup import PromptSetup
@@ -52,8 +58,8 @@ class Project:
 
     `vault_folders` are the vaults' folders, None for one that lies behind Obsidian's plugin; `places` names them all.
     `seed` begins the chat's stream of random numbers. `context_size` is the room of the model that writes the story, in
-    tokens: the host's to know, so 0 where nobody said it; without it no run warns of lore that takes a large share of
-    it (rules: deeplore 6.8). `problems` are sentences for the person.
+    tokens, where it was said for this project alone, else 0; what counts is `known_context`. `problems` are sentences
+    for the person.
     """
 
     vault_folders: tuple[Path | None, ...]
@@ -69,6 +75,12 @@ class Project:
     counter: TokenCounter = CHARS_4
     context_size: int = 0
     problems: tuple[str, ...] = ()
+    host: HostSettings = field(default_factory=HostSettings, repr=False)
+    """What the settings file says beside DeepLore's settings, where it is SillyTavern's own."""
+    recorded: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+    """How often entries fired in all chats, as DeepLore counted them in its settings."""
+    basis: KeptBasis = field(default_factory=KeptBasis)
+    """What was said about the chat for looking back at it."""
     document: ChatDocument | None = field(default=None, repr=False)
     """The lines of the chat's file, to write the chat back into; None without a chat."""
     setup: PromptSetup = field(default_factory=PromptSetup, repr=False)
@@ -97,10 +109,29 @@ class Project:
         return chosen if chosen is not None else (self.chat or Chat()).character_name
 
     @property
+    def known_context(self) -> int:
+        """The room of the model that writes the story in tokens, 0 where nobody knows it.
+
+        Without it no run warns of lore that takes a large share of it (rules: deeplore 6.8).
+        """
+        said = self.context_size or self.basis.settings.context_size
+        return said or self.setup.context_size or self.host.context_size
+
+    @property
     def reply_setup(self) -> PromptSetup:
-        """The setup of a reply's prompt: where it does not say how much the model holds, what the project says."""
-        known = self.setup.context_size or not self.context_size
-        return self.setup if known else replace(self.setup, context_size=self.context_size)
+        """The setup of a prompt: with the context size and the regex scripts that the project knows besides."""
+        setup, known = self.setup, self.known_context
+        if known and not setup.context_size:
+            setup = replace(setup, context_size=known)
+        path = self.settings_path
+        if path is not None and self.host.scripts.scripts and path not in setup.regex_paths:
+            setup = replace(setup, regex=(self.host.scripts, *setup.regex), regex_paths=(path, *setup.regex_paths))
+        return setup
+
+    @property
+    def history(self) -> ChatHistory:
+        """Which messages of the chat each generation saw."""
+        return ChatHistory(self.chat or Chat(), HistoryRule(self.basis.settings.history), self.basis.hidden)
 
     @property
     def folders(self) -> dict[str, Path | None]:
@@ -158,21 +189,27 @@ class Project:
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""
         loaded = load_chat(path)
+        found = attached_files(loaded.chat.messages, path)
+        chat = replace(loaded.chat, files=found.texts)
         controls = read_controls(loaded.chat.metadata)
         folders = existing_folders(controls.folders, self.index.folders)
-        told = (*loaded.problems, *control_problems(loaded.chat.metadata))
+        basis, problem = _kept_basis(path)
+        told = (
+            *loaded.problems, *control_problems(loaded.chat.metadata), *found.problems, *basis_problems(basis, chat)
+        )  # fmt: skip
         problems = [f"{path.name}: {problem}" for problem in told]
         if folders != controls.folders:
             gone = ", ".join(folder for folder in controls.folders if folder not in folders)
             problems.append(f"{path.name}: the folder filter names folders that the vault does not have: {gone}.")
         return replace(
             self,
-            chat=loaded.chat,
+            chat=chat,
             chat_path=path,
+            basis=basis,
             document=loaded.document,
             setup=self.setup if path == self.chat_path else PromptSetup(),
             controls=replace(controls, folders=folders),
-            problems=(*self.problems, *problems),
+            problems=(*self.problems, *problem, *problems),
         )
 
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
@@ -212,10 +249,20 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """Settings as the studio uses them, and what the person should know about them."""
+    """Settings as the studio uses them, what the person should know about them, and what else their file says."""
 
     settings: DeepLoreSettings
     problems: tuple[str, ...] = ()
+    host: HostSettings = field(default_factory=HostSettings, repr=False)
+    recorded: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+
+
+def _kept_basis(chat: Path) -> tuple[KeptBasis, tuple[str, ...]]:
+    """What was said about a chat, and a sentence where that cannot be read, so that the defaults hold."""
+    try:
+        return load_basis(basis_path(chat)), ()
+    except SettingsError as error:
+        return KeptBasis(), (f"{error} Until then hidden messages count as visible for the replies before them.",)
 
 
 def read_settings(path: Path | None, rules: str = "") -> ReadSettings:
@@ -225,10 +272,17 @@ def read_settings(path: Path | None, rules: str = "") -> ReadSettings:
     """
     said: dict[str, Json] = {"rules": rules} if rules else {}
     loaded = load(path, rules) if path is not None else sanitise({**_SWITCHED_ON, **said})
+    host, recorded = HostSettings(), read_usage(loaded.unknown.get("analyticsData"))
+    if path is not None:
+        try:
+            host = load_host_settings(path)
+        except InputError as error:
+            raise SettingsError(str(error)) from error
+    told = (*loaded.problems, *host.problems)
     if loaded.settings.enabled:
-        return ReadSettings(loaded.settings, loaded.problems)
-    told = "DeepLore is switched off in these settings; the studio simulates it as switched on."
-    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*loaded.problems, told))
+        return ReadSettings(loaded.settings, told, host, recorded)
+    off = "DeepLore is switched off in these settings; the studio simulates it as switched on."
+    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*told, off), host, recorded)
 
 
 def open_project(
@@ -287,6 +341,8 @@ def assembled(
         read.settings,
         places=tuple(places),
         settings_path=settings,
+        host=read.host,
+        recorded=read.recorded,
         seed=seed,
         problems=(*read.problems, *index.field_errors),
     )

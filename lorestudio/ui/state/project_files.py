@@ -203,7 +203,7 @@ class Reading(QObject):
                 parts = kept.forward(Parts.of(now))
                 self._parts.adjust(
                     kept.title, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour,
-                    chat=parts.chat,
+                    chat=parts.chat, basis=parts.basis,
                 )  # fmt: skip
 
         self._read(project.name, lambda _job: project.reloaded(), done)
