@@ -18,10 +18,12 @@ from lorestudio.cli.options import (
     JsonOption,
     ModeOption,
     PersonaOption,
+    RulesOption,
     SeedOption,
     SettingsOption,
     SystemOptions,
     in_mode,
+    rules_named,
     with_people,
 )
 from lorestudio.cli.output import (
@@ -62,6 +64,7 @@ def try_text(
         Path | None, typer.Option("--chat", help="Put the text behind this chat, which is replayed.")
     ] = None,
     settings: SettingsOption = None,
+    rules: RulesOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
     card: CardOption = None,
@@ -73,7 +76,7 @@ def try_text(
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-    project = with_people(open_project(vaults, chat, settings, seed), card, persona)
+    project = with_people(open_project(vaults, chat, settings, seed, rules_named(rules)), card, persona)
     project = with_chosen(in_mode(project, mode), chosen)
     simulator = Simulator(project, by.offline(project))
     if chat is not None:

@@ -24,6 +24,7 @@ from lorestudio.exchange.lorebooks.files import book_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
+from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, open_project
@@ -189,6 +190,24 @@ SwipeOption = Annotated[
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
+
+
+def rules_named(text: str | None) -> str:
+    """The rules of that name, "" where none is given. Raises InputError."""
+    try:
+        return "" if text is None else name_of(rules_of(text))
+    except ValueError as error:
+        raise InputError("--rules", str(error)) from error
+
+
+RulesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="VERSION",
+        help=f"Whose rules decide: DeepLore {' or '.join(VERSIONS)}. Default: as the settings say or show.",
+    ),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
 SizeOption = Annotated[
     int,
@@ -243,13 +262,15 @@ class ProjectOptions:
     vault: VaultArgument
     settings: SettingsOption = None
     profile: ProfileOption = None
+    rules: RulesOption = None
     seed: SeedOption = 0
     card: CardOption = None
     persona: PersonaOption = ""
 
     def opened(self, chat: Path | None = None) -> Project:
         """The project with this chat. Raises InputError, SettingsError and VaultError."""
-        project = open_project(self.vault, chat, settings_path(self.settings, self.profile), self.seed)
+        path = settings_path(self.settings, self.profile)
+        project = open_project(self.vault, chat, path, self.seed, rules_named(self.rules))
         return with_people(project, self.card, self.persona)
 
 

@@ -25,9 +25,13 @@ from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.rules import NEW, OLD, rules_of
 
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
 """Settings that the recorded runs were made with unless a scenario says otherwise."""
+
+_NEVER_MIGRATED: Final = 99
+"""The layout that the recorded runs of 2.6 have, so that nothing in their settings is brought up to date."""
 
 
 class _FieldError(ValueError):
@@ -108,6 +112,8 @@ class ScenarioGeneration(BaseModel):
 
     `book_patch` changes entries of the scenario's lorebooks, by book and uid. `force` are entries that the host
     activates from outside, as `book.uid`; `quiet_prompt` is the text that a quiet generation is asked with.
+    `answer_swipe_id` says which answer a swipe writes, `front_chat` what the front end's own chat holds where that is
+    more than `chat`; both only matter under the rules of 2.6.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -123,6 +129,8 @@ class ScenarioGeneration(BaseModel):
     book_patch: dict[str, dict[str, dict[str, Any] | None]] = Field(default_factory=dict)
     force: tuple[str, ...] = ()
     quiet_prompt: str = ""
+    answer_swipe_id: int | None = None
+    front_chat: list[int] | None = None
 
 
 class Scenario(BaseModel):
@@ -130,15 +138,16 @@ class Scenario(BaseModel):
 
     `behaviour` and `model` (the answers' model, where the settings name none) are the studio's own: recorded runs of
     DeepLore have neither. So are `system`, the retrieval system that decides, and `system_settings`, by the keys of its
-    files; with another one than DeepLore, `settings` only say how notes are read. What is around the chat is for
-    systems that look at it: `card` (a card file's content, or its texts alone), `persona`, `user`, what files may call
-    the character (`avatar`), the ids of its `tags`, the chat's `variables`, the author's `note`, and lorebooks.
-    `max_context` is the context size of generations that give none.
+    files; with another one than DeepLore, `settings` only say how notes are read. `rules` names DeepLore's rules. What
+    is around the chat is for systems that look at it: `card` (a card file's content, or its texts alone), `persona`,
+    `user`, what files may call the character (`avatar`), the ids of its `tags`, the chat's `variables`, the author's
+    `note`, and lorebooks. `max_context` is the context size of generations that give none.
     """
 
     model_config = ConfigDict(frozen=True)
 
     id: str
+    rules: str = OLD
     clock_start_ms: int = 0
     rng_seed: int = Field(default=0, ge=0, le=2**32 - 1)
     tokenizer: Literal["chars4", "st335"] = "chars4"
@@ -169,14 +178,30 @@ class Scenario(BaseModel):
         """Where there are lorebooks, there need not be notes."""
         return {"vaults": [], **value} if isinstance(value, dict) and value.get("books") else value
 
+    @property
+    def raw_settings(self) -> dict[str, Json]:
+        """The settings before the first generation, of the version whose rules hold."""
+        version: dict[str, Json] = {"settingsVersion": _NEVER_MIGRATED} if self.rules.startswith(NEW) else {}
+        return {**ENVIRONMENT, **version, **self.settings, "rules": self.rules}
+
+    @model_validator(mode="after")
+    def _rules_exist(self) -> Scenario:
+        try:
+            rules_of(self.rules)
+        except ValueError as error:
+            raise _FieldError("rules", str(error).rstrip(".")) from None
+        return self
+
     @model_validator(mode="after")
     def _chats_exist(self) -> Scenario:
         last = len(self.messages) - 1
         for number, generation in enumerate(self.generations):
-            for place, index in enumerate(generation.chat):
-                if not 0 <= index <= last:
-                    there = f"there are messages 0 to {last}" if last >= 0 else "there are no messages"
-                    raise _FieldError(f"generations.{number}.chat.{place}", f"there is no message {index}; {there}")
+            for name in ("chat", "front_chat"):
+                for place, index in enumerate(getattr(generation, name) or ()):
+                    if not 0 <= index <= last:
+                        there = f"there are messages 0 to {last}" if last >= 0 else "there are no messages"
+                        field = f"generations.{number}.{name}.{place}"
+                        raise _FieldError(field, f"there is no message {index}; {there}")
             unknown = sorted(generation.book_patch.keys() - {book.name for book in self.books})
             if unknown:
                 raise _FieldError(f"generations.{number}.book_patch", f"the scenario has no lorebook “{unknown[0]}”")

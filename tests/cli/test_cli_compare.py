@@ -93,3 +93,18 @@ def test_lorebooks_that_cannot_be_used(arguments, words):
     result = run("replay", *WORLD, *arguments)
     assert result.exit_code == 2
     assert words in result.output
+
+
+def test_compare_two_versions_rules_and_say_which_rule_did_what():
+    document = json.loads(run("compare", *WORLD, "--rules", "2.0.2", "--rules", "2.6", "--json").output)
+    assert [each["label"] for each in document["runs"]] == ["DeepLore 2.0.2", "DeepLore 2.6"]
+    assert document["rules"][0] == {"rule": "Duplicate stripping", "turns": 26}
+    fourth = next(turn for turn in document["turns"] if turn["message"] == 4)
+    assert fourth["runs"][0]["why"] == dict.fromkeys(fourth["runs"][0]["alone"], "Duplicate stripping")
+    assert all(why for turn in document["turns"] for each in turn["runs"] for why in each["why"].values())
+
+
+def test_rules_that_there_are_not_are_refused():
+    result = run("compare", *WORLD, "--rules", "2.7", "--rules", "2.6")
+    assert result.exit_code == 2
+    assert "--rules: '2.7' names no rules. Write 2.0.2 or 2.6" in result.output

@@ -95,7 +95,7 @@ def tokenizer_of(project: Project) -> str:
 
 def note_settings(project: Project) -> dict[str, Json]:
     """The settings that differ from DeepLore's own and have a part in retrieval; connections are nobody's business."""
-    wanted = {each.alias for each in declarations() if each.affects} | _REPORTED
+    wanted = {each.alias for each in declarations() if each.affects and each.name != "rules"} | _REPORTED
     return {key: value for key, value in dump(project.settings).items() if key in wanted - _PRIVATE}
 
 

@@ -106,6 +106,21 @@ def test_an_earlier_turn_takes_only_what_was_before_it(project: Project) -> None
     assert exported.differing == ()
 
 
+def test_by_the_rules_of_2_6_it_says_which_answer_was_written(project: Project) -> None:
+    """The answer's place counts hidden messages, so the front end's own chat is told (rules: deeplore-newer 1.7)."""
+    simulator = replayed(settings(project, rules="2.6"))
+    exported = export_turn(simulator, simulator.generations[-1])
+    assert exported.differing == ()
+    assert exported.scenario.rules == "2.6"
+    assert "rules" not in exported.scenario.settings
+    rows = exported.scenario.generations
+    assert [(each.answer_swipe_id, each.front_chat) for each in rows] == [
+        (None, None), (1, None), (None, [0, 1, 2, 3]), (None, [0, 1, 2, 3, 4, 5]),
+    ]  # fmt: skip
+    keys = [state.snapshot.swipe_key for state in simulator.states if state is not None]  # type: ignore[attr-defined]
+    assert keys == ["1|0", "1|1", "4|0", "6|0"]
+
+
 def test_only_what_a_run_reads_goes_into_the_file(project: Project) -> None:
     project = settings(project, librarianSystemPromptMode="x", aiSearchProfileId="my-own-profile", scanDepth=7)
     simulator = replayed(project)
