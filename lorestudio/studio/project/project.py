@@ -249,8 +249,8 @@ def open_project(
     used at all.
     """
     every = place_names(vaults)
-    files = tuple(path for path in map(Path, every) if path.suffix.lower() in _OF_BOOKS and path.is_file())
-    places = tuple(place for place in every if Path(place) not in files)
+    files = tuple(map(Path, filter(is_lorebook, every)))
+    places = tuple(place for place in every if not is_lorebook(place))
     read = read_settings(settings, rules)
     news = read_once(vault_sources(places), read.settings, CHARS_4)
     if news.failures:
@@ -291,6 +291,12 @@ def _chat(path: Path) -> LoadedChat:
         except InputError:
             raise error from None
     raise InputError(path, "this is a lorebook, and no chat. Give it in the place of the vault, or with --book.")
+
+
+def is_lorebook(place: str) -> bool:
+    """Whether a place names a file that is to be opened as a lorebook. Waits for the disk."""
+    path = Path(place)
+    return path.suffix.lower() in _OF_BOOKS and path.is_file()
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
