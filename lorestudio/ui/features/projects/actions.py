@@ -227,23 +227,23 @@ class ProjectsFeature(Feature):
         )
 
     def _scan(self, book: LookedAt) -> None:
-        """Have World Info run over it. What is open stays; without a project an empty one takes it."""
+        """Have World Info run over it. What is open stays; without a project it is opened in the place of a vault."""
         path = Path(book.file.path)
         if book.book is None:
             self.context.say(Notice(book.problem, "warning", key="opened"))
             return
 
-        def scan() -> None:
-            self._systems.scan(book.file)
+        def tell() -> None:
             self.context.show("bench")
             text = tr("World Info runs over {name}. Type a text here to see what it would trigger, or open a chat. The "
                       "entries are in no vault, so they cannot be edited here.", name=path.name)  # fmt: skip
-            self.context.say(Notice(text, actions=("chat.open", "worldinfo.books"), key="opened"))
+            self.context.say(Notice(text, actions=("chat.open",), key="opened"))
 
         if self.context.has_project():
-            scan()
+            self._systems.scan(book.file)
+            tell()
         else:
-            self.context.session.reading.open((), then=scan)
+            self.context.session.reading.open([path], then=tell)
 
     def _ask_sillytavern(self) -> None:
         start = str(self.context.settings.value("folders/sillytavern", ""))

@@ -109,7 +109,8 @@ def test_a_lorebook_alone_is_tried_out_by_world_info(start, tmp_path, monkeypatc
     answer_file_dialog(monkeypatch, path)
     press(start, "book.open")
     assert start.session.choice.system == "world-info"
-    assert str(path) in str(start.session.choices.systems["world-info"])
+    assert start.session.project.book_paths == (path,)
+    assert [entry.vault for entry in start.session.project.index.entries] == ["fog"]
     assert start.current_pane().name == "bench"
     assert "no vault" in start.bars.texts[0]
 
