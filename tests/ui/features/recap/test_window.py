@@ -532,7 +532,7 @@ def test_what_waited_for_the_recaps_of_a_chat_is_not_done_with_those_of_another(
     done: list[str] = []
     opened.session.reading.open_demo()
     opened.features.recap._waiting.append(lambda: done.append("with the other one"))
-    settle(opened, qtbot)
+    qtbot.waitUntil(lambda: opened.features.recap.recaps.open is None)
     opened.session.reading.open_chat(path)
     qtbot.waitUntil(lambda: opened.features.recap.recaps.open is not None)
     settle(opened, qtbot)
