@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "dressed: with the stylesheet and drawn, for tests of what has room and how it looks"
-    )
+    config.addinivalue_line("markers", "dressed: with the stylesheet, and drawn: for tests of room and looks")
     config.addinivalue_line("markers", "own_window: a window of its own, for a test that changes files or closes it")
 
 
