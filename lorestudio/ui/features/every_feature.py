@@ -48,7 +48,7 @@ class Features:
         self.replay = ReplayFeature(context, self.chat.pane)
         self.controls = ControlsFeature(context, self.vault, self.chat.pane, self.trace.pane, self.why_not.pane)
         self.bench = BenchFeature(context)
-        self.timeline = TimelineFeature(context, self.chat.pane)
+        self.timeline = TimelineFeature(context, self.chat.pane, self.systems.compare)
         self.reports = ReportsFeature(context)
         self.recap = RecapFeature(context, self.chat)
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)

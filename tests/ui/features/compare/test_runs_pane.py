@@ -72,7 +72,8 @@ def test_two_turns(window: MainWindow, qtbot: QtBot) -> None:
     window.run("compare.before")
     settle(window, qtbot)
     pane = pane_of(window)
-    assert window.current_pane() is pane
+    assert window.current_pane().name == "compare"
+    assert pane.isVisible()
     assert pane.compared is not None
     assert pane.compared.before.trace is window.session.runs.traces[Generation(2)]
     assert pane.compared.after.trace is window.session.runs.traces[Generation(4)]
@@ -298,3 +299,17 @@ def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> 
     pane.choose("shown", "system:deeplore")
     settle(window, qtbot)
     assert (pane.compared.before.trace.system, pane.compared.after.trace.system) == ("hybrid", "deeplore")
+
+
+def test_both_comparisons_are_pages_of_one_pane(make_window, tmp_path, qtbot) -> None:
+    window = make_window(make_project(tmp_path / "vault"))
+    pages = window.features.timeline.comparisons
+    assert [pages.tabs.tabText(place) for place in range(pages.tabs.count())] == ["Two runs", "Whole chat"]
+    assert "systems" not in window.docks
+    window.features.systems.show_page()
+    assert pages.tabs.currentWidget() is window.features.systems.compare
+    assert window.current_pane() is pages
+    window.run("compare.before")
+    settle(window, qtbot)
+    assert pages.tabs.currentWidget() is pane_of(window)
+    assert window.current_pane() is pages
