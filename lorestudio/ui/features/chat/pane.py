@@ -435,8 +435,10 @@ class ChatPane(Pane):
         if project is None:
             self.empty.say(tr("No chat yet"), tr("Open a vault first, then the chat that used it."))
         else:
-            text = tr("Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt.")
-            doors = (("chat.open", "Open chat…"), ("pane.bench", "Test a text"), ("demo.open", "Open the demo"))
+            text = tr(
+                "Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt, or a new one."
+            )
+            doors = (("chat.open", "Open chat…"), ("chat.new", "New chat…"), ("pane.bench", "Test a text"))
             self.empty.say(tr("This vault has no chat open"), text, tuple((name, tr(title)) for name, title in doors))
         self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
         if chat is None:

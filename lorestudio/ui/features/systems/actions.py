@@ -70,7 +70,8 @@ class SystemsFeature(Feature):
                 tip="Scan SillyTavern's lorebooks in place of the vault: files, whose they are, and in what order",
             ),
             Action(
-                "systems.compare", "Compare systems on the whole chat…", compare, 236, self.show_comparison, when=chat, icon="columns",
+                "systems.compare", "Compare systems on the whole chat…", compare, 236, self.show_comparison,
+                when=chat, icon="columns",
                 tip="Run the chat with two or more systems or settings, and put what they put in side by side",
             ),
             Action(
