@@ -168,11 +168,12 @@ class Reading(QObject):
         Obsidian's plugin.
         """
         places = place_names(vaults)
+        books = any(Path(place).is_file() for place in places)  # a lorebook is read whole, and not followed
 
         async def work(_job: Job) -> Project | Opened:
             if key:
                 await asyncio.to_thread(keep_key, places[0], key, self._session.connections.keys)
-            if self._follower is None:
+            if self._follower is None or books:
                 return await asyncio.to_thread(open_project, vaults, chat, settings)
             return await self._follower.open(places, chat, settings)
 
