@@ -13,7 +13,18 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, rules_named, with_books
+from lorestudio.cli.options import (
+    SYSTEMS,
+    BookOption,
+    CardOption,
+    JsonOption,
+    NeededChat,
+    PersonaOption,
+    SeedOption,
+    rules_named,
+    with_books,
+    with_people,
+)
 from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.rules import VERSIONS
@@ -49,10 +60,12 @@ def compare(
     settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
     seed: SeedOption = 0,
     book: BookOption = None,
+    card: CardOption = None,
+    persona: PersonaOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
-    project = open_project(vault, chat, settings, seed)
+    project = with_people(open_project(vault, chat, settings, seed), card, persona)
     chosen = [*(by_rules(project, rules_named(text)) for text in rules or ()), *map(candidate, run or ())]
     if book:
         chosen = [_with_books(each, book) for each in chosen]

@@ -43,7 +43,7 @@ def open_project(
     >>> from lorestudio.domain.resources import resource
     >>> project = open_project(resource("demo", "vault"), resource("demo", "chat.jsonl"))
     >>> len(project.index.entries), len(project.chat.messages)
-    (72, 49)
+    (67, 49)
     """
     several = [vaults] if isinstance(vaults, str | Path) else vaults
     return projects.open_project(

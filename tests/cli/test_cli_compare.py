@@ -58,7 +58,15 @@ def test_bad_input_is_named(arguments, words):
 
 
 def test_replay_over_lorebooks(tmp_path):
-    entry = {"uid": 0, "key": ["kite"], "constant": True, "content": "Kites.", "comment": "Kites", "future": 1}
+    entry = {
+        "uid": 0,
+        "key": ["kite"],
+        "constant": True,
+        "content": "Kites.",
+        "comment": "Kites",
+        "future": 1,
+        "position": 0,
+    }
     for name in ("Hollin", "Quay"):
         (tmp_path / f"{name}.json").write_text(json.dumps({"entries": {"0": entry}}))
     books = ["--book", str(tmp_path / "Hollin.json"), "--book", f"chat:{tmp_path / 'Quay.json'}"]

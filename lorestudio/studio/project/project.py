@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from shutil import copyfile, copytree, rmtree
+from tempfile import mkdtemp
 from typing import Final
+
+import platformdirs
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
@@ -17,6 +22,7 @@ from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
@@ -28,6 +34,7 @@ from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
+from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState
 from lorestudio.vault.lint.settings import sign_of_newer
@@ -258,15 +265,55 @@ def assembled(
     return replace(project, problems=(*project.problems, *filter(None, [project.rules_offer])))
 
 
-def demo_project() -> Project:
-    """The vault, chat and settings that come with the program.
+def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
+    """The vault, chat and settings that come with the program, or a copy of them in `folder` that may be edited.
+
+    The copy is made where there is none yet. `reset` makes it anew; what stood there lies beside it afterwards, in a
+    folder whose name ends in `before reset`. Raises InputError where the copy cannot be made.
 
     >>> demo_project().name
     'vault'
     """
-    demo = resource("demo")
-    return open_project([demo / "vault"], demo / "chat.jsonl", demo / "settings.json", seed=DEMO_SEED)
+    vault, chat, settings = places = _DEMO_FILES if folder is None else _COPIED
+    if folder is not None and (reset or not all((folder / name).exists() for name in places)):
+        with refused(partial(InputError, folder), "the demo cannot be copied there: {reason}."):
+            _copy_demo(folder)
+    demo = resource("demo") if folder is None else folder
+    return open_project([demo / vault], demo / chat, demo / settings, seed=DEMO_SEED)
 
+
+def demo_folder() -> Path:
+    """Where a person's own copy of the demo lies."""
+    return platformdirs.user_data_path("lorestudio", appauthor=False) / "demo"
+
+
+def is_demo(project: Project) -> bool:
+    """Whether it is the demo, as it comes with the program or as a copy with all its names."""
+    path = project.chat_path
+    return path is not None and (path == resource("demo", _DEMO_FILES[1]) or path.parts[-2:] == ("demo", _COPIED[1]))
+
+
+_DEMO_FILES: Final = ("vault", "chat.jsonl", "settings.json")
+_COPIED: Final = ("The Brume", "The letter to Hollin.jsonl", "settings.json")
+"""What they are called where a person sees them as files."""
+
+
+def _copy_demo(folder: Path) -> None:
+    """Copy the demo, beside what is there, and put it in its place once it is whole."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
+    for source, name in zip(_DEMO_FILES, _COPIED, strict=True):
+        copy = copytree if resource("demo", source).is_dir() else copyfile
+        copy(resource("demo", source), made / name)
+    before = folder.with_name(f"{folder.name} before reset")
+    if folder.exists():
+        rmtree(before, ignore_errors=True)
+        folder.rename(before)
+    made.rename(folder)
+
+
+DEMO_LOOK: Final = (11, "Court of Weather")
+"""The reply that the demo opens with, and the entry in it: what the scene is about, and the budget cut it."""
 
 DEMO_SEED: Final = 3
 """Chosen so that each of the demo chat's probability notes loses a roll and wins one (see resources/demo/STORY.md)."""

@@ -59,7 +59,7 @@ def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenari
     states = simulator.states
     turns = [
         ScenarioTurn(simulator.moment(each), simulator.traces[each], states[simulator.place(each)])
-        for each in form.chain(simulator.generations, generation)
+        for each in form.chain(simulator.generations, generation, swipes_go_on=system.swipes_go_on)
     ]
     files, remarks = vault_files(project)
     swipe = f".{generation.swipe + 1}" if generation.swipe else ""

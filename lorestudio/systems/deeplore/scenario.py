@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -63,10 +63,6 @@ class RecordedFormat(ScenarioFormat):
         opened = _open(scenario, indexes[0])
         found: dict[str, Any] = {"open": opened.report} if opened.report else {}
         return found | {"generations": await _generations(scenario, indexes, opened, counter)}
-
-    def chain(self, order: Sequence[Generation], wanted: Generation) -> list[Generation]:
-        """The chosen generation and all before it: the trackers of a chat are made by its generations."""
-        return list(order[: order.index(wanted) + 1])
 
     def fields(self, system: System, chat: Chat | None, turns: Sequence[ScenarioTurn]) -> dict[str, Any]:
         """Messages, choices, behaviour, and each generation with the answers that it was given."""
@@ -237,7 +233,7 @@ async def _generations(
             controls=read_controls(metadata),
             character=character,
             clock_ms=generation.now_ms,
-            context_size=generation.context_size,
+            context_size=scenario.size_at(generation),
             counter=counter,
             seed=scenario.rng_seed,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
+from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.differences import differences, value_text
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
@@ -154,6 +155,10 @@ class SystemsFeature(Feature):
         dialog.finished.connect(partial(self._closed, "books", dialog))
         dialog.open()
         return dialog
+
+    def scan(self, book: BookFile) -> None:
+        """Scan this lorebook alone from now on, with World Info."""
+        self._take_books(_SCANNED.naming(self._known(OVER_BOOKS), [book]))
 
     def _take_books(self, settings: Section) -> None:
         """Scan these books from now on, with World Info."""
