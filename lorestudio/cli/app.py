@@ -38,6 +38,7 @@ from lorestudio.cli.options import (
     SettingsOption,
     SizeOption,
     SystemOptions,
+    TokenizerOption,
     VaultArgument,
     YesOption,
     chosen_generation,
@@ -56,6 +57,7 @@ from lorestudio.cli.reports import report, scenario
 from lorestudio.cli.runs import runs
 from lorestudio.cli.settings import settings_app
 from lorestudio.cli.tables import findings_table, gaps_table, graph_tables, replay_summary, replay_table
+from lorestudio.cli.tokens import tokens
 from lorestudio.cli.window import has_display, save_picture, show_window, window_problem, writable_folder
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.resources import VERSION
@@ -89,6 +91,7 @@ app = typer.Typer(
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
+app.add_typer(tokens, name="tokens")
 app.add_typer(recap)
 app.add_typer(facts)
 
@@ -228,12 +231,13 @@ def scribe(
     settings: SettingsOption = None,
     focus: Annotated[str, typer.Option("--focus", help="What the note should pay attention to.")] = "",
     save: Annotated[bool, typer.Option("--save", help="Put the note into the vault's session folder.")] = False,
+    tokenizer: TokenizerOption = "",
     yes: YesOption = False,
 ) -> None:
     """Have a session note written about the end of a chat. The chat file is left as it is."""
     if answers == AnswerKind.STAND_IN.value:
         raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
-    project = open_project(vault, chat, settings)
+    project = open_project(vault, chat, settings, tokenizer=tokenizer)
     folder = _note_folder(project) if save else None
     asked = answering(answers, project)
     agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)

@@ -20,6 +20,7 @@ from lorestudio.cli.options import (
     SeedOption,
     SettingsOption,
     SystemOptions,
+    TokenizerOption,
     in_mode,
 )
 from lorestudio.cli.output import (
@@ -62,6 +63,7 @@ def try_text(
     settings: SettingsOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
+    tokenizer: TokenizerOption = "",
     book: BookOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -70,7 +72,7 @@ def try_text(
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-    project = with_chosen(in_mode(open_project(vaults, chat, settings, seed), mode), chosen)
+    project = with_chosen(in_mode(open_project(vaults, chat, settings, seed, tokenizer), mode), chosen)
     simulator = Simulator(project, by.offline(project, books=book))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))

@@ -20,7 +20,8 @@ from lorestudio.domain.javascript import Json
 from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
 from lorestudio.studio.compare.comparison import Comparison, TurnComparison, total_rows
 from lorestudio.studio.project.project import open_project
-from lorestudio.systems.registry import kind_of
+from lorestudio.systems.registry import MAIN, kind_of
+from lorestudio.trace.wording import plural
 
 _SHOWN: Final = 3
 
@@ -39,12 +40,24 @@ def compare(
     ] = None,
     settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
     seed: SeedOption = 0,
+    tokenizer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tokenizer",
+            metavar="NAME|FILE",
+            help="How tokens are counted. Given several times, every run is made with each (default: deeplore).",
+        ),
+    ] = None,
     book: BookOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
-    project = open_project(vault, chat, settings, seed)
-    chosen = [candidate(text) for text in run or ()]
+    counted = tokenizer or [""]
+    project = open_project(vault, chat, settings, seed, counted[0])
+    chosen = [candidate(text) for text in run or ([MAIN.name] if len(counted) > 1 else [])]
+    if len(counted) > 1:
+        pairs = [(each, name) for each in chosen for name in counted]
+        chosen = [replace(each, label=f"{each.label}, {name}", tokenizer=name) for each, name in pairs]
     if book:
         chosen = [_with_books(each, book) for each in chosen]
     found = asyncio.run(compare_candidates(project, chosen))
@@ -55,6 +68,12 @@ def compare(
     console = Console()
     console.print(turns_table(found))
     console.print(totals_table(found))
+    console.print(differing(found))
+
+
+def differing(found: Comparison) -> str:
+    """How many replies get other entries, in a sentence."""
+    return f"{found.changed} of {plural(len(found.turns), '# reply gets|# replies get')} other entries."
 
 
 def turns_table(found: Comparison) -> Table:
@@ -95,6 +114,7 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
             }
             for place, total in enumerate(found.totals)
         ],
+        "changed": found.changed,
         "turns": [
             {
                 **picked(turn.turn, "message", "swipe"),

@@ -184,6 +184,15 @@ SwipeOption = Annotated[
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
+TokenizerOption = Annotated[
+    str,
+    typer.Option(
+        "--tokenizer",
+        metavar="NAME|FILE",
+        help="How tokens are counted: a tokenizer's name or file, estimate, or SillyTavern's settings or preset; "
+        "chat: or plain: before it says over which way. Default: as SillyTavern's settings beside the chat say.",
+    ),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
 SizeOption = Annotated[
     int,
@@ -239,10 +248,12 @@ class ProjectOptions:
     settings: SettingsOption = None
     profile: ProfileOption = None
     seed: SeedOption = 0
+    tokenizer: TokenizerOption = ""
 
     def opened(self, chat: Path | None = None) -> Project:
-        """The project with this chat. Raises InputError, SettingsError and VaultError."""
-        return open_project(self.vault, chat, settings_path(self.settings, self.profile), self.seed)
+        """The project with this chat. Raises InputError, SettingsError, VaultError and TokenizerError."""
+        settings = settings_path(self.settings, self.profile)
+        return open_project(self.vault, chat, settings, self.seed, self.tokenizer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

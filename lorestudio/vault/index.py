@@ -20,7 +20,7 @@ from lorestudio.domain.entry import (
     VaultIndex,
 )
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.tokens import CHARS_4
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.folder_scan import KnownVault
@@ -106,10 +106,11 @@ def _merge_conflict(name: str, value: float, first: Entry, later: Entry) -> Pars
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """An index and, entry by entry, the parsed notes that each entry was made of."""
+    """An index and, entry by entry, the parsed notes that each entry was made of; `counter` names who counted."""
 
     index: VaultIndex
     parsed: tuple[Entry, ...] = field(default=(), repr=False)
+    counter: str = ""
 
 
 def _notes_of(vaults: Sequence[KnownVault]) -> tuple[list[Entry], tuple[LeftOutNote, ...]]:
@@ -127,7 +128,11 @@ def _notes_of(vaults: Sequence[KnownVault]) -> tuple[list[Entry], tuple[LeftOutN
 
 
 def assemble(
-    vaults: Sequence[KnownVault], definitions: FieldDefinitions, mode: str, previous: Assembly | None = None
+    vaults: Sequence[KnownVault],
+    definitions: FieldDefinitions,
+    mode: str,
+    counter: TokenCounter,
+    previous: Assembly | None = None,
 ) -> Assembly:
     """The index of parsed vaults, finalised (rules: deeplore 1.12, 1.13); `mode` says what becomes of equal titles.
 
@@ -135,7 +140,7 @@ def assemble(
     """
     parsed, left_out = _notes_of(vaults)
     resolved = tuple(resolve(parsed, mode))
-    entries = _finalized(resolved, previous)
+    entries = _finalized(resolved, counter, previous)
     index = VaultIndex(
         entries=entries,
         left_out=left_out,
@@ -145,7 +150,8 @@ def assemble(
         vaults=tuple(vault.name for vault in vaults),
         digest=_digest_of(vaults),
     )
-    return Assembly(previous.index if previous is not None and previous.index == index else index, resolved)
+    same = previous is not None and previous.index == index
+    return Assembly(previous.index if previous is not None and same else index, resolved, counter.identity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +179,16 @@ def field_definitions(text: str, path: str) -> FieldDefinitions:
     return FieldDefinitions(definitions or BUILT_IN_FIELDS, tuple(f"{path}: {error}" for error in errors))
 
 
-def _finalized(parsed: Sequence[Entry], previous: Assembly | None) -> tuple[Entry, ...]:
+def _finalized(parsed: Sequence[Entry], counter: TokenCounter, previous: Assembly | None) -> tuple[Entry, ...]:
     titles = _titles(parsed)
-    same_titles = previous is not None and titles == _titles(previous.parsed)
+    same = previous is not None and previous.counter == counter.identity and titles == _titles(previous.parsed)
     # Parsed notes are compared by identity: only what was not parsed again can come out the same.
     earlier = {} if previous is None else dict(zip(map(id, previous.parsed), previous.index.entries, strict=True))
     entries = []
     for place, note in enumerate(parsed):
         before = earlier.get(id(note))
-        if before is None or before.id != place or not same_titles:
-            before = _final(note, titles, place, before)
+        if before is None or before.id != place or not same:
+            before = _final(note, titles, place, counter, before)
         entries.append(before)
     return tuple(entries)
 
@@ -192,23 +198,26 @@ def _titles(parsed: Sequence[Entry]) -> dict[str, str]:
     return {note.title.lower(): note.title for note in parsed}
 
 
-def _final(note: Entry, titles: Mapping[str, str], place: int, earlier: Entry | None) -> Entry:
+def _final(note: Entry, titles: Mapping[str, str], place: int, counter: TokenCounter, earlier: Entry | None) -> Entry:
     """The entry at that place of the index; `earlier`, made of the same note, where it would come out the same.
 
+    Only a merged note was counted before, as DeepLore counts it whatever the tokenizer (rules: deeplore 1.12).
     References that no title answers to are taken out, and kept as written beside them (rules: deeplore 1.13).
     """
     links = tuple([titles[name] for link in note.links if (name := link.lower()) in titles])
     requires = _existing(note.requires, titles)
     excludes = _existing(note.excludes, titles)
     cascade_links = _existing(note.cascade_links, titles)
+    tokens = note.tokens or counter.count(note.content)
     if earlier is not None and (
-        (earlier.id, earlier.resolved_links, earlier.requires, earlier.excludes, earlier.cascade_links)
-        == (place, links, requires, excludes, cascade_links)
+        (earlier.id, earlier.resolved_links, earlier.requires, earlier.excludes, earlier.cascade_links, earlier.tokens)
+        == (place, links, requires, excludes, cascade_links, tokens)
     ):  # fmt: skip
         return earlier
     return replace(
         note,
         id=place,
+        tokens=tokens,
         resolved_links=links,
         requires=requires,
         excludes=excludes,

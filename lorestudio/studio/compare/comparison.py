@@ -75,6 +75,11 @@ class Comparison:
     agreement: tuple[tuple[float, ...], ...]
     """How far each contender agrees with each other one, from 0 to 1: the mean overlap of their turns."""
 
+    @property
+    def changed(self) -> int:
+        """In how many turns not all contenders put the same notes in."""
+        return sum(turn.overlap < 1 for turn in self.turns)
+
 
 def compare(contenders: Sequence[Contender]) -> Comparison:
     """Put runs of the same generations side by side. Raises ValueError where they are not of the same generations."""

@@ -81,7 +81,7 @@ def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
     for name, title, value in (("context_size", "Context size", words_of), ("counter", "Token counter", _counter_name)):
         one, other = (value(getattr(each.moment, name)) for each in (before, after))
-        if one != other:
+        if one != other or (name == "counter" and before.moment.counter.identity != after.moment.counter.identity):
 
             def carry(target: Moment, source: Moment, name: str = name) -> Moment:
                 changed: dict[str, Any] = {name: getattr(source, name)}

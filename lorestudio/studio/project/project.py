@@ -22,12 +22,13 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.store import load
-from lorestudio.studio.project.library import read_once, reading_key
+from lorestudio.studio.project.library import LibraryNews, read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
+from lorestudio.studio.project.tokens import Counting, counting_for
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.index_refresh import VaultState
+from lorestudio.vault.index_refresh import VaultState, state_of
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -41,6 +42,9 @@ class Project:
     `seed` begins the chat's stream of random numbers. `context_size` is the room of the model that writes the story, in
     tokens: the host's to know, so 0 where nobody said it; without it no run warns of lore that takes a large share of
     it (rules: deeplore 6.8). `problems` are sentences for the person.
+
+    `counter` counts as SillyTavern does, which decides budgets; `counting` says what it rests on, and who counts as the
+    model bills.
     """
 
     vault_folders: tuple[Path | None, ...]
@@ -54,6 +58,7 @@ class Project:
     behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
     counter: TokenCounter = CHARS_4
+    counting: Counting = field(default_factory=Counting)
     context_size: int = 0
     problems: tuple[str, ...] = ()
     document: ChatDocument | None = field(default=None, repr=False)
@@ -121,6 +126,24 @@ class Project:
             reply_tokens=setup.reply_tokens,
         )
 
+    def counted(self, counting: Counting) -> Project:
+        """The same project counted so; no note is parsed again. Counts every note that was not counted so before."""
+        if counting.budgets.identity == self.counter.identity:  # what was counted with it is known to this one
+            return replace(self, counting=replace(counting, budgets=self.counter))
+        if self.vault_state is None:
+            news = read_once(vault_sources(self.places), self.settings, counting.budgets)
+            state, index = news.state, news.index
+        else:
+            vaults, assembly = self.vault_state.vaults, self.vault_state.assembly
+            state = state_of(vaults, self.settings, counting.budgets, assembly)
+            index = state.index
+        counting.keep()
+        return replace(self, counter=counting.budgets, counting=counting, index=index, vault_state=state)
+
+    def with_tokenizer(self, asked: str) -> Project:
+        """The same project, counted as was asked for (see `tokens`). Raises TokenizerError."""
+        return self.counted(counting_for(asked, (self.settings_path, self.chat_path), self.chat))
+
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""
         loaded = load_chat(path)
@@ -131,7 +154,7 @@ class Project:
         if folders != controls.folders:
             gone = ", ".join(folder for folder in controls.folders if folder not in folders)
             problems.append(f"{path.name}: the folder filter names folders that the vault does not have: {gone}.")
-        return replace(
+        changed = replace(
             self,
             chat=loaded.chat,
             chat_path=path,
@@ -140,6 +163,7 @@ class Project:
             controls=replace(controls, folders=folders),
             problems=(*self.problems, *problems),
         )
+        return changed.with_tokenizer(self.counting.asked)
 
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
         """Whether other settings leave the index as it is, because they do not decide how notes are read."""
@@ -167,7 +191,9 @@ class Project:
 
     def reloaded(self) -> Project:
         """The project read from disk again."""
-        again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed)
+        again = open_project(
+            self.places, self.chat_path, self.settings_path, seed=self.seed, tokenizer=self.counting.asked
+        )
         return replace(again, context_size=self.context_size, setup=self.setup)
 
 
@@ -189,19 +215,26 @@ def read_settings(path: Path | None) -> ReadSettings:
 
 
 def open_project(
-    vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, seed: int = 0
+    vaults: Sequence[Path | str],
+    chat: Path | None = None,
+    settings: Path | None = None,
+    seed: int = 0,
+    tokenizer: str = "",
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
-    Notes that cannot be read are part of the index as such. Raises InputError, SettingsError or VaultError (all with a
-    sentence for the person) where the chat, the settings or a vault cannot be used at all.
+    `tokenizer` says how tokens are counted (see `tokens`). Notes that cannot be read are part of the index as such.
+    Raises InputError, SettingsError, VaultError or TokenizerError (all with a sentence for the person) where the chat,
+    the settings, a vault or the tokenizer cannot be used at all.
     """
     places = place_names(vaults)
     read = read_settings(settings)
-    news = read_once(vault_sources(places), read.settings, CHARS_4)
+    counting = counting_for(tokenizer, (settings, chat))
+    news = read_once(vault_sources(places), read.settings, counting.budgets)
     if news.failures:
         raise VaultError(news.failures[0])
-    return replace(assembled(places, news.index, read, chat, settings, seed), vault_state=news.state)
+    counting.keep()
+    return assembled(places, news, read, chat, settings, seed, counting)
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
@@ -211,21 +244,26 @@ def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
 
 def assembled(
     places: Sequence[str],
-    index: VaultIndex,
+    news: LibraryNews,
     read: ReadSettings,
     chat: Path | None = None,
     settings: Path | None = None,
     seed: int = 0,
+    counting: Counting | None = None,
 ) -> Project:
-    """A project of an index that was read from these places. Raises InputError where the chat cannot be used."""
+    """A project of what was read from these places. Raises InputError where the chat cannot be used."""
+    counting = counting or Counting()
     project = Project(
         tuple(None if is_address(place) else Path(place) for place in places),
-        index,
+        news.index,
         read.settings,
         places=tuple(places),
         settings_path=settings,
         seed=seed,
-        problems=(*read.problems, *index.field_errors),
+        counter=counting.budgets,
+        counting=counting,
+        problems=(*read.problems, *news.index.field_errors),
+        vault_state=news.state,
     )
     return project if chat is None else project.with_chat(chat.expanduser().resolve())
 

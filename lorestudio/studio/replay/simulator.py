@@ -292,7 +292,7 @@ def _input_digests(
         repr(reading_key(project.settings, project.counter)),
         repr(record_to_json(project.controls)),
         system.reads_of_chat(chat, project.controls),
-        repr((project.seed, project.counter.name, chat.user_name, project.context_size)),
+        repr((project.seed, project.counter.identity, chat.user_name, project.context_size)),
     ):
         digest.update(part.encode("utf-8", "surrogatepass"))
     found: list[str] = []
