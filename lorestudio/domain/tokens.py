@@ -97,7 +97,11 @@ class CharacterEstimate:
 
     def count(self, text: str) -> int:
         """Estimate of `text`, 0 for the empty one."""
-        return math.ceil(self.units(text) / self.units_per_token)
+        return self.of_units(self.units(text))
+
+    def of_units(self, units: float) -> int:
+        """Tokens of so many units."""
+        return math.ceil(units / self.units_per_token)
 
     def growing(self) -> GrowingText:
         """Units add up."""
@@ -106,12 +110,12 @@ class CharacterEstimate:
 
 @dataclass(slots=True)
 class _Units:
-    counter: CharacterEstimate
-    units: int = 0
+    counter: CharacterEstimate | ScriptEstimate
+    units: float = 0
 
     def count_with(self, more: str) -> int:
         """Tokens of the text with `more` behind it."""
-        return math.ceil((self.units + self.counter.units(more)) / self.counter.units_per_token)
+        return self.counter.of_units(self.units + self.counter.units(more))
 
     def add(self, more: str) -> None:
         """Take `more` in."""
@@ -156,11 +160,25 @@ class ScriptEstimate:
         """The weights themselves, so that a calibrated estimate is another counter."""
         return f"{self.name} {self.factor:.4f} {sorted(self.weights.items())}"
 
+    def units(self, text: str) -> float:
+        """The sum of the weights."""
+        weights = self.weights
+        letter = weights["ascii_l"]
+        if text.isascii() and letter == weights["space"] == weights["ascii_d"] == weights["ascii_p"]:
+            return letter * len(text)
+        return sum(weights[_script(char)] * times for char, times in Counter(text).items())
+
+    def of_units(self, units: float) -> int:
+        """Tokens of so much weight."""
+        return math.ceil(round(units * self.factor, 6))
+
     def count(self, text: str) -> int:
         """Estimate of `text`, 0 for the empty one."""
-        weights = self.weights
-        total = sum(weights[_script(char)] * times for char, times in Counter(text).items())
-        return math.ceil(round(total * self.factor, 6))
+        return self.of_units(self.units(text))
+
+    def growing(self) -> GrowingText:
+        """Weights add up."""
+        return _Units(self)
 
 
 CHARS_4: Final = CharacterEstimate("chars/4", 4)

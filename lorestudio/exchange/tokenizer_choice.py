@@ -178,7 +178,8 @@ def with_profile(settings: Object, name: str) -> dict[str, Any]:
         own = {"chat_completion_source": api} | ({_MODEL_KEYS.get(api, f"{api}_model"): model} if model else {})
         changed["main_api"], changed["oai_settings"] = "openai", {**_object(settings, "oai_settings"), **own}
     tokenizer = found.get("tokenizer")
-    number = next((each for each, key in TOKENIZER_IDS.items() if key.lower() == str(tokenizer).lower()), tokenizer)
+    named = (each for each, key in TOKENIZER_IDS.items() if isinstance(tokenizer, str) and key == tokenizer.upper())
+    number = next(named, tokenizer)
     if isinstance(number, int):
         changed["power_user"] = {**_object(settings, "power_user"), "tokenizer": number}
     return changed

@@ -38,6 +38,13 @@ _CL100K: Final = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
     r"|\s+(?!\S)|\s"
 )
+_FASTER: Final = {
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": _GPT2,
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+": _CL100K,
+}
+"""Patterns as they were first published, and the same rules as they are written today."""
+
 _O200K: Final = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -295,9 +302,7 @@ def _encoder_file(document: dict[str, Any], path: Path, name: str) -> Tokenizer:
     ordered = sorted(ranks.items(), key=lambda item: item[1])
     written = b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ordered)
     digest = hashlib.sha256(written).hexdigest()
-    known = next((each for each in _TABLES if each.sha256 == digest), None)
-    # A pattern of the file's own holds; that of a public table is the same rule written faster.
-    table = _Ranks(name, digest, known.pattern if known else pattern, special)
+    table = _Ranks(name, digest, _FASTER.get(pattern, pattern), special)
     return _of_ranks(ranks, table, path, name, digest)
 
 
@@ -398,6 +403,11 @@ class NamedTokenizer:
             return TokenizerKind.PIECES
         return TokenizerKind.RANKS if "encoders" in self.file else TokenizerKind.JSON
 
+    @property
+    def table(self) -> str:
+        """The public rank table with the same tokens, its own name for all others."""
+        return {"gpt2": "r50k_base", "p50k_edit": "p50k_base"}.get(self.name, self.name)
+
 
 def _named() -> Iterator[NamedTokenizer]:
     for name, title in (("cl100k_base", "GPT-4, GPT-3.5"), ("o200k_base", "GPT-4o, GPT-5, o-series"),
@@ -435,6 +445,12 @@ def named_tokenizer(name: str) -> NamedTokenizer:
     return found
 
 
+def is_published(named: NamedTokenizer, tokenizer: Tokenizer) -> bool:
+    """Whether the file is the published one, as far as its digest is known here."""
+    table = next((each for each in _TABLES if each.name == named.table), None)
+    return table is None or tokenizer.digest == table.sha256
+
+
 def own_folder() -> Path:
     """Where files lie that were fetched or put there by hand."""
     return platformdirs.user_data_path("lorestudio", appauthor=False) / "tokenizers"
@@ -444,9 +460,8 @@ def find_file(named: NamedTokenizer, folders: Sequence[Path] = ()) -> Path | Non
     """The file of a tokenizer in SillyTavern's folders, else among our own, else in tiktoken's cache."""
     places = [folder / named.file for folder in folders]
     places += [folder / "_cache" / Path(named.file).name for folder in folders if "_cache" in named.file]
-    ranks = {"gpt2": "r50k_base", "p50k_edit": "p50k_base"}.get(named.name, named.name)
-    places += [own_folder() / name for name in (Path(named.file).name, f"{ranks}.tiktoken")]
-    table = next((each for each in _TABLES if each.name == ranks), None)
+    places += [own_folder() / name for name in (Path(named.file).name, f"{named.table}.tiktoken")]
+    table = next((each for each in _TABLES if each.name == named.table), None)
     if table is not None:
         places += _cached(table)
     return next((place for place in places if place.is_file()), None)

@@ -74,6 +74,11 @@ class Project:
         return " + ".join(self.index.vaults) or "untitled"
 
     @property
+    def bills(self) -> TokenCounter:
+        """Who counts as the model bills: prompts, room and costs. Budgets are counted by `counter`."""
+        return self.counting.bills if self.counting.budgets.identity == self.counter.identity else self.counter
+
+    @property
     def active_character(self) -> str:
         """The character that the chat is about: the one that a person chose, else the chat's, "" for nobody."""
         chosen = self.controls.character

@@ -36,6 +36,7 @@ from lorestudio.llm.tokenizers import (
     estimate_of,
     fetch,
     find_file,
+    is_published,
     named_tokenizer,
     own_folder,
     read_tokenizer,
@@ -192,13 +193,15 @@ def _asked(named: str, way: Way, folders: Sequence[Path]) -> Counting:
     file = find_file(known, folders)
     if file is None:
         return _without_file(known, way)
-    tokenizer = read_named(known, file)
-    return _counting(tokenizer, way, f"Counted with {known.name}, {_way_words(way, tokenizer)}.", is_models=True)
+    tokenizer = read_tokenizer(file, known.name)
+    made = _counting(tokenizer, way, f"Counted with {known.name}, {_way_words(way, tokenizer)}.", is_models=True)
+    return replace(made, problems=_doubts(known, tokenizer, file))
 
 
-def read_named(known: NamedTokenizer, file: Path) -> Tokenizer:
-    """The tokenizer of that name from a file that was found for it."""
-    return read_tokenizer(file, known.name)
+def _doubts(known: NamedTokenizer, tokenizer: Tokenizer, file: Path) -> tuple[str, ...]:
+    if is_published(known, tokenizer):
+        return ()
+    return (f"{file} is not the published {known.name}: it may be damaged. Fetch it, or install SillyTavern again.",)
 
 
 def _way_words(way: Way, tokenizer: Tokenizer | None) -> str:
@@ -250,12 +253,14 @@ def _chosen(choice: TokenizerChoice, folders: Sequence[Path]) -> Counting:
     if file is None:
         made = _without_file(known, way)
         return replace(made, problems=(*made.problems, *unsure))
-    tokenizer = read_named(known, file)
+    tokenizer = read_tokenizer(file, known.name)
     words = _way_words(way, tokenizer).removeprefix("as SillyTavern does ")
     told = f"Counted as SillyTavern does for {model} ({known.name}), {words}."
     is_models = choice.model.startswith(_MODEL_OWN) and known.name in ("cl100k_base", "o200k_base")
     made = _counting(tokenizer, way, told, is_models=is_models, server=choice.server)
-    return replace(made, problems=tuple(each for each in (fell_back, *unsure) if each))
+    return replace(
+        made, problems=tuple(each for each in (fell_back, *_doubts(known, tokenizer, file), *unsure) if each)
+    )
 
 
 def word_of(counter: TokenCounter) -> str:
@@ -289,9 +294,7 @@ def counter_by_word(word: str) -> TokenCounter:
             tokenizer = read_tokenizer(place, name) if place is not None and place.is_file() else None
             if tokenizer is not None and tokenizer.digest.startswith(digest):
                 return TokenizerCounter(tokenizer, Way(way))
-    raise TokenizerError(
-        f"it was counted with {name} (SHA-256 {digest}…), which is not here. Put its file into {folder}."
-    )
+    raise TokenizerError(f"the tokenizer {name} (SHA-256 {digest}…) is not here. Put its file into {folder}.")
 
 
 # ---- what is known of the chat --------------------------------------------------------------------------------------

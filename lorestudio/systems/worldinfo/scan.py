@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.tokens import TokenCounter
+from lorestudio.domain.tokens import TokenCounter, growing
 from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.worldinfo.activation import TAKEN, Activation, Told
@@ -257,7 +257,7 @@ class Scanner:
         What ignores the budget comes in behind the one that broke it, too, as in newer SillyTavern.
         """
         kept = self.counter.count(self._kept_text)
-        used, running = kept, ""
+        used, running = kept, growing(self.counter)
         full = False
         for entry in new:
             if full and not entry.ignores_budget:
@@ -267,8 +267,9 @@ class Scanner:
             if not self._wins(entry, events):
                 self._failed.add(entry.uid)
                 continue
-            running += f"{self._content(entry)}\n"
-            used = kept + self.counter.count(running)
+            line = f"{self._content(entry)}\n"
+            used = kept + running.count_with(line)
+            running.add(line)
             details = {"used": used, "budget": self.budget}
             if used >= self.budget and not entry.ignores_budget:
                 full = self._overflowed = True

@@ -354,7 +354,10 @@ class PromptPage(QWidget):
         by_origin = [f"{tr(origin.value)} {number(tokens)}" for origin, tokens in prompt.tokens_by_origin.items()]
         if prompt.room is not None:
             text += tr(" of {room}", room=number(prompt.room))
-        return f"{text}: {', '.join(by_origin)}" if by_origin else text
+        text = f"{text}: {', '.join(by_origin)}" if by_origin else text
+        if not prompt.lore_tokens:
+            return text
+        return tr("{whole} · SillyTavern counts the lore as {lore}", whole=text, lore=number(prompt.lore_tokens))
 
     def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         part = current.data(ITEM)
