@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import tiktoken.model
-
 Object = Mapping[str, Any]
 _Rules = tuple[tuple[str, str], ...]
 
@@ -128,8 +126,10 @@ class TokenizerChoice:
             if self.key in _BACKENDS:
                 return ""
             return "guess" if self.key == "NONE" else _FILES.get(self.key, self.key.lower().replace("_", "-"))
+        from tiktoken.model import encoding_name_for_model  # noqa: PLC0415  # most commands begin without
+
         try:
-            return tiktoken.model.encoding_name_for_model(self.server)
+            return encoding_name_for_model(self.server)
         except KeyError:
             return self.server
 

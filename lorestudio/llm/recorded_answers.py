@@ -226,7 +226,9 @@ def _to_json(digest: str, request: ChatRequest, reply: ChatReply) -> dict[str, J
 
 
 def _from_json(line: Json) -> tuple[str, str, str, ChatReply]:
-    """Digest, that without token figures, the request's model and reply of a line. Raises ValueError saying what is wrong with it."""
+    """Digest, that without token figures, the request's model, and reply of a line. Raises ValueError saying what is
+    wrong with it.
+    """
     match line:
         case Mapping() as item:
             pass

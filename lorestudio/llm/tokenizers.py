@@ -18,17 +18,19 @@ from enum import StrEnum
 from functools import lru_cache
 from os import environ
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import httpx
 import platformdirs
 import regex
-import sentencepiece
-import tiktoken
 
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, GrowingText, ScriptEstimate, TokenCounter
 from lorestudio.llm.token_counts import KnownCounts, text_key
+
+if TYPE_CHECKING:
+    import httpx
+
+# Libraries are loaded where a file needs them: most commands begin without.
 
 RULES: Final = 1
 """Version of the rules by which a tokenizer's pieces become a count; part of every counter's identity."""
@@ -311,15 +313,16 @@ def _of_ranks(ranks: dict[bytes, int], table: _Ranks, path: Path, name: str, dig
     if lacking or len(set(ranks.values())) != len(ranks):
         raise _damaged(path, f"{lacking} single bytes are missing" if lacking else "two tokens have one rank")
     known = {text: max(ranks.values()) + 1 + at for at, text in enumerate(table.special)}
-    made: Callable[[], tiktoken.Encoding] = lambda: tiktoken.Encoding(  # noqa: E731 - built within the guard
-        name, pat_str=table.pattern, mergeable_ranks=ranks, special_tokens=known
+    library = importlib.import_module("tiktoken")
+    encoding = _guarded(
+        lambda: library.Encoding(name, pat_str=table.pattern, mergeable_ranks=ranks, special_tokens=known), path
     )
-    encoding: tiktoken.Encoding = _guarded(made, path)
     identity = digest if table.pattern in (_CL100K, _O200K, _GPT2) else f"{digest} {table.pattern}"
 
     def pieces(text: str) -> int:
         if len(text) >= LONG_BLANKS and _BLANKS.search(text):
-            return sum(len(encoding._encode_single_piece(piece)) for piece in _cut_up(table.pattern, text))  # noqa: SLF001 - the only way past the stack of its own engine
+            count = encoding._encode_single_piece  # noqa: SLF001  # its own engine has no stack for such a text
+            return sum(len(count(piece)) for piece in _cut_up(table.pattern, text))
         return len(encoding.encode_ordinary(text))
 
     return Tokenizer(name, TokenizerKind.RANKS, identity, pieces, table.special, cuts=_cuts(table.pattern))
@@ -336,7 +339,7 @@ def _cuts(pattern: str) -> bool:
 
 def _model_file(data: bytes, path: Path, name: str, digest: str) -> Tokenizer:
     try:
-        model = sentencepiece.SentencePieceProcessor(model_proto=data)
+        model = importlib.import_module("sentencepiece").SentencePieceProcessor(model_proto=data)
     except RuntimeError as error:
         raise _damaged(path, "it is no sentencepiece model, or not a whole one") from error
     size = model.get_piece_size()
@@ -485,11 +488,13 @@ def fetch(name: str, transport: httpx.BaseTransport | None = None) -> Path:
         raise TokenizerError(
             f"“{name}” is not published by itself; its file comes with SillyTavern. There are: {names}."
         )
+    from httpx import Client, HTTPError  # noqa: PLC0415  # nothing else here asks the network
+
     address = _ADDRESS.format(table.name)
     try:
-        with httpx.Client(transport=transport, timeout=60, follow_redirects=True) as client:
+        with Client(transport=transport, timeout=60, follow_redirects=True) as client:
             data = client.get(address).raise_for_status().content
-    except httpx.HTTPError as error:
+    except HTTPError as error:
         raise TokenizerError(f"{address} cannot be fetched ({error}). Try again later.") from error
     if hashlib.sha256(data).hexdigest() != table.sha256:
         raise TokenizerError(f"{address} gave another file than the published one. Nothing was kept; try again later.")
