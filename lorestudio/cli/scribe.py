@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import agree, answering
-from lorestudio.cli.options import NeededChat, SettingsOption, VaultArgument, YesOption
+from lorestudio.cli.options import NeededChat, SettingsOption, TokenizerOption, VaultArgument, YesOption
 from lorestudio.cli.output import FAILED, say
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
@@ -27,12 +27,13 @@ def scribe(
     settings: SettingsOption = None,
     focus: Annotated[str, typer.Option("--focus", help="What the note should pay attention to.")] = "",
     save: Annotated[bool, typer.Option("--save", help="Put the note into the vault's session folder.")] = False,
+    tokenizer: TokenizerOption = "",
     yes: YesOption = False,
 ) -> None:
     """Have a session note written about the end of a chat. The chat file is left as it is."""
     if answers == AnswerKind.STAND_IN.value:
         raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
-    project = open_project(vault, chat, settings)
+    project = open_project(vault, chat, settings, tokenizer=tokenizer)
     folder = _note_folder(project) if save else None
     asked = answering(answers, project)
     agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)

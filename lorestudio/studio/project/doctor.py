@@ -11,12 +11,13 @@ import tempfile
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.answering import KeySource, Profile, default_profiles_path, load_profiles
-from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import StageStatus
@@ -33,11 +34,37 @@ class CheckResult:
     message: str
 
 
-def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult, ...]:
+TOKENS: Final = "Tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """One thing that the answers of a project rest on, in a few words and in a sentence; `ok` is False for a doubt."""
+
+    subject: str
+    words: str
+    sentence: str
+    ok: bool = True
+
+
+def basis_of(project: Project) -> tuple[Basis, ...]:
+    """What the answers of a project rest on: the rules, and who counts tokens."""
+    counting = project.counting
+    name = project.counter.name.removeprefix("estimate for ").removeprefix("estimate ").replace(" completion)", ")")
+    told = " ".join(each for each in (counting.sentence, counting.agreement, *counting.problems) if each)
+    return (
+        Basis("Rules", "DeepLore 2.0.2", "As DeepLore 2.0.2 decides, SillyTavern's quirks included."),
+        Basis(TOKENS, name if project.counter.exact else f"≈ {name}", told, not counting.problems),
+    )
+
+
+def examine(*, has_display: bool, window_problem: str = "", project: Project | None = None) -> tuple[CheckResult, ...]:
     """Look at Python, the libraries, the folders, and the way from the demo vault to a stored trace.
 
-    The front end says whether there is a display, and in `window_problem` why its window does not load ("" = it does).
+    With a project it is said what its answers rest on. The front end says whether there is a display, and in
+    `window_problem` why its window does not load ("" = it does).
     """
+    rests = basis_of(project) if project is not None else ()
     return (
         CheckResult(
             "Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"
@@ -48,6 +75,7 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult
         _systems(),
         _demo(),
         _store(),
+        *(CheckResult(f"Answers: {each.subject.lower()}", each.ok, f"{each.words}. {each.sentence}") for each in rests),
         CheckResult("Window", not window_problem, window_problem or "Qt loads"),
         CheckResult(
             "Display",

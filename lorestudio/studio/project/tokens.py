@@ -49,7 +49,9 @@ BY_SCRIPT: Final = ScriptEstimate(
 )
 """What counts where nobody knows the tokenizer: four characters a token in ASCII, others by their script."""
 
-__all__ = ["BY_SCRIPT", "Counting", "TokenizerError", "counting_for", "fetch", "tokenizer_files"]
+__all__ = [
+    "BY_SCRIPT", "ESTIMATE", "Counting", "NamedTokenizer", "TokenizerError", "counting_for", "fetch", "tokenizer_files",
+]  # fmt: skip
 
 ESTIMATE: Final = "estimate"
 PROFILE: Final = "profile:"
@@ -318,9 +320,10 @@ def _checked(counting: Counting, chat: Chat | None) -> Counting:
         made, error = calibrated(counter, known)
         if abs(made.factor / counter.factor - 1) < _ALIKE:  # rounding alone makes as much
             made = counter
-        told = f"{counting.sentence} Calibrated by {len(known)} counts in the chat, half of them within {error:.0%}."
+        how = "It agrees with" if made is counter else "Calibrated by"
+        told = f"{counting.sentence} {how} {len(known)} counts in the chat, half of them within {error:.0%}."
         return replace(counting, budgets=made, sentence=told)
     same = sum(counter.count(text) == tokens for text, tokens in known)
     told = f"{same} of {len(known)} counts that SillyTavern stored in this chat come out the same."
-    doubt = (f"{told} Another tokenizer may have counted: choose it.",) if same * 2 < len(known) else ()
+    doubt = ("Another tokenizer may have counted there: choose it.",) if same * 2 < len(known) else ()
     return replace(counting, agreement=told, problems=(*counting.problems, *doubt))

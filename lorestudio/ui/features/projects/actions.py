@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.resources import resource
+from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Feature
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.picker import Choice
+
+_FILE: Final = "\0file"
+"""Stands for a file that is still to be chosen."""
 
 
 def stopped_entry(trace: Trace) -> tuple[int, str] | None:
@@ -51,6 +57,10 @@ class ProjectsFeature(Feature):
                 leaves_chat=True,
             ),
             Action(
+                "project.tokenizer", "Count tokens with…", "Run", 247, self._ask_tokenizer, when=now.project_idle,
+                tip="Choose who counts tokens: as SillyTavern's settings say, a tokenizer, its file, or an estimate",
+            ),
+            Action(
                 "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),
                 when=now.project_idle, icon="reload", leaves_chat=True,
             ),
@@ -60,6 +70,7 @@ class ProjectsFeature(Feature):
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
+        self.context.status.basis.clicked.connect(lambda: self.context.run("project.tokenizer"))
 
     def _begin_look(self) -> None:
         session, project = self.context.session, self.context.session.project
@@ -75,6 +86,46 @@ class ProjectsFeature(Feature):
             stopped = stopped_entry(trace)
             if stopped is not None and selection.entry is None and selection.left_out is None:
                 selection.choose_entry(*stopped)
+
+    def _ask_tokenizer(self) -> None:
+        """Offer what there is; looking for the files waits for the disk."""
+        session, project = self.context.session, self.context.session.project
+        if project is None:
+            return
+        folders = project.counting.folders
+        session.jobs.start(
+            tr("Looking for tokenizers"),
+            lambda _job: list(tokenizer_files(folders)),
+            done=lambda found: self._offer(found, project.counting.asked),
+            failed=session.fail,
+        )
+
+    def _offer(self, found: Sequence[tuple[NamedTokenizer, Path | None]], asked: str) -> None:
+        now = tr("chosen now")
+        fixed = (
+            ("", tr("As SillyTavern's settings say"), tr("by its own rules, from the settings or the chat's folder")),
+            (_FILE, tr("A tokenizer's file…"), tr("tokenizer.json, .model, .tiktoken, or SillyTavern's settings")),
+            (ESTIMATE, tr("Estimate by script"), tr("without a tokenizer")),
+        )
+        choices = [Choice(title, detail, now if key == asked else "", key) for key, title, detail in fixed]
+        if asked and asked not in {key for key, _, _ in fixed} and asked not in {each.name for each, _ in found}:
+            choices.insert(0, Choice(asked, "", now, asked))
+        for each, path in sorted(found, key=lambda item: item[1] is None):
+            detail = tr("its file is not here: estimated") if path is None else str(path)
+            choices.append(Choice(f"{each.name} · {each.title}", detail, now if each.name == asked else "", each.name))
+        self.context.pick(tr("Count tokens with"), tr("Name of a tokenizer"), choices, self._count_with)
+
+    def _count_with(self, key: str) -> None:
+        if key != _FILE:
+            self.context.session.parts.count_with(key)
+            return
+        start = str(self.context.settings.value("folders/tokenizer", ""))
+        filters = tr("Tokenizers and settings (*.json *.model *.tiktoken);;All files (*)")
+        dialogs.choose_file(self.context.window, tr("Open a tokenizer's file"), start, filters, self._count_with_file)
+
+    def _count_with_file(self, path: Path) -> None:
+        self.context.settings.setValue("folders/tokenizer", str(path.parent))
+        self.context.session.parts.count_with(str(path))
 
     def _ask_obsidian(self) -> None:
         dialogs.ask_obsidian(

@@ -357,7 +357,9 @@ class PromptPage(QWidget):
         text = f"{text}: {', '.join(by_origin)}" if by_origin else text
         if not prompt.lore_tokens:
             return text
-        return tr("{whole} · SillyTavern counts the lore as {lore}", whole=text, lore=number(prompt.lore_tokens))
+        exact = self._trace is None or self._trace.facts.get("counted_exactly", True)
+        lore = number(prompt.lore_tokens) if exact else f"≈ {number(prompt.lore_tokens)}"
+        return tr("SillyTavern: lore {lore} · model: {whole}", whole=text, lore=lore)
 
     def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         part = current.data(ITEM)
