@@ -80,6 +80,9 @@ _ADDRESS: Final = "https://openaipublic.blob.core.windows.net/encodings/{}.tikto
 LONG_BLANKS: Final = 10_000
 """A longer run of blanks is cut by an engine that needs no stack for it, as tiktoken's own does and then gives up."""
 
+MOST_SEEN: Final = 20_000
+"""So many texts are found again without their digests: those of a vault in use, which are in memory anyway."""
+
 _BLANKS: Final = re.compile(rf"\s{{{LONG_BLANKS}}}")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _OLD_DIGITS: Final = re.compile(rb" \d+|\d{4,}")
@@ -147,6 +150,7 @@ class TokenizerCounter:
         self.tokenizer, self.way, self.exact = tokenizer, way, exact
         self.name = tokenizer.name if way is Way.MODEL else f"{tokenizer.name} ({way} completion)"
         self._overhead, self._before = 0, ""
+        self._seen: dict[str, int] = {}
         self.costs_otherwise = (message, extra) != (3, 0)
         """Whether a message costs something else than with most models."""
         if way is Way.CHAT:
@@ -162,10 +166,15 @@ class TokenizerCounter:
         """Tokens of `text`, 0 for the empty one."""
         if not text:
             return 0
-        key = text_key(text)
-        found = self.known.get(key)
+        found = self._seen.get(text)
         if found is None:
-            found = self.known.put(key, self._counted(text))
+            key = text_key(text)
+            found = self.known.get(key)
+            if found is None:
+                found = self.known.put(key, self._counted(text))
+            if len(self._seen) >= MOST_SEEN:
+                self._seen.clear()
+            self._seen[text] = found
         return max(0, found + self._overhead)
 
     def _counted(self, text: str) -> int:

@@ -25,7 +25,11 @@ class SettingsFile:
 
 
 def settings_checks(
-    settings: DeepLoreSettings, index: VaultIndex, file: SettingsFile | None, age_seconds: float | None
+    settings: DeepLoreSettings,
+    index: VaultIndex,
+    file: SettingsFile | None,
+    age_seconds: float | None,
+    about: str = "≈ ",
 ) -> Iterator[Hit]:
     """S01 to S11, S51 to S53, Z03, Z52. With an empty index only what concerns the settings themselves is looked at."""
     if file is not None:
@@ -38,7 +42,7 @@ def settings_checks(
         told = f"The index is {age_seconds / 60:,.0f} minutes old; its lifetime is {lifetime:,} seconds."
         yield Hit("S11", told, "cacheTTL")
     if index.entries:
-        yield from _constants(settings, index)
+        yield from _constants(settings, index, about)
 
 
 def _vaults(vaults: Json) -> Iterator[Hit]:
@@ -98,12 +102,12 @@ def _tags(settings: DeepLoreSettings) -> Iterator[Hit]:
             yield Hit("S51", f"The tag “{tag}” stands for {' and '.join(titles)}.")
 
 
-def _constants(settings: DeepLoreSettings, index: VaultIndex) -> Iterator[Hit]:
+def _constants(settings: DeepLoreSettings, index: VaultIndex, about: str) -> Iterator[Hit]:
     constants = [entry for entry in index.entries if entry.constant and not entry.guide and not entry.outlet]
     tokens = sum(entry.tokens for entry in constants)
     if not settings.unlimited_budget and tokens > settings.max_tokens_budget:
-        told = f"The {len(constants)} constants have ≈ {tokens:,} tokens; the budget is {settings.max_tokens_budget:,}."
-        yield Hit("Z03", told, "maxTokensBudget")
+        told = f"The {len(constants)} constants have {about}{tokens:,} tokens"
+        yield Hit("Z03", f"{told}; the budget is {settings.max_tokens_budget:,}.", "maxTokensBudget")
     if not settings.unlimited_entries and len(constants) >= settings.max_entries:
         told = f"There are {len(constants)} constants, and at most {settings.max_entries} entries go in."
         yield Hit("Z52", told, "maxEntries")
