@@ -14,6 +14,9 @@ import platformdirs
 MOST: Final = 200_000
 """So many counts of one counter are held in memory."""
 
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""A larger file is begun anew."""
+
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS counts (counter BLOB NOT NULL, text BLOB NOT NULL, tokens INTEGER NOT NULL,
                                    PRIMARY KEY (counter, text)) WITHOUT ROWID
@@ -79,6 +82,8 @@ class KnownCounts:
             return
         place = path or default_path()
         try:
+            if place.exists() and place.stat().st_size > MOST_BYTES:
+                place.unlink()
             place.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(place, timeout=5)) as connection, connection:
                 connection.execute(_SCHEMA)

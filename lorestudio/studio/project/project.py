@@ -238,7 +238,6 @@ def open_project(
     news = read_once(vault_sources(places), read.settings, counting.budgets)
     if news.failures:
         raise VaultError(news.failures[0])
-    counting.keep()
     return assembled(places, news, read, chat, settings, seed, counting)
 
 
@@ -258,6 +257,7 @@ def assembled(
 ) -> Project:
     """A project of what was read from these places. Raises InputError where the chat cannot be used."""
     counting = counting or Counting()
+    counting.keep()
     project = Project(
         tuple(None if is_address(place) else Path(place) for place in places),
         news.index,

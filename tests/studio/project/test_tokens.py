@@ -16,7 +16,9 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4
 from lorestudio.llm.tokenizers import TokenizerCounter, Way, read_tokenizer
+from lorestudio.studio.compare.causes import find_causes
 from lorestudio.studio.compare.comparing import Candidate, compare_candidates
+from lorestudio.studio.compare.sides import side_of, turn_diffs
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.project.tokens import (
     BY_SCRIPT,
@@ -27,6 +29,7 @@ from lorestudio.studio.project.tokens import (
     sillytavern_folders,
     word_of,
 )
+from lorestudio.studio.replay.simulator import Simulator
 
 FIXTURES = Path(__file__).parents[2] / "cases" / "fixtures"
 RANKS, PIECES, JSON = (FIXTURES / name for name in ("tiny.tiktoken", "tiny-spm.model", "tiny-bpe.json"))
@@ -188,3 +191,20 @@ def test_compare_says_how_many_replies_a_tokenizer_changes() -> None:
     found = asyncio.run(compare_candidates(project, runs))
     differ = sum(one.shares[0].notes != one.shares[1].notes for one in found.turns)
     assert 0 < found.changed <= differ <= len(found.turns) == 27
+
+
+def test_the_tokenizer_alone_is_found_to_have_made_the_difference() -> None:
+    """At 600 tokens the list ends elsewhere; no note and no setting is another one."""
+    project = demo_project()
+    project = replace(project, settings=project.settings.model_copy(update={"max_tokens_budget": 600}))
+    runs = [Simulator(each) for each in (project, project.with_tokenizer(str(PIECES)))]
+    for each in runs:
+        asyncio.run(each.replay())
+    turn = next(each for each in turn_diffs(*runs) if each.diff is not None and each.diff.entered + each.diff.left)
+    causes = find_causes(*(side_of(each, turn.generation) for each in runs))
+    first = causes.causes[0]
+    assert (first.difference.title, first.difference.before, first.difference.after) == (
+        "Token counter", "estimate by script", "tiny-spm (plain completion)",
+    )  # fmt: skip
+    assert not causes.unexplained
+    assert [each.difference.title for each in causes.causes if each.alone or each.together] == ["Token counter"]
