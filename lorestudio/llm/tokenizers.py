@@ -12,7 +12,7 @@ import importlib
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -85,7 +85,8 @@ MOST_SEEN: Final = 20_000
 
 _BLANKS: Final = re.compile(rf"\s{{{LONG_BLANKS}}}")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
-_OLD_DIGITS: Final = re.compile(rb" \d+|\d{4,}")
+_CONTRACTED: Final = regex.compile(r"\p{L}'(?:s|t|re|ve|m|ll|d)")
+_ON_A_MARK: Final = regex.compile(r"[^\s\p{L}\p{N}'][\p{L}\r\n]")
 _CUT: Final = re.compile(r"(?<=\S) (?=[A-Za-z])")
 
 
@@ -292,10 +293,21 @@ def _rank_file(data: bytes, path: Path, name: str) -> Tokenizer:
     digest = hashlib.sha256(data).hexdigest()
     table = next((each for each in _TABLES if each.sha256 == digest), None)
     if table is None:
-        # A file of ranks does not say how it cuts. Only GPT-2's way has a blank before digits, and runs of four.
-        old = any(_OLD_DIGITS.fullmatch(token) for token in ranks)
-        table = _Ranks(name, digest, _GPT2, (_END,)) if old else _Ranks(name, digest, _CL100K, (_END, _PROMPT_END))
+        table = _Ranks(name, digest, *_way_of(ranks))
     return _of_ranks(ranks, table, path, name, digest)
+
+
+def _way_of(ranks: Iterable[bytes]) -> tuple[str, tuple[str, ...]]:
+    """How a table cuts and what it refuses, which a file of ranks does not say, by the tokens that it could make.
+
+    Only the newest way joins a word and its 's, and GPT-2's joins neither letters nor line ends to a mark before them.
+    """
+    tokens = [token.decode("utf-8", "replace") for token in ranks]
+    if any(_CONTRACTED.search(token) for token in tokens):
+        return _O200K, (_END, _PROMPT_END)
+    if any(_ON_A_MARK.search(token) for token in tokens):
+        return _CL100K, (_END, _PROMPT_END)
+    return _GPT2, (_END,)
 
 
 def _encoder_file(document: dict[str, Any], path: Path, name: str) -> Tokenizer:

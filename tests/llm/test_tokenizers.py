@@ -163,12 +163,20 @@ def test_a_packed_file_and_one_with_a_limit_count_the_whole_text(tmp_path: Path)
     assert read_tokenizer(path).tokens(text) == read_tokenizer(FIXTURES / "tiny-bpe.json").tokens(text) > 3
 
 
-def test_a_rank_file_with_blanks_before_digits_cuts_as_gpt2_does(tmp_path: Path) -> None:
-    """`\\p{N}{1,3}` of the newer way would cut 1234 in two before the blank is joined."""
-    tokens = [bytes([byte]) for byte in range(256)] + [b"12", b"34", b"1234", b" 1234"]
-    path = tmp_path / "old.tiktoken"
-    path.write_bytes(b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(tokens)))
-    assert read_tokenizer(path).tokens(" 1234") == 1
+@pytest.mark.parametrize(
+    ("joined", "text", "tokens"),
+    [
+        ([b"12", b"34", b"1234", b" 1234"], " 1234", 1),  # GPT-2's way; the others cut behind three digits
+        ([b"12", b"34", b"1234", b" 1234", b".\n"], " 1234", 4),  # the blank, 12 and 3, 4
+        ([b"it", b"'s", b"it's"], "it's", 1),  # the way of o200k; the others cut before the apostrophe
+        ([b"it", b"'s", b".\n"], "it's", 2),
+    ],
+)
+def test_a_rank_file_cuts_as_its_tokens_say(tmp_path: Path, joined: list[bytes], text: str, tokens: int) -> None:
+    made = [bytes([byte]) for byte in range(256)] + joined
+    path = tmp_path / "some.tiktoken"
+    path.write_bytes(b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(made)))
+    assert read_tokenizer(path).tokens(text) == tokens
 
 
 # ---- where files are, and fetching ----------------------------------------------------------------------------------
