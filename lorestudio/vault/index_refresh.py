@@ -106,9 +106,7 @@ def update(
         files, fresh = _known_files(vault, known, rules, definition_path(settings))
         parsed += fresh
         vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
-    assembly = assemble(
-        vaults, definitions, settings.multi_vault_conflict_resolution, counter, previous.assembly if previous else None
-    )
+    assembly = assemble(vaults, definitions, settings, counter, previous.assembly if previous else None)
     state = VaultState(tuple(vaults), assembly)
     return Refreshed(
         state,
@@ -133,14 +131,14 @@ def state_of(
 ) -> VaultState:
     """The state made of known vaults alone; they must have been parsed under the rules that now hold."""
     definitions = known_definitions(vaults[:1], settings)
-    mode = settings.multi_vault_conflict_resolution
-    return VaultState(tuple(vaults), assemble(vaults, definitions, mode, counter, previous))
+    return VaultState(tuple(vaults), assemble(vaults, definitions, settings, counter, previous))
 
 
 def known_definitions(primary: Sequence[KnownVault], settings: DeepLoreSettings) -> FieldDefinitions:
     """The gating fields that the first vault defined when it was last read; the built-in ones without a vault."""
     path = definition_path(settings)
-    return field_definitions(primary[0].text(path) if primary else "", path)
+    tabs = settings.rule_set.tabbed_definitions
+    return field_definitions(primary[0].text(path) if primary else "", path, tabs=tabs)
 
 
 def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
@@ -176,7 +174,7 @@ def _rules(
     path = definition_path(settings)
     before = _before(previous, 0, primary.name)
     text = before.text(path) if primary.failure and before.files else primary.text(path)
-    definitions = field_definitions(text, path)
+    definitions = field_definitions(text, path, tabs=settings.rule_set.tabbed_definitions)
     return definitions, ParseRules.from_settings(settings, definitions.fields)
 
 

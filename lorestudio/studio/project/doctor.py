@@ -16,6 +16,7 @@ from typing import Final
 import platformdirs
 
 from lorestudio.settings.files import SettingsError
+from lorestudio.settings.rules import OLD
 from lorestudio.studio.project.answering import KeySource, Profile, default_profiles_path, load_profiles
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.replay.simulator import Simulator
@@ -49,11 +50,11 @@ class Basis:
 
 def basis_of(project: Project) -> tuple[Basis, ...]:
     """What the answers of a project rest on: the rules, and who counts tokens."""
-    counting = project.counting
+    counting, rules = project.counting, project.settings.rules or OLD
     name = project.counter.name.removeprefix("estimate for ").removeprefix("estimate ").replace(" completion)", ")")
     told = " ".join(each for each in (counting.sentence, counting.agreement, *counting.problems) if each)
     return (
-        Basis("Rules", "DeepLore 2.0.2", "As DeepLore 2.0.2 decides, SillyTavern's quirks included."),
+        Basis("Rules", f"DeepLore {rules}", f"As DeepLore {rules} decides, its quirks included."),
         Basis(TOKENS, name if project.counter.exact else f"≈ {name}", told, not counting.problems),
     )
 
