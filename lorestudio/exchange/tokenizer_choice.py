@@ -140,7 +140,7 @@ def tokenizer_choice(settings: Object, state: Object | None = None) -> Tokenizer
     if settings.get("main_api") == "openai":
         return _chat(_object(settings, "oai_settings"), known)
     chosen = _object(settings, "power_user").get("tokenizer", _BEST_MATCH)
-    number, model, unsure = int(chosen), "", ""
+    number, model, unsure = chosen if isinstance(chosen, int) else _BEST_MATCH, "", ""
     if number == _BEST_MATCH:
         number, model, unsure = _best_match(settings, known)
     return TokenizerChoice(False, key=TOKENIZER_IDS.get(number, "NONE"), id=number, model=model, open=unsure)

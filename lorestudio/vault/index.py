@@ -29,7 +29,9 @@ from lorestudio.vault import fields as field_file
 from lorestudio.vault.folder_scan import KnownVault
 
 
-def resolve(entries: Sequence[Entry], mode: str, *, across: bool = False) -> list[Entry]:
+def resolve(
+    entries: Sequence[Entry], mode: str, counter: TokenCounter = CHARS_4, *, across: bool = False
+) -> list[Entry]:
     """The entries that remain: titles are equal when their lower-case forms are.
 
     `first` keeps the first of each title; `last` the last one, at the first one's place; `merge` folds all into the
@@ -39,7 +41,7 @@ def resolve(entries: Sequence[Entry], mode: str, *, across: bool = False) -> lis
     if mode not in ("first", "last", "merge"):
         return list(entries)
     if across:
-        return _resolved_across(entries, mode)
+        return _resolved_across(entries, mode, counter)
     chosen: dict[str, Entry] = {}
     for entry in entries:
         title = entry.title.lower()
@@ -51,7 +53,7 @@ def resolve(entries: Sequence[Entry], mode: str, *, across: bool = False) -> lis
     return list(chosen.values())
 
 
-def _resolved_across(entries: Sequence[Entry], mode: str) -> list[Entry]:
+def _resolved_across(entries: Sequence[Entry], mode: str, counter: TokenCounter) -> list[Entry]:
     """Copies in one vault are kept apart; `merge` takes the first of each vault."""
     copies: dict[str, dict[str, list[Entry]]] = {}
     for entry in entries:
@@ -67,7 +69,7 @@ def _resolved_across(entries: Sequence[Entry], mode: str) -> list[Entry]:
             if place:
                 found.append(entry)
             elif entry.vault == vaults[0]:
-                found.append(reduce(partial(_merged, across=True), (each[0] for each in by_vault.values())))
+                found.append(reduce(partial(_merged, summed_by=counter), (each[0] for each in by_vault.values())))
         elif mode == "first" and entry.vault == vaults[0]:
             found.append(entry)
         elif mode == "last" and entry.vault == vaults[0] and not place:
@@ -75,16 +77,18 @@ def _resolved_across(entries: Sequence[Entry], mode: str) -> list[Entry]:
     return found
 
 
-def _merged(first: Entry, later: Entry, *, across: bool = False) -> Entry:
+def _merged(first: Entry, later: Entry, *, summed_by: TokenCounter | None = None) -> Entry:
     """A copy of `first` with what `later` adds; all that is not named here stays the first one's.
 
-    With `across` tokens are summed, and refine keys and cascade links are united too (rules: deeplore-newer 1.11).
+    With `summed_by` tokens are summed, and refine keys and cascade links are united too (rules: deeplore-newer 1.11).
     """
     content, tokens = first.content, first.tokens
     if trim(later.content):
         content = f"{first.content}\n\n---\n\n{later.content}"
-        tokens = first.tokens + later.tokens if across else CHARS_4.count(content)
-    if across:
+        tokens = CHARS_4.count(content)
+        if summed_by is not None:
+            tokens = sum(each.tokens or summed_by.count(each.content) for each in (first, later))
+    if summed_by is not None:
         first = replace(
             first,
             refine_keys=_union(first.refine_keys, later.refine_keys),
@@ -179,7 +183,7 @@ def assemble(
     """
     parsed, left_out = _notes_of(vaults)
     across = settings.rule_set.conflicts_across
-    resolved = tuple(resolve(parsed, settings.multi_vault_conflict_resolution, across=across))
+    resolved = tuple(resolve(parsed, settings.multi_vault_conflict_resolution, counter, across=across))
     entries = _finalized(resolved, counter, previous)
     index = VaultIndex(
         entries=entries,

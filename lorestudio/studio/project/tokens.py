@@ -55,6 +55,9 @@ __all__ = [
 
 ESTIMATE: Final = "estimate"
 PROFILE: Final = "profile:"
+_COMPARED: Final = 500
+"""So many counts that SillyTavern stored, the newest, are compared."""
+
 _ALIKE: Final = 0.02
 """An estimate that is off by less than this share on the whole stays as it is."""
 
@@ -312,7 +315,7 @@ def stored_counts(chat: Chat) -> Iterator[tuple[str, int]]:
 
 def _checked(counting: Counting, chat: Chat | None) -> Counting:
     """Compared with the counts in the chat; an estimate takes from them how far it is off."""
-    known = list(stored_counts(chat)) if chat is not None else []
+    known = list(stored_counts(chat))[-_COMPARED:] if chat is not None else []
     if not known:
         return counting
     counter = counting.budgets
@@ -324,6 +327,7 @@ def _checked(counting: Counting, chat: Chat | None) -> Counting:
         told = f"{counting.sentence} {how} {len(known)} counts in the chat, half of them within {error:.0%}."
         return replace(counting, budgets=made, sentence=told)
     same = sum(counter.count(text) == tokens for text, tokens in known)
+    counting.keep()
     told = f"{same} of {len(known)} counts that SillyTavern stored in this chat come out the same."
     doubt = ("Another tokenizer may have counted there: choose it.",) if same * 2 < len(known) else ()
     return replace(counting, agreement=told, problems=(*counting.problems, *doubt))
