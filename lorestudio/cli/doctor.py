@@ -13,7 +13,7 @@ from rich.text import Text
 from lorestudio.cli.options import ChatOption, SettingsOption, TokenizerOption
 from lorestudio.cli.output import FAILED, filled, listing
 from lorestudio.cli.window import has_display, window_problem
-from lorestudio.studio.project.doctor import CheckResult, examine
+from lorestudio.studio.project.doctor import CheckResult, examine, rests_on
 from lorestudio.studio.project.project import open_project
 
 
@@ -29,7 +29,8 @@ def doctor(
 ) -> None:
     """Check that everything that the studio needs is here and works, and say what answers about a vault rest on."""
     project = open_project(vault, chat, settings, tokenizer=tokenizer) if vault else None
-    findings = examine(has_display=has_display(), window_problem=window_problem(), project=project)
+    findings = examine(has_display=has_display(), window_problem=window_problem())
+    findings += rests_on(project) if project is not None else ()
     Console().print(findings_table(findings))
     if any(not finding.ok for finding in findings):
         raise typer.Exit(FAILED)

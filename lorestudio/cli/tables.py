@@ -126,7 +126,7 @@ def replay_summary(traces: Sequence[Trace], project: Project) -> str:
     broken = [note for note in project.index.left_out if note.problem.broken]
     lines += [f"Cannot be read: {note.filename}. {note.message}" for note in broken]
     lines += project.problems
-    lines += (project.counting.sentence, *project.counting.problems)
+    lines.append(project.counting.sentence)
     if traces:
         lines.append(f"The last generation: {summary(traces[-1])}")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ DEMO = (resource("demo", "vault"), "--chat", resource("demo", "chat.jsonl"))
 def said(*arguments: object, code: int = 0) -> str:
     done = CliRunner().invoke(app, [str(each) for each in arguments])
     assert done.exit_code == code, done.output
-    return done.output
+    return done.stdout if code == 0 else done.output
 
 
 @pytest.fixture

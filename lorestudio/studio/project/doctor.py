@@ -59,13 +59,19 @@ def basis_of(project: Project) -> tuple[Basis, ...]:
     )
 
 
-def examine(*, has_display: bool, window_problem: str = "", project: Project | None = None) -> tuple[CheckResult, ...]:
+def rests_on(project: Project) -> tuple[CheckResult, ...]:
+    """The same as lines of the doctor's."""
+    return tuple(
+        CheckResult(f"Answers: {each.subject.lower()}", each.ok, f"{each.words}. {each.sentence}")
+        for each in basis_of(project)
+    )
+
+
+def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult, ...]:
     """Look at Python, the libraries, the folders, and the way from the demo vault to a stored trace.
 
-    With a project it is said what its answers rest on. The front end says whether there is a display, and in
-    `window_problem` why its window does not load ("" = it does).
+    The front end says whether there is a display, and in `window_problem` why its window does not load ("" = it does).
     """
-    rests = basis_of(project) if project is not None else ()
     return (
         CheckResult(
             "Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"
@@ -76,7 +82,6 @@ def examine(*, has_display: bool, window_problem: str = "", project: Project | N
         _systems(),
         _demo(),
         _store(),
-        *(CheckResult(f"Answers: {each.subject.lower()}", each.ok, f"{each.words}. {each.sentence}") for each in rests),
         CheckResult("Window", not window_problem, window_problem or "Qt loads"),
         CheckResult(
             "Display",

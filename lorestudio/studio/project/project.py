@@ -154,8 +154,10 @@ class Project:
 
     def counted(self, counting: Counting) -> Project:
         """The same project counted so; no note is parsed again. Counts every note that was not counted so before."""
+        others = (each for each in self.problems if each not in self.counting.problems)
+        problems = (*others, *counting.problems)
         if counting.budgets.identity == self.counter.identity:  # what was counted with it is known to this one
-            return replace(self, counting=replace(counting, budgets=self.counter))
+            return replace(self, counting=replace(counting, budgets=self.counter), problems=problems)
         if self.vault_state is None:
             news = read_once(vault_sources(self.places), self.settings, counting.budgets)
             state, index = news.state, news.index
@@ -164,7 +166,8 @@ class Project:
             state = state_of(vaults, self.settings, counting.budgets, assembly)
             index = state.index
         counting.keep()
-        return replace(self, counter=counting.budgets, counting=counting, index=index, vault_state=state)
+        counted = replace(self, counter=counting.budgets, counting=counting, problems=problems)
+        return replace(counted, index=index, vault_state=state)
 
     def with_tokenizer(self, asked: str) -> Project:
         """The same project, counted as was asked for (see `tokens`). Raises TokenizerError."""
@@ -298,7 +301,7 @@ def assembled(
         seed=seed,
         counter=counting.budgets,
         counting=counting,
-        problems=(*read.problems, *news.index.field_errors),
+        problems=(*read.problems, *news.index.field_errors, *counting.problems),
         vault_state=news.state,
     )
     project = project if chat is None else project.with_chat(chat.expanduser().resolve())

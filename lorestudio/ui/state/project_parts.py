@@ -15,7 +15,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import KINDS
-from lorestudio.ui.shell.words import tr
+from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay import Replays
 from lorestudio.ui.state.session_state import SessionState
@@ -93,6 +93,7 @@ class ProjectParts:
             return
 
         def done(counted: Project) -> None:
+            session.set_activity("")
             now = session.project
             if now is None or now.places != project.places:
                 return
@@ -105,8 +106,9 @@ class ProjectParts:
             session.set_project(read, renewed=tr("This run is from before tokens were counted otherwise."))
             self._read_otherwise()
 
+        session.set_activity(tr("Counting {notes} notes…", notes=number(len(project.index.entries))))
         session.jobs.start(
-            tr("Counting the notes' tokens"),
+            session.activity,
             lambda _report: project.with_tokenizer(tokenizer),
             done=done,
             failed=session.fail,

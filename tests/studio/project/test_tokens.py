@@ -208,3 +208,10 @@ def test_the_tokenizer_alone_is_found_to_have_made_the_difference() -> None:
     )  # fmt: skip
     assert not causes.unexplained
     assert [each.difference.title for each in causes.causes if each.alone or each.together] == ["Token counter"]
+
+
+def test_what_is_wrong_with_a_tokenizer_is_told_as_long_as_it_counts() -> None:
+    project = demo_project()
+    told = project.with_tokenizer("claude")
+    assert [each for each in told.problems if each not in project.problems] == list(told.counting.problems) != []
+    assert told.with_tokenizer("").problems == project.problems
