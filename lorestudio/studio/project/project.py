@@ -22,6 +22,8 @@ from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
+from lorestudio.exchange.lorebooks.books import Lorebook
+from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
@@ -35,6 +37,7 @@ from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.project.tokens import Counting, counting_for
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
+from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState, state_of
@@ -77,6 +80,9 @@ class Project:
     """Card, persona and frame of the prompts; they decide nothing about lore."""
     vault_state: VaultState | None = field(default=None, repr=False, compare=False)
     """What `index` was made of, where that is known: with it, notes can be tried out before they are saved."""
+    books: tuple[Lorebook, ...] = field(default=(), repr=False)
+    """Lorebooks that were opened beside the vaults. Without a vault the index holds their entries."""
+    book_paths: tuple[Path, ...] = ()
 
     @property
     def name(self) -> str:
@@ -87,6 +93,12 @@ class Project:
     def bills(self) -> TokenCounter:
         """Who counts as the model bills: prompts, room and costs. Budgets are counted by `counter`."""
         return self.counting.bills if self.counting.budgets.identity == self.counter.identity else self.counter
+
+    @property
+    def system(self) -> str:
+        """The system that decides where nobody chose one: for lorebooks without notes, the one that scans such."""
+        scanning = (name for name, kind in KINDS.items() if kind.books is not None)
+        return next(scanning, MAIN.name) if self.books and not self.places else MAIN.name
 
     @property
     def active_character(self) -> str:
@@ -147,6 +159,7 @@ class Project:
             card=setup.card,
             card_path=setup.card_path,
             persona=setup.persona.text,
+            books=self.books,
             user_name=setup.user_name(chat),
             character_name=setup.character_name(chat),
             reply_tokens=setup.reply_tokens,
@@ -158,9 +171,9 @@ class Project:
         problems = (*others, *counting.problems)
         if counting.budgets.identity == self.counter.identity:  # what was counted with it is known to this one
             return replace(self, counting=replace(counting, budgets=self.counter), problems=problems)
-        if self.vault_state is None:
-            news = read_once(vault_sources(self.places), self.settings, counting.budgets)
-            state, index = news.state, news.index
+        state, index = self.vault_state, self.index
+        if self.vault_state is None:  # of lorebooks, or of nobody knows what
+            index = _counted(index, counting.budgets)
         else:
             vaults, assembly = self.vault_state.vaults, self.vault_state.assembly
             state = state_of(vaults, self.settings, counting.budgets, assembly)
@@ -206,7 +219,7 @@ class Project:
         told = self.problems
         if settings.rules != self.settings.rules:
             told = tuple(problem for problem in told if problem != self.rules_offer)
-        if self.reads_alike(settings):
+        if self.reads_alike(settings) or (self.books and not self.places):
             return replace(self, settings=settings, problems=told)
         news = read_once(vault_sources(self.places), settings, self.counter)
         if news.failures:
@@ -223,8 +236,9 @@ class Project:
 
     def reloaded(self) -> Project:
         """The project read from disk again."""
+        every: tuple[Path | str, ...] = (*self.places, *self.book_paths)
         again = open_project(
-            self.places, self.chat_path, self.settings_path, seed=self.seed, rules=self.settings.rules,
+            every, self.chat_path, self.settings_path, seed=self.seed, rules=self.settings.rules,
             tokenizer=self.counting.asked,
         )  # fmt: skip
         return replace(again, context_size=self.context_size, setup=self.setup)
@@ -261,18 +275,38 @@ def open_project(
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
-    `rules` names DeepLore's rules; without it, the settings say whose hold, or show it, else those of 2.0.2 do.
-    `tokenizer` says how tokens are counted (see `tokens`). Notes that cannot be read are part of the index as such.
-    Raises InputError, SettingsError, VaultError or TokenizerError (all with a sentence for the person) where the chat,
-    the settings, a vault or the tokenizer cannot be used at all.
+    A file among them is a lorebook. `rules` names DeepLore's rules; without it, the settings say whose hold, or show
+    it, else those of 2.0.2 do. `tokenizer` says how tokens are counted (see `tokens`). Notes that cannot be read are
+    part of the index as such. Raises InputError, SettingsError, VaultError or TokenizerError (all with a sentence for
+    the person) where the chat, the settings, a vault or the tokenizer cannot be used at all.
     """
-    places = place_names(vaults)
+    every = place_names(vaults)
+    files = tuple(Path(place) for place in every if not is_address(place) and Path(place).is_file())
+    places = tuple(place for place in every if is_address(place) or Path(place) not in files)
     read = read_settings(settings, rules)
     counting = counting_for(tokenizer, (settings, chat))
     news = read_once(vault_sources(places), read.settings, counting.budgets)
     if news.failures:
         raise VaultError(news.failures[0])
-    return assembled(places, news, read, chat, settings, seed, counting)
+    project = assembled(places, news, read, chat, settings, seed, counting)
+    return _with_books(project, files) if files else project
+
+
+def _counted(index: VaultIndex, counter: TokenCounter) -> VaultIndex:
+    """The index with the tokens of its entries as this one counts them."""
+    entries = tuple(replace(entry, tokens=counter.count(entry.content)) for entry in index.entries)
+    return replace(index, entries=entries)
+
+
+def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
+    """The project with lorebooks. Raises InputError where a file is none."""
+    books = tuple(map(load_lorebook, files))
+    with_them = replace(project, books=books, book_paths=files)
+    if project.places:
+        return with_them
+    scanned = kind_of(with_them.system).books
+    index = _counted(scanned.index(books), project.counter) if scanned is not None else project.index
+    return replace(with_them, index=index, vault_state=None)
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:

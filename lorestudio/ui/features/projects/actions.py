@@ -18,6 +18,7 @@ from lorestudio.studio.project.project import DEMO_LOOK, is_demo
 from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder, look_into
 from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
+from lorestudio.ui.features.projects.coach import Coach
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
 from lorestudio.ui.features.systems.actions import SystemsFeature
 from lorestudio.ui.shell.actions import Action
@@ -47,6 +48,10 @@ def stopped_entry(trace: Trace, title: str = "") -> tuple[int, str] | None:
     return next(meant, stopped[0] if stopped else None)
 
 
+COACHED: Final = "demo/coached"
+"""Whether the minute on one note was shown to this person once."""
+
+
 class ProjectsFeature(Feature):
     """Asks for the place, remembers the folder, and has it read. `start` is what the window shows without a project.
 
@@ -60,6 +65,8 @@ class ProjectsFeature(Feature):
         self._systems = systems
         self._recent = RecentProjects(context.settings)
         self._folder: Path | None = None
+        self.coach = Coach(context)
+        self._coach_due = False
         self.start = StartScreen(context.theme, context.window)
         self.start.pressed.connect(context.run)
         self.start.wanted.connect(self._open_again)
@@ -96,6 +103,10 @@ class ProjectsFeature(Feature):
                 "project.tokenizer", "Count tokens with…", "Run/System", 247, self._ask_tokenizer,
                 when=now.project_idle,
                 tip="Choose who counts tokens: as SillyTavern's settings say, a tokenizer, its file, or an estimate",
+            ),
+            Action(
+                "help.coach", "A minute on one note", "Help", 15, self._coach, when=now.idle, leaves_chat=True,
+                tip="Why a note of the demo was cut, what would bring it in, before and after, and undo",
             ),
             Action(
                 "demo.reset", "Reset the demo", "Help", 20, self._reset_demo, when=now.idle, leaves_chat=True,
@@ -139,6 +150,19 @@ class ProjectsFeature(Feature):
             stopped = stopped_entry(trace, DEMO_LOOK[1])
             if stopped is not None and selection.entry is None and selection.left_out is None:
                 selection.choose_entry(*stopped)
+            if self._coach_due or str(self.context.settings.value(COACHED, "")) != "true":
+                self._coach_due = False
+                self.context.settings.setValue(COACHED, "true")
+                self.coach.begin()
+
+    def _coach(self) -> None:
+        """Show the demo, and what one does here in a minute."""
+        project = self.context.session.project
+        if project is not None and is_demo(project):
+            self.coach.begin()
+        else:
+            self._coach_due = True
+            self.context.session.reading.open_demo()
 
     def _ask_tokenizer(self) -> None:
         """Offer what there is; looking for the files waits for the disk."""
