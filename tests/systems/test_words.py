@@ -79,7 +79,7 @@ SENTENCES = {
     "over_entry_cap": "10 entries were in already, and no more may go in.",
     "over_budget": "“Oath” needs 298 tokens; 40 were left of the budget.",
     "behind_cut": "The budget ended at “Crown”; “Oath” (50 tokens) comes after it and was not tried.",
-    "placed": "It stands after the main prompt, as system (prompt “deeplore_lore”).",
+    "placed": "It stands after the main prompt, as system.",
     "off": "“Recursive scan” is off.",
     "log_cleared": (
         "The log of recent injections was emptied first (this is a swipe), so nothing counts as a duplicate."

@@ -157,9 +157,9 @@ def test_a_failed_stage_keeps_its_candidates():
 @pytest.mark.parametrize(
     ("entry", "state", "at", "reason"),
     [
-        (SKARN, FateState.INJECTED, "budget", "fits"),
+        (SKARN, FateState.INJECTED, "constants", "constant"),
         (CROWN, FateState.TRUNCATED, "budget", "truncated"),
-        (RIVER, FateState.INJECTED, "budget", "outlet"),
+        (RIVER, FateState.INJECTED, "pins and blocks", "pinned"),
         (OATH, FateState.REMOVED, "budget", "behind_cut"),
         (TAVERN, FateState.REMOVED, "contextual gating", "gated_field"),
         (GUIDE, FateState.REFUSED, "snapshot", "guide_hidden"),

@@ -13,7 +13,10 @@ from lorestudio.trace.vocabulary import ERROR, GOOD, NEUTRAL, SEARCHED, WARNING,
 from lorestudio.trace.wording import plural
 
 _WINDOW: Final = "{messages:the scanned text, which is empty|the last message|the last # messages}"
-_MORE_ROOM: Final = "Raise “Token budget”[ to {new_budget}| by {needs:# token|# tokens}]"
+_MORE_ROOM: Final = (
+    "Raise [“Token budget” to {new_budget} and “Most entries” to {new_cap}|“Token budget” to {new_budget}"
+    "|“Token budget” by {needs:# token|# tokens}|“Token budget”]"
+)
 _EARLIER: Final = "[, or give {title!q} a priority number below {rival_priority}, that of {rival!q}]"
 
 _MATCH: Final = (
@@ -213,7 +216,7 @@ _BUDGET: Final = (
     Reason(
         "over_entry_cap", WARNING, "Over the entry limit",
         "{cap:# entry was|# entries were} in already, and no more may go in.",
-        "Raise “Most entries” above {cap}" + _EARLIER + ".",
+        "Raise “Most entries”[ to {new_cap} and “Token budget” to {new_budget}| to {new_cap}| above {cap}]" + _EARLIER + ".",
         details=("cap",),
     ),
     Reason(
@@ -228,7 +231,7 @@ _BUDGET: Final = (
         _MORE_ROOM + _EARLIER + ".",
         details=("stopped_by", "tokens", "needs"),
     ),
-    Reason("placed", GOOD, "Placed", "It stands {place} (prompt {tag!q}).",
+    Reason("placed", GOOD, "Placed", "It stands {place}.",
            details=("tag", "position", "depth", "role")),
 )  # fmt: skip
 
