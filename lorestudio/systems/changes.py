@@ -59,6 +59,7 @@ class Change:
 
     `code` is the kind of change, `title` says what to do, e.g. "Raise “Scan depth” from 4 to 7". `controls` are all of
     the chat's choices with the change, `settings` values by the names of the settings of the system that it is for.
+    `forced` ones bring an entry in, or keep it out, whatever is said from then on.
     """
 
     code: str
@@ -66,6 +67,7 @@ class Change:
     note: NoteEdit | None = None
     controls: ChatControls | None = None
     settings: Mapping[str, Value] = field(default_factory=lambda: _NOTHING)
+    forced: bool = False
 
     @property
     def part(self) -> RunPart:

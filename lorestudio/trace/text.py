@@ -59,7 +59,8 @@ def as_markdown(trace: Trace, index: VaultIndex | None = None) -> str:
 
 
 def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) -> str:
-    """What happened to one entry: how the run ended for it, what to change, and its way through the stages.
+    """What happened to one entry: how the run ended for it, what to change, and its way through the stages, each
+    reason once.
 
     A trace only names the entries that a stage decided about; `index` names the others.
     """
@@ -79,8 +80,12 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
         lines.append(f"To change it: {explanation.fix}")
     lines += stale
     cells = [
-        (cell.stage, CELL_WORDS[cell.state], words.sentence if (words := explain_cell(trace, entry_id, cell)) else "")
-        for cell in journeys.cells(entry_id)
+        (
+            cell.stage,
+            CELL_WORDS[cell.state],
+            "" if words is None or words.sentence in explanation.sentence else words.sentence,
+        )
+        for cell, words in ((cell, explain_cell(trace, entry_id, cell)) for cell in journeys.cells(entry_id))
     ]
     if cells:
         lines += ["", *_columns(cells)]

@@ -10,7 +10,8 @@ own details they may use what a trace knows:
 - `alike`, the detail `similarity` in percent;
 - `would_label`, the label of the reason code in the detail `would`;
 - `needs`, the tokens that a shortened entry was short of; `new_budget`, the token budget that would let the entry in
-  whole; `new_cap`, the limit of entries that it takes besides; `rival` and `rival_priority`, the last injected entry that it could have stood before, and its priority.
+  whole; `new_cap`, the limit of entries that it takes besides; `rival` and `rival_priority`, the last injected entry
+  that it could have stood before, and its priority.
 
 Tones: silence that its author asked for (another folder, a cooldown, a guide) is neutral; what looks like a mistake is
 a warning and always has a fix.

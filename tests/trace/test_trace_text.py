@@ -81,7 +81,7 @@ cascade links      kept
 recursion          not looked at  “Recursive scan” is off.
 pins and blocks    kept
 contextual gating  kept
-budget             removed        The budget ended at “Crown”; “Oath” (50 tokens) comes after it and was not tried.
+budget             removed
 placement          not looked at
 """
 
@@ -208,7 +208,7 @@ def test_an_entry_that_the_run_never_looked_at_is_named_by_the_index():
         "No key found: None of the keys of “Mouse” is in the last 4 messages (1,812 characters).",
         "To change it: Add a key that the chat uses, or raise “Scan depth” if a key stands further back.",
     ]
-    assert lines[9].startswith("keywords           not matched    None of the keys of “Mouse” is in")
+    assert lines[9] == "keywords           not matched"  # why is said above
 
 
 def test_an_index_of_another_vault_names_nothing():

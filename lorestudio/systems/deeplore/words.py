@@ -216,7 +216,8 @@ _BUDGET: Final = (
     Reason(
         "over_entry_cap", WARNING, "Over the entry limit",
         "{cap:# entry was|# entries were} in already, and no more may go in.",
-        "Raise “Most entries”[ to {new_cap} and “Token budget” to {new_budget}| to {new_cap}| above {cap}]" + _EARLIER + ".",
+        "Raise “Most entries”[ to {new_cap} and “Token budget” to {new_budget}| to {new_cap}| above {cap}]"
+        + _EARLIER + ".",
         details=("cap",),
     ),
     Reason(

@@ -17,6 +17,7 @@ from lorestudio.settings.declaration import Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.changes import Change, NoteEdit, Option
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, most_of, setting, title_of
+from lorestudio.trace.limits import place_in_queue
 from lorestudio.trace.wording import joined, quoted
 
 TOLERANCES: Final = ("strict", "moderate", "lenient")
@@ -136,7 +137,9 @@ def excludes(s: DeepLoreSituation) -> Iterator[Option]:
     if others:
         yield _references_dropped(s, "excludes", others, f"no longer exclude {_list(others)}")
         blocks = (*s.controls.blocks, *map(EntryRule, others))
-        yield s.choose("block_other", f"Block {_list(others)}, which {s.name} excludes, in this chat", blocks=blocks)
+        yield s.choose(
+            "block_other", f"Block {_list(others)}, which {s.name} excludes, in this chat", forced=True, blocks=blocks
+        )
 
 
 def _references_dropped(s: DeepLoreSituation, name: str, titles: Sequence[str], words: str) -> Option:
@@ -157,7 +160,7 @@ def duplicates(s: DeepLoreSituation) -> Iterator[Option]:
 
 
 def budget(s: DeepLoreSituation) -> Iterator[Option]:
-    """A larger token budget, or more entries."""
+    """A larger token budget, more entries, or both where the entry needs both."""
     settings = s.ctx.settings
     if not settings.unlimited_budget:
         tokens = range(settings.max_tokens_budget + 1, most_of("max_tokens_budget") + 1)
@@ -165,6 +168,13 @@ def budget(s: DeepLoreSituation) -> Iterator[Option]:
     if not settings.unlimited_entries:
         entries = range(settings.max_entries + 1, most_of("max_entries") + 1)
         yield s.amounts("entry_cap", "max_entries", entries)
+    number, demand = place_in_queue(s.trace, s.entry.id)
+    both = {"max_tokens_budget": math.ceil(demand), "max_entries": number}
+    if not (settings.unlimited_budget or settings.unlimited_entries) and all(
+        getattr(settings, name) < value <= most_of(name) for name, value in both.items()
+    ):
+        raised = " and ".join(f"{title_of(name)} to {value:,}" for name, value in both.items())
+        yield Option((Change("budget_and_cap", f"Raise {raised}", settings=both),))
 
 
 def earlier(s: DeepLoreSituation) -> Iterator[Option]:
