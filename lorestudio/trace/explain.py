@@ -21,10 +21,11 @@ def explain_reason(code: str, details: Mapping[str, Json], trace: Trace, entry: 
     reason = trace.words.reasons.get(code)
     if reason is None:
         label = trace.words.label(code) or "No reason given"
-        return Explanation(label, label, "", Tone.NEUTRAL)
+        return Explanation(label, label, "", Tone.NEUTRAL, label)
     known = known_details(details, trace, entry)
     sentence = fill(reason.sentence, known) or reason.label
-    return Explanation(reason.label, sentence, fill(reason.fix, known) or "", reason.tone)
+    brief = (fill(reason.brief, known) if reason.brief else None) or sentence
+    return Explanation(reason.label, sentence, fill(reason.fix, known) or "", reason.tone, brief)
 
 
 def explain_stage(record: StageRecord, trace: Trace) -> str:

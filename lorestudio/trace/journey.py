@@ -146,6 +146,30 @@ class Fate:
         return explain_reason(self.reason, self.details, trace, self.entry)
 
 
+PHASES: Final = (Phase.MATCH, Phase.SELECT, Phase.GATE, Phase.BUDGET, Phase.INJECT)
+"""The phases that a table shows; what loads counts as the beginning of the match."""
+
+_IN_A_PHASE: Final = {
+    CellState.NOT_REACHED: 0, CellState.ABSENT: 1, CellState.KEPT: 2, CellState.REFUSED: 3, CellState.CHANGED: 4,
+    CellState.ADDED: 5, CellState.REMOVED: 5,
+}  # fmt: skip
+
+
+def phase_of(record: StageRecord) -> Phase:
+    """The phase that a table shows a stage in."""
+    return Phase.MATCH if record.phase is Phase.LOAD else record.phase
+
+
+def phase_cell(cells: Iterable[JourneyCell]) -> JourneyCell:
+    """What a phase was to an entry: the cell that says most, of those that say as much the last with a verdict."""
+    found: JourneyCell | None = None
+    for cell in cells:
+        rank = (_IN_A_PHASE[cell.state], cell.verdict is not None)
+        if found is None or rank >= (_IN_A_PHASE[found.state], found.verdict is not None):
+            found = cell
+    return found or JourneyCell("", CellState.NOT_REACHED)
+
+
 _WEIGHT: Final = {
     Outcome.REMOVED: 4,
     Outcome.ADDED: 3,
@@ -231,7 +255,8 @@ class Journeys:
         fate = self.fate(entry)
         words, way = fate.explain(self.trace), self.came_in(entry)
         if fate.state is FateState.TRUNCATED and way is not None:
-            return replace(words, sentence=f"{way.sentence} {words.sentence}")
+            brief = f"{way.brief}; {words.brief[:1].lower()}{words.brief[1:]}"
+            return replace(words, sentence=f"{way.sentence} {words.sentence}", brief=brief)
         return words
 
     def came_in(self, entry: int) -> Explanation | None:
