@@ -181,7 +181,9 @@ def test_a_missing_detail_falls_back_to_the_label(code):
 
 
 def test_an_unknown_code_is_shown_as_it_is():
-    assert about_oath("some_new_code", x=1) == Explanation("Some new code", "Some new code", "", Tone.NEUTRAL, "Some new code")
+    assert about_oath("some_new_code", x=1) == Explanation(
+        "Some new code", "Some new code", "", Tone.NEUTRAL, "Some new code"
+    )
     assert about_oath("").label == "No reason given"
 
 

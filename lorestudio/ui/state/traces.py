@@ -81,6 +81,14 @@ class SessionRuns:
             return tr("This run was made with other settings of {system}.", system=made_as.title)
         return tr("This run was made with other behaviour switches than are chosen now.")
 
+    def before_change(self, generation: Generation | None) -> Trace | None:
+        """The trace of a generation by the same system before the last change, None where there is none."""
+        now = self.traces.get(generation) if generation is not None else None
+        if now is None or generation is None or not self._earlier:
+            return None
+        earlier = (each.traces.get(generation) for each in self._earlier)
+        return next((each for each in earlier if each is not None and each.system == now.system), None)
+
     # ---- previews of unsaved texts ----------------------------------------------------------------------------------
 
     def preview_of(self, generation: Generation | None) -> Preview | None:
