@@ -115,7 +115,8 @@ def _edits(s: Situation, note: Entry) -> Iterator[Option]:
     known = {each.lower() for each in note.keys}
     for word in [word for word in s.words if word.lower() not in known][:_MOST_KEYS]:
         edit = NoteEdit.of(note, "keys", add=(word,))
-        yield Option((Change("add_key", f"Add the key {quoted(word)} to {name}", note=edit),), "key")
+        brief = f"Add the key {quoted(word)}"
+        yield Option((Change("add_key", f"{brief} to {name}", note=edit, brief=brief),), "key")
 
 
 def _settings(s: Situation, known: Declaration, never_zero: Collection[str]) -> Iterator[Option]:

@@ -255,7 +255,7 @@ class Journeys:
         fate = self.fate(entry)
         words, way = fate.explain(self.trace), self.came_in(entry)
         if fate.state is FateState.TRUNCATED and way is not None:
-            brief = f"{way.brief}; {words.brief[:1].lower()}{words.brief[1:]}"
+            brief = f"{words.brief}; {way.brief[:1].lower()}{way.brief[1:]}"
             return replace(words, sentence=f"{way.sentence} {words.sentence}", brief=brief)
         return words
 

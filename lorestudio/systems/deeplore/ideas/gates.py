@@ -44,11 +44,13 @@ def context_changes(
     for value in _chat_values(field, entry.custom_fields.get(field.name)):
         context = {**controls.context, field.key: [value] if isinstance(theirs, list | tuple) else value}
         title = f"Set the chat's {label} to {quoted(to_string(value))}"
-        yield Change("context", title, controls=replace(controls, context=context))
+        brief = f"Chat's {label}: {quoted(to_string(value))}"
+        yield Change("context", title, controls=replace(controls, context=context), brief=brief)
     if field.key in controls.context:
         context = {key: value for key, value in controls.context.items() if key != field.key}
         title = f"Clear the chat's {label}, so that nothing is filtered by it"
-        yield Change("no_context", title, controls=replace(controls, context=context))
+        brief = f"Clear the chat's {label}"
+        yield Change("no_context", title, controls=replace(controls, context=context), brief=brief)
     yield from _note_changes(entry, field, theirs)
     now = settings.contextual_gating_tolerance
     place = TOLERANCES.index(now) if now in TOLERANCES else 0
@@ -63,13 +65,15 @@ def _note_changes(entry: Entry, field: FieldDefinition, theirs: Json) -> Iterato
         enough = chat_values if field.operator == "match_all" else chat_values[:1]
         items = tuple(to_string(value) for value in enough)
         title = f"Add {joined([quoted(item) for item in items])} to the {field.label} of {name}"
-        yield Change("field", title, note=NoteEdit.of(entry, field.name, add=items))
+        brief = f"Add {joined([quoted(item) for item in items])} to its {field.label}"
+        yield Change("field", title, note=NoteEdit.of(entry, field.name, add=items), brief=brief)
     elif chat_values and field.operator not in _MARGINS:
         title = f"Set the {field.label} of {name} to {quoted(to_string(chat_values[0]))}"
         yield Change("field", title, note=NoteEdit.of(entry, field.name, chat_values[0]))
     if field.name in entry.custom_fields:
         title = f"Remove the {field.label} of {name}, so that it fits every chat"
-        yield Change("no_field", title, note=NoteEdit.of(entry, field.name, removed=True))
+        edit = NoteEdit.of(entry, field.name, removed=True)
+        yield Change("no_field", title, note=edit, brief=f"Remove its {field.label}")
 
 
 def _chat_values(field: FieldDefinition, mine: Json) -> list[Json]:
@@ -110,7 +114,7 @@ def folders(s: DeepLoreSituation) -> Iterator[Option]:
 def unblock(s: DeepLoreSituation) -> Iterator[Option]:
     """No block of this title any more."""
     blocks = tuple(rule for rule in s.controls.blocks if not rule.matches(s.entry))
-    yield s.choose("unblock", f"Remove {s.name} from the chat's blocks", blocks=blocks)
+    yield s.choose("unblock", f"Remove {s.name} from the chat's blocks", brief="Unblock it", blocks=blocks)
 
 
 def unpin_other(s: DeepLoreSituation) -> Iterator[Option]:
@@ -174,7 +178,8 @@ def budget(s: DeepLoreSituation) -> Iterator[Option]:
         getattr(settings, name) < value <= most_of(name) for name, value in both.items()
     ):
         raised = " and ".join(f"{title_of(name)} to {value:,}" for name, value in both.items())
-        yield Option((Change("budget_and_cap", f"Raise {raised}", settings=both),))
+        brief = f"{title_of('max_tokens_budget')} {both['max_tokens_budget']:,}, {number} entries"
+        yield Option((Change("budget_and_cap", f"Raise {raised}", settings=both, brief=brief),))
 
 
 def earlier(s: DeepLoreSituation) -> Iterator[Option]:

@@ -18,14 +18,16 @@ from lorestudio.trace.wording import quoted
 def add_key(s: DeepLoreSituation) -> Iterator[Option]:
     """A key that is found in the scanned text."""
     for word in _ideas(s, s.entry.keys):
-        yield s.edit("add_key", f"Add the key {quoted(word)} to {s.name}", "keys", add=(word,), group="add_key")
+        yield s.edit("add_key", f"Add the key {quoted(word)} to {s.name}", "keys", add=(word,), group="add_key",
+                     brief=f"Add the key {quoted(word)}")  # fmt: skip
 
 
 def add_refine_key(s: DeepLoreSituation) -> Iterator[Option]:
     """A refine key that is found in the scanned text."""
     for word in _ideas(s, (*s.entry.refine_keys, *s.entry.keys)):
         title = f"Add the refine key {quoted(word)} to {s.name}"
-        yield s.edit("add_refine_key", title, "refine_keys", add=(word,), group="add_refine_key")
+        yield s.edit("add_refine_key", title, "refine_keys", add=(word,), group="add_refine_key",
+                     brief=f"Add the refine key {quoted(word)}")  # fmt: skip
 
 
 def _ideas(s: DeepLoreSituation, known: Sequence[str]) -> tuple[str, ...]:
@@ -36,7 +38,7 @@ def _ideas(s: DeepLoreSituation, known: Sequence[str]) -> tuple[str, ...]:
 def drop_refine_keys(s: DeepLoreSituation) -> Iterator[Option]:
     """The key alone is enough."""
     title = f"Remove the refine keys of {s.name}, so that a key alone is enough"
-    yield s.edit("drop_refine_keys", title, "refine_keys")
+    yield s.edit("drop_refine_keys", title, "refine_keys", brief="Remove its refine keys")
 
 
 def deeper(s: DeepLoreSituation) -> Iterator[Option]:
@@ -86,7 +88,8 @@ def warm(s: DeepLoreSituation) -> Iterator[Option]:
 
 def certain(s: DeepLoreSituation) -> Iterator[Option]:
     """No draw."""
-    yield s.edit("probability", f"Remove the probability of {s.name}, so that every hit counts", "probability")
+    title = f"Remove the probability of {s.name}, so that every hit counts"
+    yield s.edit("probability", title, "probability", brief="Remove its probability")
 
 
 def rested(s: DeepLoreSituation) -> Iterator[Option]:
@@ -116,9 +119,8 @@ def no_guide(s: DeepLoreSituation) -> Iterator[Option]:
 def constant(s: DeepLoreSituation) -> Iterator[Option]:
     """In at every reply."""
     if not s.entry.constant:
-        yield s.edit(
-            "constant", f"Make {s.name} a constant, which goes in at every reply", "constant", value=True, forced=True
-        )
+        title = f"Make {s.name} a constant, which goes in at every reply"
+        yield s.edit("constant", title, "constant", value=True, forced=True, brief="Make it a constant")
 
 
 def pin(s: DeepLoreSituation) -> Iterator[Option]:
@@ -126,7 +128,8 @@ def pin(s: DeepLoreSituation) -> Iterator[Option]:
     if not any(rule.matches(s.entry) for rule in s.controls.pins):
         several = sum(entry.title.lower() == s.entry.title.lower() for entry in s.ctx.index.vault.entries) > 1
         rule = EntryRule(s.entry.title, s.entry.vault if several else None)
-        yield s.choose("pin", f"Pin {s.name} in this chat", forced=True, pins=(*s.controls.pins, rule))
+        brief = "Pin in this chat"
+        yield s.choose("pin", f"Pin {s.name} in this chat", forced=True, brief=brief, pins=(*s.controls.pins, rule))
 
 
 def pin_missing(s: DeepLoreSituation) -> Iterator[Option]:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.systems.changes import Change
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
 from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.held_run import WouldAlso, WouldCell
@@ -71,7 +72,7 @@ _INSIDE: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """What the last change has done to an entry: a sign of the palette's tone, and words."""
+    """What the last change has done to an entry, in words of a tone of the palette."""
 
     words: str
     tone: str
@@ -130,7 +131,7 @@ class AnswerTable(QAbstractTableModel):
         self._running = ""
         self._failed: dict[str, str] = {}
         self._would: dict[int, WouldAlso] = {}
-        self._fixes: dict[int, str] = {}
+        self._fixes: dict[int, Change] = {}
         self._changes: dict[int, RowChange] = {}
 
     # ---- content ----------------------------------------------------------------------------------------------------
@@ -199,14 +200,15 @@ class AnswerTable(QAbstractTableModel):
         self._would[entry] = would
         self._touch(entry)
 
-    def set_fix(self, entry: int, title: str) -> None:
-        """Offer the change of this title, which was tried, as a button."""
-        self._fixes[entry] = title
+    def set_fix(self, entry: int, change: Change) -> None:
+        """Offer a change that was tried as a button."""
+        self._fixes[entry] = change
         self._touch(entry)
 
     def fix(self, entry: int | None) -> str:
-        """The title of the change that brings the entry in, "" where none is known."""
-        return self._fixes.get(entry, "") if entry is not None else ""
+        """What the button of an entry says, "" where it has none."""
+        change = self._fixes.get(entry) if entry is not None else None
+        return change.label if change is not None else ""
 
     def change(self, entry: int) -> RowChange | None:
         """What the last change has done to the entry, None where nothing."""
@@ -353,13 +355,14 @@ class AnswerTable(QAbstractTableModel):
         if role == DISPLAY:
             return self.reason(entry)
         if role == ACCESSIBLE_TEXT:
-            return tr("{title}: {word}. {why}", title=self.title(entry), word=self._result_words(entry),
-                      why=self.reason(entry))  # fmt: skip
+            head = f"{self.title(entry)}: {self._result_words(entry)}"
+            offer = tr("Enter: {fix}", fix=self.fix(entry)) if self.fix(entry) else ""
+            return ". ".join(filter(None, (head, self.reason(entry), offer)))
         if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION} and self._journeys is not None:
-            known, fix = self._would.get(entry), self.fix(entry)
+            known, fix = self._would.get(entry), self._fixes.get(entry)
             later = [f"{sentence_case(each)}." for each in known.sentences] if known is not None else []
-            offer = [tr("Enter, or a click on the button: {fix}", fix=fix)] if fix else []
-            return "\n".join([self._journeys.told(entry).sentence, *later, *offer])
+            tried = [tr("Tried, and it goes in (Enter): {fix}", fix=fix.title)] if fix is not None else []
+            return "\n".join([self._journeys.told(entry).sentence, *later, *tried])
         return None
 
     def _tokens(self, trace: Trace, entry: int, role: int) -> object:
@@ -532,11 +535,13 @@ _PHASE_FILL: Final = {
     Phase.INJECT: "green",
 }
 _SMALL: Final = 0.9
+MEASURED: Final = 60
+"""The titles of so many rows are measured."""
 
 
 def cell_width(font: QFont) -> int:
     """How wide a column of marks is."""
-    return max(26, round(QFontMetricsF(font).height()) + 9)
+    return max(24, round(QFontMetricsF(font).height()) + 6)
 
 
 def row_height(font: QFont) -> int:
@@ -656,10 +661,11 @@ class EntryHeader(QHeaderView):
         painter.setPen(hairline(theme.color("border")))
         painter.drawLine(rect.topRight(), rect.bottomRight())
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        if isinstance(mark, Mark):
-            draw_mark(painter, QRectF(rect.left() + 6, rect.top(), 22, rect.height()), mark, theme)
         ink = "on_accent_soft" if chosen else ""
-        upper, lower = lines(QRectF(rect).adjusted(33, 0, -4, 0), self.font())
+        upper, lower = lines(QRectF(rect).adjusted(9, 0, -4, 0), self.font())
+        if isinstance(mark, Mark):
+            draw_mark(painter, QRectF(lower.left(), lower.top(), 15, lower.height()), mark, theme, 14)
+            lower.adjust(20, 0, 0, 0)
         painter.setFont(scaled(self.font(), 1.0, bold=chosen))
         painter.setPen(theme.color(ink or "text"))
         draw_words(painter, upper, str(model.headerData(logicalIndex, VERTICAL, DISPLAY) or ""))
@@ -723,12 +729,12 @@ class AnswerDelegate(QStyledItemDelegate):
         painter.setPen(theme.color("on_accent_soft" if chosen else "text"))
         painter.setFont(scaled(font, 0.95))
         if not fix:
-            flags = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap)
-            metrics = QFontMetricsF(painter.font())
-            if metrics.boundingRect(area, flags, text).height() <= area.height():
-                painter.drawText(area, flags, text)
+            first, rest = _split(text, QFontMetricsF(painter.font()), area.width())
+            if not rest:
+                draw_words(painter, area, first)
                 return
-            draw_words(painter, area, text)
+            for box, words in zip(lines(area, font), (first, rest), strict=True):
+                draw_words(painter, box, words)
             return
         draw_words(painter, lines(area, font)[0], text)
         box = fix_box(cell, font, fix)
@@ -740,6 +746,16 @@ class AnswerDelegate(QStyledItemDelegate):
         painter.setFont(scaled(font, _SMALL))
         painter.setPen(theme.color("text"))
         draw_words(painter, box.adjusted(20, 0, -4, 0), fix, V_LEFT)
+
+
+def _split(text: str, metrics: QFontMetricsF, width: float) -> tuple[str, str]:
+    """The words that fit into a line, and the others."""
+    words = text.split()
+    for taken in range(len(words), 1, -1):
+        line = " ".join(words[:taken])
+        if metrics.horizontalAdvance(line) <= width:
+            return line, " ".join(words[taken:])
+    return text, ""
 
 
 class AnswerView(QTableView):
@@ -858,13 +874,17 @@ class AnswerView(QTableView):
         across, down = self.horizontalHeader(), self.verticalHeader()
         down.setDefaultSectionSize(row_height(font))
         # By the width of the whole view: the viewport's own changes with that of the titles.
-        titles = max(round(20 * em), min(round(32 * em), round(self.width() * 0.3)))
+        bold = QFontMetricsF(scaled(font, 1.0, bold=True))
+        shown = (self.table.entry(row) for row in range(min(self.table.rowCount(), MEASURED)))
+        longest = max((bold.horizontalAdvance(self.table.title(each)) for each in shown if each is not None), default=0)
+        titles = max(round(18 * em), min(round(longest) + 16, round(self.width() * 0.36)))
         if titles != down.maximumWidth():
             down.setFixedWidth(titles)
         marks, tokens = cell_width(font), math.ceil(QFontMetricsF(scaled(font, 0.95)).horizontalAdvance("Tokens")) + 9
         columns: Sequence[int] = range(2, self.table.columnCount())
         bar = self.verticalScrollBar().sizeHint().width()
-        why = max(round(26 * em), self.width() - titles - tokens - marks * len(columns) - bar - 2)
+        others = titles + tokens + marks * len(columns) + bar + 2 * self.frameWidth() + 1
+        why = max(round(24 * em), self.width() - others)
         for column in range(self.table.columnCount()):
             across.resizeSection(column, why if column == WHY else tokens if column == TOKENS else marks)
         self.phases.leave_room(self.height())

@@ -142,7 +142,7 @@ class WhyNotFeature(Feature):
         model = self._trace.model
         known = self.fixes.of(model.trace, entry)
         if known is not None and known is answer:
-            model.set_fix(entry, known.change.title)
+            model.set_fix(entry, known.change)
 
     def _show_known(self) -> None:
         model = self._trace.model

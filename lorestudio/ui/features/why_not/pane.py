@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -29,11 +31,20 @@ from lorestudio.ui.widgets.paint import mark_pixmap
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow
 
 _SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
-_KEYS: Final = {
-    frozenset({False}): "key in message #{message}",
-    frozenset({True}): "refine key in message #{message}",
-    frozenset({False, True}): "key and refine key in message #{message}",
-}
+
+
+def _linked(sentence: str, links: Mapping[str, str]) -> str:
+    """A sentence in which these words lead somewhere."""
+    shown = html.text(sentence)
+    for link, words in links.items():
+        text = html.text(words)
+        shown = re.sub(rf"{re.escape(text)}(?!\d)", f"<a href='{link}'>{text}</a>", shown, count=1)
+    return shown
+
+
+def _paragraph(sentence: str, links: Mapping[str, str], *, bold: bool = False) -> str:
+    weight = "bold" if bold else "normal"
+    return f"<p style='margin-top:0px;margin-bottom:4px;font-weight:{weight}'>{_linked(sentence, links)}</p>"
 
 
 class WhyView(QWidget):
@@ -240,37 +251,29 @@ class WhyView(QWidget):
         journeys = self._session.runs.journeys(trace)
         cells, outcome = journeys.cells(entry), journeys.told(entry)
         chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
-        parts = [self._sources(trace, entry), html.paragraph(outcome.sentence, bold=True), *self._later(trace, entry)]
+        links = self._sources(trace, entry)
+        parts = [_paragraph(outcome.sentence, links, bold=True), *self._later(trace, entry)]
         if chosen is not None:
             sentence = cell_sentence(trace, entry, records[chosen.stage], chosen)
             if sentence not in outcome.sentence:
-                parts.append(html.paragraph(f"{sentence_case(chosen.stage)}: {sentence}"))
+                parts.append(_paragraph(f"{sentence_case(chosen.stage)}: {sentence}", links))
         parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
-        parts.append(self._journey(trace, entry, cells, records, outcome.sentence))
+        parts.append(self._journey(trace, entry, cells, records, outcome.sentence, links))
         return "".join(parts)
 
-    def _sources(self, trace: Trace, entry: int) -> str:
-        """Where the reasons lead: the message with the key, the entry that woke or pulled this one in."""
+    def _sources(self, trace: Trace, entry: int) -> dict[str, str]:
+        """Where the reasons lead: words of their sentences by links to messages, and to entries that brought it in."""
         links: dict[str, str] = {}
-        keys: dict[int, set[bool]] = {}
         for record in trace.stages:
             for verdict in record.verdicts:
-                if verdict.entry != entry:
-                    continue
-                source = verdict.details.get("source_id")
-                for found in keys_of_verdict(verdict, trace.words):
-                    if found.message is not None:
-                        keys.setdefault(found.message, set()).add(found.refine)
-                        links[f"message:{found.message}"] = tr(
-                            _KEYS[frozenset(keys[found.message])], message=found.message
-                        )
-                if isinstance(source, int) and source in trace.entries:
-                    words = tr("by recursion from {title}") if verdict.reason == "recursion" else tr("from {title}")
-                    links[f"entry:{source}"] = words.format(title=trace.entries[source].title)
-        if not links:
-            return ""
-        shown = " · ".join(f"<a href='{link}'>{html.text(text)}</a>" for link, text in links.items())
-        return f"<p style='margin-top:0px;margin-bottom:4px'>{shown}</p>"
+                if verdict.entry == entry:
+                    source = verdict.details.get("source_id")
+                    for found in keys_of_verdict(verdict, trace.words):
+                        if found.message is not None:
+                            links[f"message:{found.message}"] = tr("message #{message}", message=found.message)
+                    if isinstance(source, int) and source in trace.entries:
+                        links[f"entry:{source}"] = f"“{trace.entries[source].title}”"
+        return links
 
     def _later(self, trace: Trace, entry: int) -> list[str]:
         """What the stages behind the one that stopped it would have done."""
@@ -282,8 +285,9 @@ class WhyView(QWidget):
         return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in would.sentences]
 
     def _journey(
-        self, trace: Trace, entry: int, cells: tuple[JourneyCell, ...], records: dict[str, StageRecord], said: str
-    ) -> str:
+        self, trace: Trace, entry: int, cells: tuple[JourneyCell, ...], records: dict[str, StageRecord], said: str,
+        links: Mapping[str, str],
+    ) -> str:  # fmt: skip
         """The stages that had something to say, with that where it is not `said` above."""
         palette = self.theme.palette
         rows, silent = [], 0
@@ -315,7 +319,7 @@ class WhyView(QWidget):
                 f"<tr><td{ground} width='20' style='padding:2px 3px'><img src='{picture}' width='15' height='15'></td>"
                 f"<td{ground} style='padding:2px 10px 2px 2px' width='118'>"
                 f"<a href='stage:{html.text(cell.stage)}'>{html.text(cell.stage)}</a></td>"
-                f"<td{ground} style='padding:2px 0'>{html.text(sentence)}</td></tr>"
+                f"<td{ground} style='padding:2px 0'>{_linked(sentence, links)}</td></tr>"
             )
         if silent:
             words = tr("{silent} other stages let it pass, or did not look at it.", silent=silent)
