@@ -25,6 +25,7 @@ FEATURES = frozenset({"ui/features/recap", "ui/features/facts", "cli/recap.py", 
 
 ALLOWED = MappingProxyType(
     {
+        "cli/app.py": "names of commands",
         "cli/notes.py": "the key of a link in what is printed as JSON",
         "exchange/scenario_file.py": "what a file means that names no system",
         "llm/messages.py": "kinds of requests, by which recorded answers are found",

@@ -1,16 +1,20 @@
-"""What `lorestudio preview` needs and prints: the note with its edited text, and what that changes in a generation."""
+"""`lorestudio preview`: the note with its edited text, and what that changes in a generation."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from lorestudio.cli.options import note_called, notes_called
-from lorestudio.cli.output import read_text
+import typer
+
+from lorestudio.cli.options import ChatOptions, OfflineRun, ReplyOption, chosen_generation, note_called, notes_called
+from lorestudio.cli.output import read_text, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.tryout.preview import EditedNote, Preview
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.preview import EditedNote, Preview, Previewer
 from lorestudio.trace.diff import EntryChange, compare, sizes
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.trace.summary import summary
@@ -110,3 +114,25 @@ def _where(key: KeyMatch) -> str:
     name = " in the speaker's name" if key.in_name else ""
     span = "" if key.start is None else f" at {key.start} to {key.end}"
     return f"found {times}, last in #{key.message}{name}{span}{cut}"
+
+
+def preview(
+    given: ChatOptions,
+    note: Annotated[str, typer.Argument(metavar="NOTE", help="The note: its file name in the vault, or its title.")],
+    by: OfflineRun,
+    *,
+    message: ReplyOption = None,
+    text: Annotated[
+        Path | None,
+        typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
+    ] = None,
+) -> None:
+    """Say what an edited note would change in a generation, without saving it. No provider is asked."""
+    project = given.project()
+    edited = edited_note(project, note, text)
+    simulator = Simulator(project, by.offline(project, by.answers))
+    generation = chosen_generation(simulator, message)
+    asyncio.run(simulator.generate(generation))
+    made = Previewer(simulator, generation, by.recorded(project)).preview([edited])
+    say_all(project.problems)
+    typer.echo("\n".join(preview_lines(made)))

@@ -1,23 +1,45 @@
-"""Replaying a chat in the terminal: a progress bar with the time left, a range of messages, and stopping."""
+"""`lorestudio replay`: a progress bar with the time left, a range of messages, and stopping."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
-from lorestudio.cli.output import STOPPED, progress_bar, say, say_all
+from lorestudio.cli.answering import agree, answering
+from lorestudio.cli.controls import ChoiceOptions, with_chosen
+from lorestudio.cli.options import (
+    AnswersOption,
+    BookOption,
+    CardOption,
+    ChatOptions,
+    FixedOption,
+    SizeOption,
+    SystemOptions,
+    YesOption,
+    with_card,
+    with_fixed,
+)
+from lorestudio.cli.output import STOPPED, print_json, progress_bar, say, say_all
+from lorestudio.cli.tables import replay_summary, replay_table
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.costs import live_cost
 from lorestudio.studio.replay.ranges import MessageRange, Pace, time_left_words
-from lorestudio.studio.replay.run_store import RunStore, forget, is_stored
+from lorestudio.studio.replay.run_store import RunStore, default_folder, forget, is_stored
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.ai_selection import ai_totals
 from lorestudio.trace.model import Trace
+from lorestudio.trace.serialize import to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +147,53 @@ def _stopped(simulator: Simulator, part: range, keep_in: Path | None) -> str:
     except OSError as error:
         return f"{told} They could not be kept: {error}"
     return f"{told} They are kept: run the same command again to go on from there."
+
+
+def replay(
+    given: ChatOptions,
+    chosen: ChoiceOptions,
+    by: SystemOptions,
+    *,
+    context_size: SizeOption = 0,
+    answers: AnswersOption = AnswerKind.STAND_IN.value,
+    fixed_switches: FixedOption = None,
+    yes: YesOption = False,
+    messages: Annotated[
+        str | None,
+        typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
+    ] = None,
+    book: BookOption = None,
+    card: CardOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
+) -> None:
+    """Replay a chat turn by turn and say what was injected, what was not, and why."""
+    project = with_chosen(replace(given.project(), context_size=context_size), chosen)
+    project = with_fixed(project, fixed_switches)
+    asked = answering(answers, project)
+    decides = by.made(with_card(project, card), asked, book)
+    if decides.asks_model:
+        agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
+    wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
+    simulator = Simulator(project, decides)
+    replayed = replay_chat(simulator, wanted, default_folder() / "stopped", quiet=as_json)
+    _say_traces(replayed.traces, project, as_json=as_json)
+    replayed.end()
+
+
+def show_traces(traces: tuple[Trace, ...], project: Project) -> None:
+    """Print what happened in each turn, and in the whole replay."""
+    console = Console()
+    console.print(replay_table(traces, project))
+    console.print()
+    console.print(replay_summary(traces, project), highlight=False, markup=False)
+
+
+def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -> None:
+    if not as_json:
+        show_traces(traces, project)
+        return
+    say_all(project.problems)
+    totals = ai_totals(traces)
+    if totals.failed:
+        say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
+    print_json([to_json(trace) for trace in traces])

@@ -1,4 +1,4 @@
-"""What the command line prints of traces and of the relationship graph of a vault."""
+"""What the command line prints of traces."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.output import figure, filled, fold, listing, table
+from lorestudio.cli.output import figure, fold, table
 from lorestudio.domain.chat import Generation
-from lorestudio.studio.graph.analysis import GraphStudy, community_name
-from lorestudio.studio.project.doctor import CheckResult
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.ai_selection import ai_lines, ai_totals, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
@@ -20,52 +18,6 @@ from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import Tone
 from lorestudio.trace.wording import first_few, lowered, plural
-
-_SHOWN_MEMBERS = 6
-
-
-def graph_tables(found: GraphStudy) -> Iterator[Table]:
-    """The communities, then every edge."""
-    graph = found.graph
-    members = [(group, [graph.nodes[entry].title for entry in group.members]) for group in found.communities]
-    yield filled(
-        table(
-            *map(fold, ("community", "entries")),
-            title=f"{len(found.communities)} communities of {len(graph.nodes)} entries",
-        ),
-        (
-            (community_name(group, graph), f"{len(titles)}: {first_few(titles, _SHOWN_MEMBERS)}")
-            for group, titles in members
-        ),
-    )
-    ends = ((edge, graph.nodes[edge.source].title, graph.nodes[edge.target].title) for edge in graph.edges)
-    yield filled(
-        table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections"),
-        ((source, edge.kind.value, target, str(edge.weight)) for edge, source, target in ends),
-    )
-
-
-def gaps_table(found: GraphStudy) -> Table:
-    """What seems to be missing, one row each."""
-    nodes, gaps = found.graph.nodes, found.gaps
-    title = f"{gaps.count} gaps" + (f", and {gaps.more_missing} more missing connections" if gaps.more_missing else "")
-    shown = table(*map(fold, ("gap", "entries", "why")), title=title)
-
-    def titles(entries: tuple[int, ...], between: str) -> Text:
-        return Text(between.join(nodes[entry].title for entry in entries))
-
-    for circle in gaps.circles:
-        shown.add_row("circle", titles((*circle, circle[0]), " → "), "each requires the next")
-    for entry in gaps.orphans:
-        shown.add_row("orphan", titles((entry,), ""), "nothing is connected with it")
-    for ends in gaps.bridges:
-        shown.add_row("bridge", titles(ends, " - "), "the only connection of two communities")
-    for pair in gaps.missing:
-        shown.add_row("missing", titles((pair.first, pair.second), " - "), Text(f"both have {', '.join(pair.shared)}"))
-    if gaps.too_common:
-        shown.caption = f"Shared by too many to mean anything: {', '.join(gaps.too_common)}"
-    return shown
-
 
 _SHOWN_TITLES: Final = 4
 _TONES: Final = {Tone.GOOD: "cyan", Tone.NEUTRAL: "cyan", Tone.WARNING: "yellow", Tone.ERROR: "red"}
@@ -183,9 +135,3 @@ def _notes(call: AiCall) -> tuple[str, ...]:
     """What a person should know about an answer."""
     notes = call.details.get("notes")
     return tuple(str(note) for note in notes) if isinstance(notes, list | tuple) else ()
-
-
-def findings_table(findings: Sequence[CheckResult]) -> Table:
-    """What the doctor found."""
-    signs = {True: Text("✓ fine", style="green"), False: Text("✗ wrong", style="red")}
-    return filled(listing(), ((signs[finding.ok], finding.subject, finding.message) for finding in findings))

@@ -1,4 +1,4 @@
-"""Opening the window from the command line: whether there is a screen, what Qt lacks, and what is said then."""
+"""`lorestudio demo` and `open`: whether there is a screen, what Qt lacks, and what is said then."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ import os
 import socket
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
 from types import ModuleType
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
+from lorestudio.cli.options import ChatOption, ProjectOptions, SizeOption
 from lorestudio.cli.output import FAILED, say
+from lorestudio.cli.replay import replay_chat, show_traces
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.project import Project, demo_project
+from lorestudio.studio.replay.simulator import Simulator
 
 _DRAWN_ELSEWHERE: Final = frozenset({"offscreen", "minimal", "vnc"})
 _PATIENCE_SECONDS: Final = 2.0
@@ -141,3 +145,38 @@ def _qt_advice(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"Qt is not installed ({error}). Run: pip install PySide6-Essentials qasync"
     return f"Qt does not load ({error}). On Debian and Ubuntu: apt-get install {QT_PACKAGES}"
+
+
+ScreenshotOption = Annotated[
+    Path | None, typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end.")
+]
+
+
+def demo(screenshot: ScreenshotOption = None) -> None:
+    """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window."""
+    project = demo_project()
+    if screenshot is not None:
+        save_picture(project, screenshot)
+    elif has_display():
+        raise typer.Exit(show_window(project))
+    else:
+        typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
+        show_traces(replay_chat(Simulator(project)).traces, project)
+        save_picture(project, writable_folder() / "lorestudio-demo.png")
+
+
+def open_window(
+    given: ProjectOptions,
+    chat: ChatOption = None,
+    context_size: SizeOption = 0,
+    screenshot: ScreenshotOption = None,
+) -> None:
+    """Open a vault in the window, with a chat where one is given."""
+    project = replace(given.opened(chat), context_size=context_size)
+    if screenshot is not None:
+        save_picture(project, screenshot)
+    elif has_display():
+        raise typer.Exit(show_window(project))
+    else:
+        say("there is no display to open a window on. Use “replay”, or --screenshot.")
+        raise typer.Exit(FAILED)

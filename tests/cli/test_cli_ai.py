@@ -15,7 +15,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from lorestudio.cli import app as cli
+from lorestudio.cli import scribe
 from lorestudio.cli.app import app
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import switches
@@ -435,9 +435,9 @@ def test_the_scribe_saves_its_note_into_the_vault(lorestudio: Run, vault: Path, 
 def test_a_note_is_saved_into_a_folder_only() -> None:
     project = demo_project()
     (folder,) = project.vault_folders
-    assert cli._note_folder(replace(project, vault_folders=(None, folder))) == folder
+    assert scribe._note_folder(replace(project, vault_folders=(None, folder))) == folder
     with pytest.raises(InputError, match="--save: a note is saved into a vault's folder"):
-        cli._note_folder(replace(project, vault_folders=(None,)))
+        scribe._note_folder(replace(project, vault_folders=(None,)))
 
 
 def test_the_scribe_needs_agreement_too(lorestudio: Run, vault: Path, chat: Path) -> None:

@@ -9,8 +9,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio import __version__
-from lorestudio.cli import app as cli
-from lorestudio.cli import options
+from lorestudio.cli import doctor, options, reports
 from lorestudio.cli import window as opening
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.doctor import CheckResult
@@ -45,7 +44,6 @@ def window(monkeypatch: pytest.MonkeyPatch) -> Window:
 
 
 def display(monkeypatch: pytest.MonkeyPatch, *, there: bool) -> None:
-    monkeypatch.setattr(cli, "has_display", lambda: there)
     monkeypatch.setattr(opening, "has_display", lambda: there)
     monkeypatch.setattr(opening, "missing_for_x", lambda: "")
 
@@ -213,8 +211,8 @@ def test_doctor(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, ok: bool, code
             CheckResult("Demo", ok=ok, message="Install [it] again."),
         )
 
-    monkeypatch.setattr(cli, "examine", examine)
-    monkeypatch.setattr(cli, "window_problem", lambda: "no Qt")
+    monkeypatch.setattr(doctor, "examine", examine)
+    monkeypatch.setattr(doctor, "window_problem", lambda: "no Qt")
     display(monkeypatch, there=False)
     result = lorestudio("doctor")
     assert result.exit_code == code
@@ -231,7 +229,7 @@ def test_ctrl_c_while_reading_ends_with_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(options, "open_project", stop)
-    monkeypatch.setattr(cli, "run_scenarios", stop)
+    monkeypatch.setattr(reports, "run_scenarios", stop)
     arguments = [chat] if command == "run" else [vault, "--chat", chat]
     result = lorestudio(command, *arguments)
     assert (result.exit_code, result.stderr) == (130, "lorestudio: stopped.\n")

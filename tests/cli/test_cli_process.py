@@ -104,3 +104,21 @@ from lorestudio.cli import main
 main()
 """
     assert program(tmp_path, "replay", vault, "--chat", chat, code=code).returncode == 0
+
+
+def test_the_version_is_told_without_what_commands_need(tmp_path: Path) -> None:
+    code = """
+import atexit, sys
+atexit.register(lambda: print(*sorted(name for name in sys.modules if name.startswith("lorestudio."))))
+from lorestudio.cli import main
+main()
+"""
+    done = program(tmp_path, "--version", code=code)
+    loaded = set(done.stdout.decode().splitlines()[-1].split())
+    assert loaded == {"lorestudio.cli", "lorestudio.cli.app", "lorestudio.domain", "lorestudio.domain.resources"}
+
+
+def test_a_name_that_is_nearly_a_command_is_corrected(tmp_path: Path) -> None:
+    done = program(tmp_path, "repaly")
+    assert done.returncode == 2
+    assert b"'replay'" in done.stderr

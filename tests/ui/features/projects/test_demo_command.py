@@ -63,7 +63,7 @@ def test_demo_where_the_display_is_gone(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setenv("DISPLAY", ":64123")
     pictured: list[Path] = []
-    monkeypatch.setattr("lorestudio.cli.app.save_picture", lambda _project, path: pictured.append(path))
+    monkeypatch.setattr("lorestudio.cli.window.save_picture", lambda _project, path: pictured.append(path))
     done = CliRunner().invoke(app, ["demo"])
     assert done.exit_code == 0, done.output
     assert "There is no display here" in done.stdout

@@ -1,0 +1,83 @@
+"""`lorestudio graph`: how the entries of a vault are connected, and what seems to be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument
+from lorestudio.cli.output import filled, fold, print_json, say_all, table
+from lorestudio.studio.graph.analysis import GraphStudy, community_name, gaps_json, graph_json, study
+from lorestudio.studio.graph.graph import build_graph
+from lorestudio.studio.project.project import open_project
+from lorestudio.trace.wording import first_few
+
+_SHOWN_MEMBERS: Final = 6
+
+
+def graph_tables(found: GraphStudy) -> Iterator[Table]:
+    """The communities, then every edge."""
+    graph = found.graph
+    members = [(group, [graph.nodes[entry].title for entry in group.members]) for group in found.communities]
+    yield filled(
+        table(
+            *map(fold, ("community", "entries")),
+            title=f"{len(found.communities)} communities of {len(graph.nodes)} entries",
+        ),
+        (
+            (community_name(group, graph), f"{len(titles)}: {first_few(titles, _SHOWN_MEMBERS)}")
+            for group, titles in members
+        ),
+    )
+    ends = ((edge, graph.nodes[edge.source].title, graph.nodes[edge.target].title) for edge in graph.edges)
+    yield filled(
+        table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections"),
+        ((source, edge.kind.value, target, str(edge.weight)) for edge, source, target in ends),
+    )
+
+
+def gaps_table(found: GraphStudy) -> Table:
+    """What seems to be missing, one row each."""
+    nodes, gaps = found.graph.nodes, found.gaps
+    title = f"{gaps.count} gaps" + (f", and {gaps.more_missing} more missing connections" if gaps.more_missing else "")
+    shown = table(*map(fold, ("gap", "entries", "why")), title=title)
+
+    def titles(entries: tuple[int, ...], between: str) -> Text:
+        return Text(between.join(nodes[entry].title for entry in entries))
+
+    for circle in gaps.circles:
+        shown.add_row("circle", titles((*circle, circle[0]), " → "), "each requires the next")
+    for entry in gaps.orphans:
+        shown.add_row("orphan", titles((entry,), ""), "nothing is connected with it")
+    for ends in gaps.bridges:
+        shown.add_row("bridge", titles(ends, " - "), "the only connection of two communities")
+    for pair in gaps.missing:
+        shown.add_row("missing", titles((pair.first, pair.second), " - "), Text(f"both have {', '.join(pair.shared)}"))
+    if gaps.too_common:
+        shown.caption = f"Shared by too many to mean anything: {', '.join(gaps.too_common)}"
+    return shown
+
+
+def graph(
+    vault: VaultArgument,
+    *,
+    settings: SettingsOption = None,
+    only_gaps: Annotated[bool, typer.Option("--gaps", help="Say only what seems to be missing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how the entries of a vault are connected: communities, typed edges, and gaps."""
+    project = open_project(vault, None, settings)
+    say_all(project.problems)
+    index = project.index
+    found = study(build_graph(index), index.entries, alpha=project.settings.graph_edge_filter_alpha)
+    if as_json:
+        print_json(gaps_json(found.gaps) if only_gaps else graph_json(found))
+        return
+    console = Console()
+    for shown in [gaps_table(found)] if only_gaps else graph_tables(found):
+        console.print(shown)
