@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
     QStyle,
@@ -631,6 +631,24 @@ class PhaseHeader(QHeaderView):
         room = rect.height() - self.BAND - self.SIGN - 5
         draw_words(painter, QRectF(0, -rect.width() / 2, room, rect.width()), text)
         painter.restore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: the sections, then the names of unfolded phases over theirs."""
+        super().paintEvent(event)
+        model = self.model()
+        if not isinstance(model, AnswerTable):
+            return
+        painter = QPainter(self.viewport())
+        painter.setFont(scaled(self.font(), _SMALL))
+        painter.setPen(self._theme.color("text_muted"))
+        for phase in model.unfolded:
+            own = [column for column in range(2, model.columnCount()) if model.phase(column) is phase]
+            if own:
+                left = self.sectionViewportPosition(own[0]) + self.sectionSize(own[0])
+                right = self.sectionViewportPosition(own[-1]) + self.sectionSize(own[-1])
+                box = QRectF(left, self.BAND, right - left, self.SIGN)
+                draw_words(painter, box, sentence_case(tr(phase.value)))
+        painter.end()
 
 
 class EntryHeader(QHeaderView):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
@@ -394,9 +395,14 @@ class VaultFeature(Feature):
         self.pane.keep_selection(wanted)
         action = "vault.redo" if done.undone else "vault.undo"
         text = " ".join((what_was_done(done), *(shorten(remark, 140) for remark in done.remarks[:2])))
-        details = "\n".join(done.remarks)
-        tone: Tone = "warning" if done.remarks else "good"
-        self.context.say(Notice(text, tone, details, (action,), "notes"))
+        if done.remarks or done.saved:
+            tone: Tone = "warning" if done.remarks else "good"
+            self.context.say(Notice(text, tone, "\n".join(done.remarks), (action,), "notes"))
+        else:  # the rows say what it did; nothing is pushed down for it
+            self.context.bars.drop("notes")
+            keys = self.context.action(action).shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            more = tr("{keys} makes it again.", keys=keys) if done.undone else tr("{keys} takes it back.", keys=keys)
+            self.context.flash(f"{text} {more}")
         written = dict.fromkeys(path for one in done.changes.changes for path in (one.path, one.place))
         self.context.session.reading.notes_written(written)
 

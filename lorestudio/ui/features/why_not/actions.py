@@ -10,7 +10,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.settings.declaration import Value
-from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.tryout.project_changes import plan_change
 from lorestudio.systems.changes import Change
 from lorestudio.trace.diff import Key
@@ -26,9 +25,8 @@ from lorestudio.ui.state.note_changes import Done, NoteWork
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """A change that was made: its title, and what was wanted of which note."""
+    """What was wanted of which note by a change that was made."""
 
-    title: str
     wanted_in: bool
     about: Key | None
 
@@ -180,7 +178,8 @@ class WhyNotFeature(Feature):
             then = partial(self._written, wanted, self._about())
             self._work.carry_out(plan, then=then, refused=self._refused)
         else:
-            self._applied = _Applied(change.title, wanted, self._about())
+            self._applied = _Applied(wanted, self._about())
+            self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=change.title))
             if change.controls is not None:
                 session.parts.adjust(change.title, controls=change.controls)
             elif not session.choice.is_main:
@@ -193,9 +192,8 @@ class WhyNotFeature(Feature):
         note = self.search.note
         return (note.vault, note.filename) if note is not None else None
 
-    def _written(self, wanted: bool, about: Key | None, done: Done) -> None:
-        changes: ChangeSet = done.changes
-        self._applied = _Applied(changes.title, wanted, about)
+    def _written(self, wanted: bool, about: Key | None, _done: Done) -> None:
+        self._applied = _Applied(wanted, about)
         self._say_outcome()
 
     def _refused(self, sentence: str) -> None:
@@ -215,7 +213,6 @@ class WhyNotFeature(Feature):
         self._applied = None
         reached = self.search.goes_in is applied.wanted_in
         had_keyboard = self.pane.isAncestorOf(QApplication.focusWidget() or self._trace)
-        self.context.flash(tr("Done: {change}. It can be undone.", change=applied.title))
         if self.pane.answers_button.isChecked() or not reached:
             self.pane.show_answers(not reached)
         if had_keyboard:

@@ -28,8 +28,7 @@ def test_a_run_without_memories_leads_to_the_memories(
     summary = window.trace.summary
     (remark,) = summary.notes
     assert "Have facts drawn out of it first" in remark.text
-    ((action, title),) = remark.actions
-    assert title == "Open Memories"
+    action = next(action for action, title in remark.actions if title == "Open Memories")
     assert f"do:{action}" in summary.text()
     summary.linkActivated.emit(f"do:{action}")
     assert window.features.memories.pane.isVisibleTo(window)

@@ -123,7 +123,7 @@ def test_a_setting_that_helps_is_found_applied_and_taken_back(window) -> None:
     assert "Court of Weather" in injected(window, 11)
     answer = next(each for each in found.answers if each.change.code == "token_budget")
     assert window.session.project.settings.max_tokens_budget == answer.change.settings["max_tokens_budget"]
-    assert said_of(window, "Court of Weather") == "trimmed, + came in"
+    assert said_of(window, "Court of Weather") == "injected, + came in"
     window.run("adjust.undo")
     settle(window)
     assert injected(window, 11) == before
