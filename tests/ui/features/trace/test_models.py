@@ -148,6 +148,18 @@ def test_the_budget_in_injection_order_with_what_was_cut() -> None:
     assert view.headline() == "100 of 100 tokens"
 
 
+def test_what_was_over_the_limit_of_entries_was_not_cut_by_the_budget() -> None:
+    trace = make_trace()
+    budget = next(record for record in trace.stages if record.name == "budget")
+    over = Verdict(CROWN, Outcome.REMOVED, "over_entry_cap", {"cap": 3, "tokens": 158})
+    others = tuple(verdict for verdict in budget.verdicts if verdict.entry != CROWN)
+    stages = tuple(replace(each, verdicts=(*others, over)) if each is budget else each for each in trace.stages)
+    (crown,) = budget_view(replace(trace, stages=stages)).cut
+    assert (crown.over_count, crown.needs) == (True, None)
+    assert crown.describe(100) == "Crown: the limit of 3 entries was reached"
+    assert not budget_view(trace).cut[0].over_count
+
+
 def test_outlets_do_not_count_and_no_limit_is_no_limit() -> None:
     trace = make_trace()
     outlet = replace(trace.injections[0], position=-1, tag="customWIOutlet_style")

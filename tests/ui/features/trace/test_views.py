@@ -16,6 +16,7 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.report.formats import Format
 from lorestudio.studio.scenario.running import run_scenarios
+from lorestudio.trace.budget import budget_view
 from lorestudio.trace.flow import Measure
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
@@ -288,12 +289,16 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
     before = pane._trace
     assert "of 1,300" in pane.caps.text()
     assert "Entry cap:" in pane.caps.text()
+    assert pane.last_label.text().startswith("Reply #6: ")  # the reply before, beside this one
+    assert not pane.last.isHidden()
     assert not pane.slider.isHidden()
     pane.slider.slider.setValue(20)
     QTest.qWait(120)
     settle(window)
     assert sum(segment.tokens for segment in pane.bar._view.inside) <= 200
     assert "leaves" in pane.slider.told.text().lower()
+    assert pane.now_label.text() == "As tried out"
+    assert pane.last._view.used == budget_view(before).used
     assert window.session.runs.trace(window.selection.generation) is before
     pane.slider.back.click()
     assert pane.bar._view.maximum == 1300
@@ -301,6 +306,8 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
     pane.slider.keep.click()
     settle(window)
     assert window.session.project.settings.max_tokens_budget == 2500
+    assert pane.last_label.text().startswith("Before the change: ")
+    assert pane.last._view.used == budget_view(before).used
     window.session.parts.undo()
     settle(window)
     assert window.session.project.settings.max_tokens_budget == 1300
