@@ -21,7 +21,7 @@ _PLACES = r"\d+(?: (?:and|to) \d+)?"
 _DETAIL = rf'(?:steps? {_PLACES}|rows? {_PLACES}|[A-Z]\d+|"[^"]+")'
 _PART = rf"{_NUMBER}(?: to {_NUMBER})?(?: {_DETAIL})*"
 _PARTS = rf"[a-z][a-z-]* {_PART}(?:, {_PART})*"
-_CITATION = re.compile(rf"\b[Rr]ules: (?P<body>(?:{_PARTS}|[a-z][a-z-]*(?=\)))(?:; {_PARTS})*)")
+_CITATION = re.compile(rf"\b[Rr]ules: (?P<body>(?:{_PARTS}|(?<=\([Rr]ules: )[a-z][a-z-]*(?=\)))(?:; {_PARTS})*)")
 _OLD = re.compile(
     r"\bspec:? (?:errata|\d|deeplore|recap|fact|context|hybrid|offline|anchors)|\(spec:?$"
     r"|deeplore-(?:engine|ai-and-tools)|\banchors-[a-z]|golden[ /]format|\berrata\b|\bthe specification",

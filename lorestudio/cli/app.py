@@ -50,9 +50,9 @@ class _Loaded(Mapping[str, Any]):
     """The commands by name, each loaded when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # a command is of click's kind in older versions of typer
+        module, _, place = COMMANDS[name].partition(".")
         from lorestudio.cli.options import command  # noqa: PLC0415  # the version is told without it
 
-        module, _, place = COMMANDS[name].partition(".")
         found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
         if isinstance(found, typer.Typer):
             return get_command(found)
@@ -77,7 +77,6 @@ app = typer.Typer(
     name="lorestudio",
     cls=_Group,
     help="See, for every turn of a chat, which lore reached the model's prompt, which did not, and why.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_show_locals=False,
@@ -86,12 +85,20 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def version(
+    context: typer.Context,
     show: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
 ) -> None:
-    """See, for every turn of a chat, which lore reached the model's prompt, which did not, and why."""
+    """See, for every turn of a chat, which lore reached the model's prompt, which did not, and why.
+
+    Without a command the window opens on its start screen.
+    """
     if show:
         typer.echo(f"lorestudio {VERSION}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        from lorestudio.cli.window import start  # noqa: PLC0415  # the version is told without it
+
+        start(context.get_help())
 
 
 def main() -> None:

@@ -14,13 +14,17 @@ from rich.text import Text
 
 from lorestudio.cli.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.options import (
-    BookOption,
+    CardOption,
     JsonOption,
     ModeOption,
+    PersonaOption,
+    RulesOption,
     SeedOption,
     SettingsOption,
     SystemOptions,
     in_mode,
+    rules_named,
+    with_people,
 )
 from lorestudio.cli.output import (
     STANDARD_INPUT,
@@ -60,9 +64,11 @@ def try_text(
         Path | None, typer.Option("--chat", help="Put the text behind this chat, which is replayed.")
     ] = None,
     settings: SettingsOption = None,
+    rules: RulesOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
-    book: BookOption = None,
+    card: CardOption = None,
+    persona: PersonaOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Say what a text would trigger: who goes in, who is matched but stopped, and why. No provider is asked."""
@@ -70,8 +76,9 @@ def try_text(
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-    project = with_chosen(in_mode(open_project(vaults, chat, settings, seed), mode), chosen)
-    simulator = Simulator(project, by.offline(project, books=book))
+    project = with_people(open_project(vaults, chat, settings, seed, rules_named(rules)), card, persona)
+    project = with_chosen(in_mode(project, mode), chosen)
+    simulator = Simulator(project, by.offline(project))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))
     result = Bench(simulator).test(said, append=chat is not None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +13,23 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, with_books
+from lorestudio.cli.options import (
+    SYSTEMS,
+    BookOption,
+    CardOption,
+    JsonOption,
+    NeededChat,
+    PersonaOption,
+    SeedOption,
+    rules_named,
+    with_books,
+    with_people,
+)
 from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
-from lorestudio.studio.compare.comparing import Candidate, candidate, compare_candidates
-from lorestudio.studio.compare.comparison import Comparison, TurnComparison, total_rows
+from lorestudio.settings.rules import VERSIONS
+from lorestudio.studio.compare.comparing import Candidate, by_rules, candidate, compare_candidates
+from lorestudio.studio.compare.comparison import Comparison, Note, TurnComparison, names_of, total_rows
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.registry import kind_of
 
@@ -37,14 +48,25 @@ def compare(
             help=f"A run to compare: a system ({SYSTEMS}), with a file of its settings. At least two.",
         ),
     ] = None,
+    rules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rules",
+            metavar="VERSION",
+            help=f"DeepLore by these rules ({', '.join(VERSIONS)}) as one of the runs. Of two it is said which rule "
+            "did what. May be repeated.",
+        ),
+    ] = None,
     settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
     seed: SeedOption = 0,
     book: BookOption = None,
+    card: CardOption = None,
+    persona: PersonaOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
-    project = open_project(vault, chat, settings, seed)
-    chosen = [candidate(text) for text in run or ()]
+    project = with_people(open_project(vault, chat, settings, seed), card, persona)
+    chosen = [*(by_rules(project, rules_named(text)) for text in rules or ()), *map(candidate, run or ())]
     if book:
         chosen = [_with_books(each, book) for each in chosen]
     found = asyncio.run(compare_candidates(project, chosen))
@@ -55,13 +77,20 @@ def compare(
     console = Console()
     console.print(turns_table(found))
     console.print(totals_table(found))
+    if found.reasons:
+        console.print(
+            filled(
+                table(fixed("rule"), figure("turns"), title="what made the difference"),
+                [[title, f"{turns:,}"] for title, turns in found.reasons],
+            )
+        )
 
 
 def turns_table(found: Comparison) -> Table:
     """A row a turn: what each run put in, how far they agree, and what only one of them did."""
     shown = table(
         figure("reply"), figure("all agree"), *map(fold, found.labels),
-        caption="for each run: entries, tokens, and what it alone put in",
+        caption=f"for each run: entries, tokens, and what it alone put in{', and by which rule' if found.why else ''}",
     )  # fmt: skip
     for turn in found.turns:
         cells = [_cell(found, turn, place) for place in range(len(found.labels))]
@@ -82,8 +111,9 @@ def totals_table(found: Comparison) -> Table:
 
 
 def comparison_json(found: Comparison) -> Mapping[str, Json]:
-    """The comparison as data: notes by vault and file name."""
-    return {
+    """The comparison as data: notes by vault and file name; where rules were tried, why each note is only there."""
+    reasons: dict[str, Json] = {"rules": [{"rule": title, "turns": turns} for title, turns in found.reasons]}
+    return (reasons if found.why else {}) | {
         "runs": [
             {
                 **picked(total, "label", "most_tokens"),
@@ -108,6 +138,7 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
                             for vault, file in share.notes
                         ],
                         "alone": [found.titles[note] for note in share.notes if note in alone],
+                        **_whys(found, turn, alone),
                     }
                     for label, share, alone in zip(found.labels, turn.shares, turn.alone, strict=True)
                 ],
@@ -115,6 +146,12 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
             for turn in found.turns
         ],
     }
+
+
+def _whys(found: Comparison, turn: TurnComparison, alone: frozenset[Note]) -> Mapping[str, Json]:
+    """What did it, by title, where that was looked for."""
+    place = turn.turn.message, turn.turn.swipe
+    return {"why": {found.titles[note]: found.why.get((place, note), "") for note in alone}} if found.why else {}
 
 
 def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
@@ -126,8 +163,9 @@ def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
 
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> Text:
     share, alone = turn.shares[place], turn.alone[place]
-    names = Counter(found.titles[note] for note in share.notes if note in alone)
-    listed = [f"+ {title}" for title in list(names)[:_SHOWN]]
-    if len(names) > _SHOWN:
-        listed.append(f"and {len(names) - _SHOWN} more")
+    names = names_of(found, [note for note in share.notes if note in alone], turn.turn)
+    shown = len(names) if found.why else _SHOWN  # who wants to know the rules wants to know all
+    listed = [f"+ {title}" for title in names[:shown]]
+    if len(names) > shown:
+        listed.append(f"and {len(names) - shown} more")
     return Text("\n".join([f"{len(share.notes)}, {share.tokens:,}", *listed]))

@@ -123,6 +123,10 @@ def diff_runs(
         other, titles = _other_system(by, system2), (by.system, system2)
     say_all((*first.problems, *second.problems))
     asked = answering_offline(by.answers, first)
+    if any(kind_of(each.system).books is not None for each in (by, other)):  # the other run leaves the books alone
+        by, other = (
+            each if kind_of(each.system).books is not None else replace(each, book=None) for each in (by, other)
+        )
     if message is None and (against is not None or swipe is not None):
         name = "--against" if against is not None else "--swipe"
         raise InputError(name, "say which reply is meant with --message.")

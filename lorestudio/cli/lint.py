@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument
+from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, VaultArgument, rules_named
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import ProblemFinder, Problems
@@ -32,6 +32,7 @@ def lint(
     vault: VaultArgument,
     *,
     settings: SettingsOption = None,
+    rules: RulesOption = None,
     chat: Annotated[
         Path | None,
         typer.Option("--chat", help="Also replay this chat, offline, and say what never comes in or hits too often."),
@@ -44,7 +45,7 @@ def lint(
     strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
 ) -> None:
     """Check a vault's notes and settings. Ends with 1 where there are errors, with 0 otherwise."""
-    project = open_project(vault, chat, settings)
+    project = open_project(vault, chat, settings, rules=rules_named(rules))
     finder = ProblemFinder()
     repairs: tuple[Repair, ...] = ()
     if fix:

@@ -24,10 +24,12 @@ from lorestudio.exchange.lorebooks.files import book_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
+from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.project.settings import settings_path
+from lorestudio.studio.prompt.setup import read_persona
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Given, System, SystemKind
 from lorestudio.systems.offline import Unanswered
@@ -153,11 +155,14 @@ def with_books(kind: SystemKind, settings: Section, books: Sequence[str]) -> Sec
     return kind.books.naming(settings, (*kind.books.files(settings), *map(book_file, books)))
 
 
-def with_card(project: Project, card: Path | None) -> Project:
-    """The project with a character's card. Raises InputError."""
-    if card is None:
-        return project
-    return replace(project, setup=replace(project.setup, card=load_card(card), card_path=card))
+def with_people(project: Project, card: Path | None, persona: str) -> Project:
+    """The project with a character's card and a persona, where these are given. Raises InputError."""
+    setup = project.setup
+    if card is not None:
+        setup = replace(setup, card=load_card(card), card_path=card)
+    if persona:
+        setup = replace(setup, persona=read_persona(persona))
+    return replace(project, setup=setup)
 
 
 SYSTEMS: Final = ", ".join(KINDS)
@@ -183,6 +188,24 @@ SwipeOption = Annotated[
 ]
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
+]
+
+
+def rules_named(text: str | None) -> str:
+    """The rules of that name, "" where none is given. Raises InputError."""
+    try:
+        return "" if text is None else name_of(rules_of(text))
+    except ValueError as error:
+        raise InputError("--rules", str(error)) from error
+
+
+RulesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="VERSION",
+        help=f"Whose rules decide: DeepLore {' or '.join(VERSIONS)}. Default: as the settings say or show.",
+    ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
 SizeOption = Annotated[
@@ -225,24 +248,29 @@ BookOption = Annotated[
         "chat or persona. May be repeated.",
     ),
 ]
-CardOption = Annotated[
-    Path | None,
-    typer.Option("--card", help="The character's card (PNG or JSON), for what world-info looks up in it."),
+CardOption = Annotated[Path | None, typer.Option("--card", help="The character's card: PNG or JSON, V1 to V3.")]
+PersonaOption = Annotated[
+    str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectOptions:
-    """The vaults and settings of a project."""
+    """The vaults, settings, card and persona of a project."""
 
     vault: VaultArgument
     settings: SettingsOption = None
     profile: ProfileOption = None
+    rules: RulesOption = None
     seed: SeedOption = 0
+    card: CardOption = None
+    persona: PersonaOption = ""
 
     def opened(self, chat: Path | None = None) -> Project:
         """The project with this chat. Raises InputError, SettingsError and VaultError."""
-        return open_project(self.vault, chat, settings_path(self.settings, self.profile), self.seed)
+        path = settings_path(self.settings, self.profile)
+        project = open_project(self.vault, chat, path, self.seed, rules_named(self.rules))
+        return with_people(project, self.card, self.persona)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,8 +300,9 @@ class SystemOptions:
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of a system other than deeplore. May be repeated."),
     ] = None
+    book: BookOption = None
 
-    def made(self, project: Project, asked: Answering | None = None, books: Sequence[str] | None = None) -> System:
+    def made(self, project: Project, asked: Answering | None = None) -> System:
         """The system for a project; without `asked` the offline stand-in answers.
 
         Says what there is to say of what it was made of. Raises InputError and SettingsError.
@@ -286,15 +315,13 @@ class SystemOptions:
             option = "--set" if self.system_settings is None else "--system-settings"
             raise InputError(option, "these are settings of another system. Name it with --system, or use --settings.")
         scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
-        system = system_of(scene, kind, with_books(kind, settings, books or ()))
+        system = system_of(scene, kind, with_books(kind, settings, self.book or ()))
         say_all(system.remarks)
         return system
 
-    def offline(
-        self, project: Project, answers: str = AnswerKind.STAND_IN, books: Sequence[str] | None = None
-    ) -> System:
+    def offline(self, project: Project, answers: str = AnswerKind.STAND_IN) -> System:
         """As `made`, for a command that asks no provider: neither for an answer nor for a vector."""
-        chosen = self.made(project, answering_offline(answers, project), books)
+        chosen = self.made(project, answering_offline(answers, project))
         if answers == AnswerKind.STAND_IN:
             given = Given(unanswered=Unanswered.STAND_IN)
         else:

@@ -15,21 +15,18 @@ from rich.text import Text
 from lorestudio.cli.options import (
     ChatOptions,
     JsonOption,
-    OfflineAnswersOption,
+    OfflineRun,
     ReplyOption,
-    SystemOptions,
     answering_offline,
     chosen_generation,
 )
 from lorestudio.cli.output import print_json, read_text, say, say_all
-from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import load_scripts
-from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.prompt.assembly import assemble
-from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup, read_persona, remarks_of, with_group, with_preset
+from lorestudio.studio.prompt.setup import REPLY_TOKENS, remarks_of, with_group, with_preset
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.assembled_prompt import AssembledPrompt, source_words
 from lorestudio.trace.serialize import record_to_json
@@ -37,12 +34,9 @@ from lorestudio.trace.serialize import record_to_json
 
 def show_prompt(
     given: ChatOptions,
+    by: OfflineRun,
     *,
     message: ReplyOption = None,
-    card: Annotated[Path | None, typer.Option("--card", help="The character's card: PNG or JSON, V1 to V3.")] = None,
-    persona: Annotated[
-        str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
-    ] = "",
     preset: Annotated[
         Path | None,
         typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
@@ -86,14 +80,14 @@ def show_prompt(
             "--reply", metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
         ),
     ] = None,
-    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
     as_json: JsonOption = False,
 ) -> None:
     """Print the whole prompt of a reply: lore, card, persona and chat in the order and roles that the model gets.
 
     Nobody is asked.
     """
-    setup = PromptSetup(card=load_card(card) if card is not None else None, persona=read_persona(persona))
+    project = given.project()
+    setup = project.setup
     if preset is not None:
         setup = with_preset(setup, load_preset(preset), preset)
     if group is not None:
@@ -112,8 +106,8 @@ def show_prompt(
         context_size=setup.context_size if context is None else context,
         reply_tokens=reply or setup.reply_tokens,
     )
-    project = replace(given.project(), context_size=setup.context_size)
-    simulator = Simulator(project, SystemOptions().made(project, answering_offline(answers, project)))
+    project = replace(project, setup=setup, context_size=setup.context_size)
+    simulator = Simulator(project, by.made(project, answering_offline(by.answers, project)))
     generation = chosen_generation(simulator, message)
     trace = asyncio.run(simulator.generate(generation))
     say_all(project.problems)

@@ -17,14 +17,11 @@ from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.options import (
     AnswersOption,
-    BookOption,
-    CardOption,
     ChatOptions,
     FixedOption,
     SizeOption,
     SystemOptions,
     YesOption,
-    with_card,
     with_fixed,
 )
 from lorestudio.cli.output import STOPPED, print_json, progress_bar, say, say_all
@@ -162,15 +159,19 @@ def replay(
         str | None,
         typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
     ] = None,
-    book: BookOption = None,
-    card: CardOption = None,
+    kind: Annotated[
+        str | None,
+        typer.Option("--type", metavar="KIND", help="What world-info takes the replies for, as in normal, continue."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     project = with_chosen(replace(given.project(), context_size=context_size), chosen)
     project = with_fixed(project, fixed_switches)
     asked = answering(answers, project)
-    decides = by.made(with_card(project, card), asked, book)
+    if kind is not None:
+        by = replace(by, assignments=[*(by.assignments or ()), f"generation_type={kind}"])
+    decides = by.made(project, asked)
     if decides.asks_model:
         agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
     wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()

@@ -14,9 +14,11 @@ from lorestudio.cli.options import (
     FixedOption,
     OfflineRun,
     ReplyOption,
+    RulesOption,
     SizeOption,
     SwipeOption,
     chosen_generation,
+    rules_named,
     with_fixed,
 )
 from lorestudio.cli.output import FAILED, as_bytes, json_bytes, say, say_all
@@ -111,9 +113,10 @@ def run(
     vault_root: Annotated[
         Path | None, typer.Option("--vault-root", help="The folder with the vaults that scenarios refer to.")
     ] = None,
+    rules: RulesOption = None,
 ) -> None:
     """Run scenarios and print, one a line, what every generation decided."""
-    results = run_scenarios(scenario, vault_root)
+    results = run_scenarios(scenario, vault_root, rules_named(rules))
     lines = b"".join(json_bytes(result) for result in results)
     if output is None:
         typer.echo(lines, nl=False)

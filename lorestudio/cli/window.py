@@ -20,7 +20,7 @@ from lorestudio.cli.options import ChatOption, ProjectOptions, SizeOption
 from lorestudio.cli.output import FAILED, say
 from lorestudio.cli.replay import replay_chat, show_traces
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.project import Project, demo_project
+from lorestudio.studio.project.project import Project, demo_folder, demo_project
 from lorestudio.studio.replay.simulator import Simulator
 
 _DRAWN_ELSEWHERE: Final = frozenset({"offscreen", "minimal", "vnc"})
@@ -96,8 +96,8 @@ QT_PACKAGES: Final = (
 """What Qt needs of Debian and Ubuntu."""
 
 
-def show_window(project: Project) -> int:
-    """Open the window and wait for its end; returns the exit code."""
+def show_window(project: Project | None) -> int:
+    """Open the window, on its start screen without a project, and wait for its end; returns the exit code."""
     ui = _ui()
     lacking = missing_for_x()
     if lacking:
@@ -152,9 +152,27 @@ ScreenshotOption = Annotated[
 ]
 
 
-def demo(screenshot: ScreenshotOption = None) -> None:
-    """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window."""
-    project = demo_project()
+def start(help_text: str) -> None:
+    """Open the window on its start screen; without a display say what there is instead."""
+    if has_display():
+        raise typer.Exit(show_window(None))
+    typer.echo(help_text)
+    say("there is no display to open the window on; the commands work in the terminal.")
+    raise typer.Exit(FAILED)
+
+
+def demo(
+    *,
+    screenshot: ScreenshotOption = None,
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Undo first what was done to the demo; that is kept beside it.")
+    ] = False,
+) -> None:
+    """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window.
+
+    You see a copy of your own, which may be edited.
+    """
+    project = demo_project(demo_folder(), reset=reset)
     if screenshot is not None:
         save_picture(project, screenshot)
     elif has_display():

@@ -82,6 +82,12 @@ class ParserWarning:
     suggested_fix: str
 
 
+ANY_REFINE: Final = "and_any"
+"""The refine logic of a note that does not say otherwise: one refine key is enough (rules: deeplore-newer 1.1)."""
+
+REFINE_LOGICS: Final = (ANY_REFINE, "and_all", "not_all", "not_any")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """One note of lore that takes part in retrieval; compared by identity (rules: deeplore 0.3).
@@ -100,6 +106,7 @@ class Entry:
     content: str = ""
     keys: tuple[str, ...] = ()
     refine_keys: tuple[str, ...] = ()
+    selective_logic: str = ANY_REFINE
     summary: str = ""
     priority: float = 100
     constant: bool = False
@@ -146,6 +153,7 @@ class NoteProblem(StrEnum):
     DISABLED = "SKIP_ENABLED_FALSE"
     NEVER_INSERT = "SKIP_NEVER_INSERT_TAG"
     EMPTY_TITLE = "BROKEN_EMPTY_TITLE"
+    BLANK_TITLE = "SKIP_EMPTY_TITLE"
     TOO_LARGE = "BROKEN_TOO_LARGE"
     BAD_ENCODING = "BROKEN_ENCODING"
     UNREADABLE = "BROKEN_UNREADABLE"

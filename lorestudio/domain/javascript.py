@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -35,6 +35,8 @@ LINE_END: Final = "(?=[\n\r\u2028\u2029]|\\Z)"
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _PREFIXED = {"0x": 16, "0o": 8, "0b": 2}
 _SAFE_INTEGER = 2**53
+_INDEX = re.compile(r"0|[1-9]\d{0,9}", re.ASCII)
+_MOST_INDEX = 2**32 - 1
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _BYTES = np.dtype(np.uint8)
 _CODE_UNITS = np.dtype("<u2")
@@ -120,6 +122,14 @@ def to_number(value: object) -> int | float:  # noqa: PLR0911  # a table of case
         except ValueError:
             return math.nan
     return math.nan
+
+
+def key_order(keys: Iterable[str]) -> list[str]:
+    """The keys of an object as `Object.keys` lists them: those that are indices ascending, then the others."""
+    listed = list(keys)
+    indices = [key for key in listed if _INDEX.fullmatch(key) and int(key) < _MOST_INDEX]
+    chosen = set(indices)
+    return [*sorted(indices, key=int), *(key for key in listed if key not in chosen)]
 
 
 def is_finite_number(value: object) -> bool:

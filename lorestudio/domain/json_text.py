@@ -59,10 +59,10 @@ _LINE_START: Final = re.compile(LINE_START)
 _FENCED: Final = re.compile(r"`{3,}(?:json)?([\s\S]*?)`{3,}")
 
 
-def values_in(text: str) -> Iterator[Json]:
-    """The JSON values that a reply's text may mean, the likeliest first."""
+def values_in(text: str, *, arrays: bool = False) -> Iterator[Json]:
+    """The JSON values that a reply's text may mean, the likeliest first; with `arrays`, no objects and envelopes."""
     text = trim(_without_fence_lines(text))
-    for candidate in _readings(text) if text else ():
+    for candidate in _readings(text, arrays=arrays) if text else ():
         yield from _decode(candidate)
 
 
@@ -79,7 +79,7 @@ def _without_fence_lines(text: str) -> str:
     return "".join([*kept, text[done:]])
 
 
-def _readings(text: str) -> Iterator[str]:
+def _readings(text: str, *, arrays: bool) -> Iterator[str]:
     """Parts of the text that may be the JSON: all of it, what a fence holds, the model's words in a printed envelope,
     balanced pieces from the longest on.
     """
@@ -87,10 +87,12 @@ def _readings(text: str) -> Iterator[str]:
     fenced = _FENCED.search(text)
     if fenced:
         yield trim(fenced[1])
-    dumped = _dumped(text)
+    dumped = "" if arrays else _dumped(text)
     if dumped:
         yield json.dumps(dumped)  # as the text that it is
     for start, end in sorted(_balanced(text), key=lambda piece: piece[0] - piece[1]):
+        if arrays and text[start] != "[":
+            continue
         if text.find('"', start, end) >= 0 or not trim(text[start + 1 : end - 1]):  # else it can name nothing
             yield text[start:end]
 

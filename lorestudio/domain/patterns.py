@@ -1,7 +1,9 @@
 """Regular expressions as JavaScript understands them, and searching with a guard against runaway patterns.
 
-The classes for word ends, words and digits know ASCII only, the one for white space is Unicode's, the flag i folds all
-letters, a dot stops at four line ends, and $ is the very end of the text (rules: fact-memory 15; hybrid-retrieval 11).
+The classes for word ends, words and digits know ASCII only, the one for white space is Unicode's, a dot stops at four
+line ends, and $ is the very end of the text. The flag i compares capitals without u, and folds with it; without u what
+JavaScript does not know stands for itself, with u it is refused. A reference to a group that took no part is empty
+(rules: fact-memory 15; hybrid-retrieval 11; sillytavern 5.6 "Key test").
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Final
 
 import regex
@@ -20,15 +23,25 @@ LONGEST_S: Final = 0.25
 """A search that takes longer than this is given up."""
 
 _WORD: Final = "0-9A-Za-z_"
-_EDGE: Final = f"(?:(?<![{_WORD}])(?=[{_WORD}])|(?<=[{_WORD}])(?![{_WORD}]))"
-_NO_EDGE: Final = f"(?:(?<![{_WORD}])(?![{_WORD}])|(?<=[{_WORD}])(?=[{_WORD}]))"
+_FOLDED_WORD: Final = f"{_WORD}\u017f\u212a"
 _SPACE: Final = "".join(f"\\u{ord(char):04x}" for char in WHITE_SPACE)
-_CLASSES: Final = {"w": _WORD, "d": "0-9", "s": _SPACE}
-_QUANTIFIER: Final = re.compile(r"\{\d+(?:,\d*)?\}")
-_CONTROLS: Final = {"t": "\\t", "n": "\\n", "r": "\\r", "f": "\\f", "v": "\\v", "0": "\\x00"}
-_CODED: Final = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]{2})|u(?P<unicode>[0-9a-fA-F]{4})|c(?P<control>[A-Za-z]))")
-_NAMED: Final = re.compile(r"\\k<([^>]+)>")
+_IS: Final = {"w": re.compile(r"\w", re.ASCII), "d": re.compile(r"\d", re.ASCII)}
+_QUANTIFIER: Final = re.compile(r"(?:[*+?]|\{(?P<least>\d+)(?P<upto>,(?P<most>\d*))?\})\??", re.ASCII)
+_OPENING: Final = re.compile(r"\((?:\?(?::|=|!|<=|<!|<(?P<name>[^<>=!][^<>]*)>))?")
+_CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
+_CODED: Final = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]{2})|u(?P<unit>[0-9a-fA-F]{4})|c(?P<control>[A-Za-z]))")
+_POINT: Final = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
+_LOW_HALF: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_PROPERTY: Final = re.compile(r"\\[pP]\{[\w=]+\}", re.ASCII)
+_NAMED: Final = re.compile(r"\\k<([^<>]+)>")
+_NUMBER: Final = re.compile(r"\\([1-9]\d*)", re.ASCII)
+_OCTAL: Final = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?)", re.ASCII)
+_SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/")
 _KNOWN_FLAGS: Final = frozenset("dgimsuvy")
+_ASCII: Final = 0x7F
+_LAST_OF_BMP: Final = "\uffff"
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
+_FULL_RANGE: Final = 0x10FFFF
 
 
 class PatternError(ValueError):
@@ -58,9 +71,23 @@ class Pattern:
         return "g" in self.flags
 
     def search(self, text: str, seconds: float = LONGEST_S) -> regex.Match[str] | None:
-        """The first place where the pattern is found. Raises PatternTimeoutError after `seconds`."""
+        """The first place where the pattern is found; with the flag y only the text's beginning is looked at.
+
+        Raises PatternTimeoutError after `seconds`.
+        """
+        look = self._compiled.match if "y" in self.flags else self._compiled.search
         with self._limited():
-            return self._compiled.search(text, timeout=seconds)
+            return look(text, timeout=seconds)
+
+    def holds(self, text: str) -> bool:
+        """Whether the pattern is found; without the flag u a character beyond U+FFFF counts as its two halves.
+
+        Raises PatternTimeoutError.
+        """
+        halved = self
+        if "u" not in self.flags and (_BEYOND.search(text) or _BEYOND.search(self.source)):
+            halved, text = _of_halves(self.source, self.flags), _halves(text)
+        return halved.search(text) is not None
 
     def replaced(self, text: str, made: Callable[[regex.Match[str]], str]) -> str:
         """`String.replace` with a function: the first match, or all with the flag g. Raises PatternTimeoutError."""
@@ -86,103 +113,356 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
     unknown = sorted(set(flags) - _KNOWN_FLAGS)
     if unknown or len(set(flags)) != len(flags):
         raise PatternError(f"“{flags}” are no flags of a pattern; use some of i, m, s, each once")
+    reader = _Reader(source, flags)
+    how = 0
+    if "i" in flags:
+        how = regex.IGNORECASE if reader.unicode else regex.IGNORECASE | regex.ASCII
     try:
-        compiled = regex.compile(_translated(source, flags), regex.IGNORECASE if "i" in flags else 0)
+        compiled = regex.compile(reader.translated(), how)
     except (regex.error, OverflowError, RecursionError) as error:
         raise PatternError(f"“{source}” is no pattern: {error}") from None
     return Pattern(source, flags, compiled)
 
 
-def _translated(source: str, flags: str) -> str:
-    made: list[str] = []
-    at, end = 0, len(source)
-    while at < end:
+@lru_cache(maxsize=256)
+def _of_halves(source: str, flags: str) -> Pattern:
+    return compile_pattern(_halves(source), flags)
+
+
+def _halves(text: str) -> str:
+    """The text with each character beyond U+FFFF as the two that UTF-16 writes for it."""
+    return "".join(char if char <= _LAST_OF_BMP else _two_halves(ord(char)) for char in text)
+
+
+def _two_halves(code: int) -> str:
+    return chr(0xD800 + ((code - 0x10000) >> 10)) + chr(0xDC00 + ((code - 0x10000) & 0x3FF))
+
+
+class _Reader:
+    """Reads a pattern of JavaScript's and writes it as one of Python's `regex`."""
+
+    def __init__(self, source: str, flags: str) -> None:
+        self.source, self.flags = source, flags
+        self.unicode = "u" in flags or "v" in flags
+        self.folds = "i" in flags
+        self.at = 0
+        openings = list(_openings(source))
+        self._groups = len(openings)
+        self._names = [name for name in openings if name]
+        self._word = _FOLDED_WORD if self.unicode and self.folds else _WORD
+
+    def translated(self) -> str:
+        """The whole pattern. Raises PatternError."""
+        if len(set(self._names)) < len(self._names):
+            raise self._error("two groups have one name")
+        made: list[str] = []
+        repeatable: list[bool] = []  # of each open group, whether it may be repeated
+        atom = False
+        while self.at < len(self.source):
+            char = self.source[self.at]
+            quantifier = _QUANTIFIER.match(self.source, self.at)
+            if quantifier is not None:
+                made.append(self._repeated(quantifier, atom=atom))
+                atom = False
+            elif char == "(":
+                text, can_repeat = self._opened()
+                made.append(text)
+                repeatable.append(can_repeat)
+                atom = False
+            elif char == ")":
+                if not repeatable:
+                    raise self._error("a parenthesis is closed that is not open")
+                self.at += 1
+                made.append(")")
+                atom = repeatable.pop()
+            else:
+                text, atom = self._one(char)
+                made.append(text)
+        if repeatable:
+            raise self._error("a parenthesis is not closed")
+        return "".join(made)
+
+    def _error(self, problem: str) -> PatternError:
+        return PatternError(f"“{self.source}” is no pattern: {problem}")
+
+    def _repeated(self, quantifier: re.Match[str], *, atom: bool) -> str:
+        if not atom:
+            raise self._error(f"there is nothing that “{quantifier[0]}” could repeat")
+        least, most = quantifier["least"], quantifier["most"]
+        if least and most and int(most) < int(least):
+            raise self._error(f"the numbers in “{quantifier[0]}” are out of order")
+        self.at = quantifier.end()
+        return quantifier[0]
+
+    def _opened(self) -> tuple[str, bool]:
+        """The beginning of a group, and whether the group may be repeated."""
+        opening = _OPENING.match(self.source, self.at)
+        if opening is None or (self.source.startswith("(?", self.at) and len(opening[0]) == 1):
+            raise self._error("a group begins with what JavaScript does not know")
+        self.at = opening.end()
+        if opening["name"]:
+            return f"(?P<{_identifier(opening['name'])}>", True
+        around = opening[0] in {"(?<=", "(?<!"} or (self.unicode and opening[0] in {"(?=", "(?!"})
+        return opening[0], not around
+
+    def _one(self, char: str) -> tuple[str, bool]:
+        """What stands here, and whether it may be repeated."""
+        if char == "\\":
+            edge = self.source[self.at + 1 : self.at + 2] in {"b", "B"}
+            return self._escape(inside=False), not edge
+        if char == "[":
+            return self._class(), True
+        if char in "]{}" and self.unicode:
+            raise self._error(f"“{char}” stands alone")
+        self.at += 1
+        multiline = "m" in self.flags
+        if char == "^":
+            return LINE_START if multiline else r"\A", False
+        if char == "$":
+            return LINE_END if multiline else r"\Z", False
+        if char == "|":
+            return char, False
+        if char == ".":
+            return (r"(?:[\s\S])" if "s" in self.flags else DOT), True
+        return self._literal(char), True
+
+    def _escape(self, *, inside: bool) -> str:
+        """One escape; `inside` a character class, where what stands for one character is written as `_char` needs."""
+        if self.at + 1 >= len(self.source):
+            raise self._error("it ends in a backslash")
+        char = self.source[self.at + 1]
+        if char.lower() in {"w", "d", "s"}:
+            self.at += 2
+            return self._known_class(char, inside=inside)
+        if char in {"b", "B"} and not inside:
+            self.at += 2
+            word = self._word
+            ends = f"(?<![{word}])(?=[{word}])|(?<=[{word}])(?![{word}])"
+            within = f"(?<![{word}])(?![{word}])|(?<=[{word}])(?=[{word}])"
+            return self._as_written(f"(?:{ends if char == 'b' else within})")
+        if self.unicode and char in {"p", "P"}:
+            found = _PROPERTY.match(self.source, self.at)
+            if found is None:
+                raise self._error("a property needs its name between braces")
+            self.at = found.end()
+            return found[0]
+        if not inside:
+            reference = self._reference()
+            if reference is not None:
+                return reference
+        return self._literal(self._char(inside=inside), inside=inside)
+
+    def _known_class(self, char: str, *, inside: bool) -> str:
+        name = char.lower()
+        word = {"w": self._word, "d": "0-9", "s": _SPACE}[name]
+        if char == name:
+            return word if inside else self._as_written(f"[{word}]")
+        if not inside:
+            return self._as_written(f"[^{word}]")
+        if name == "s":
+            return _complement(WHITE_SPACE)
+        return _complement("".join(filter(_IS[name].match, map(chr, range(0x80)))) + word[len(_WORD) :] * (name == "w"))
+
+    def _as_written(self, text: str) -> str:
+        """The text in the cases in which it stands, where `regex` would take other letters for an i."""
+        return f"(?-i:{text})" if self.unicode and self.folds else text
+
+    def _reference(self) -> str | None:
+        """A reference to a group, None for what is none. A group that took no part is as empty text."""
+        named = _NAMED.match(self.source, self.at)
+        if named is not None and (self._names or self.unicode):
+            if named[1] not in self._names:
+                raise self._error(f"there is no group “{named[1]}”")
+            self.at = named.end()
+            name = _identifier(named[1])
+            return f"(?:(?({name})(?P={name})))"
+        numbered = _NUMBER.match(self.source, self.at)
+        if numbered is None:
+            return None
+        if int(numbered[1]) > self._groups:
+            if self.unicode:
+                raise self._error(f"there is no group {numbered[1]}")
+            return None
+        self.at = numbered.end()
+        return f"(?:(?({numbered[1]})(?:\\{numbered[1]})))"
+
+    def _char(self, *, inside: bool) -> str:
+        """The one character that an escape stands for."""
+        source, char = self.source, self.source[self.at + 1]
+        if char in _CONTROLS:
+            self.at += 2
+            return _CONTROLS[char]
+        if inside and char == "b":
+            self.at += 2
+            return "\b"
+        point = _POINT.match(source, self.at) if self.unicode else None
+        if point is not None:
+            if int(point[1], 16) > _FULL_RANGE:
+                raise self._error(f"there is no character {point[1]}")
+            self.at = point.end()
+            return chr(int(point[1], 16))
+        coded = _CODED.match(source, self.at)
+        if coded is not None:
+            self.at = coded.end()
+            return self._coded(coded)
+        octal = _OCTAL.match(source, self.at)
+        if octal is not None and not self.unicode:
+            self.at = octal.end()
+            return chr(int(octal[1], 8))
+        if char == "0" and not source[self.at + 2 : self.at + 3].isdigit():
+            self.at += 2
+            return "\0"
+        if char == "c" and not self.unicode:  # the backslash stands for itself
+            self.at += 1
+            return "\\"
+        if (self.unicode and char not in _SYNTAX and not (inside and char == "-")) or (char == "k" and self._names):
+            raise self._error(f"“\\{char}” means nothing")
+        self.at += 2
+        return char
+
+    def _coded(self, coded: re.Match[str]) -> str:
+        if coded["control"]:
+            return chr(ord(coded["control"]) % 32)
+        unit = int(coded["hex"] or coded["unit"], 16)
+        low = _LOW_HALF.match(self.source, self.at) if 0xD800 <= unit < 0xDC00 else None
+        if low is None:
+            return chr(unit)
+        self.at = low.end()
+        return chr(0x10000 + ((unit - 0xD800) << 10) + int(low[1], 16) - 0xDC00)
+
+    def _class(self) -> str:
+        """One character class."""
+        start = self.at
+        negated = self.source.startswith("^", start + 1)
+        self.at += 1 + negated
+        parts: list[str] = []
+        members: list[tuple[int, int]] = []
+        while self.at < len(self.source) and self.source[self.at] != "]":
+            one = self._member(parts)
+            if not (self.source.startswith("-", self.at) and self.source[self.at + 1 : self.at + 2] not in {"]", ""}):
+                if one is not None:
+                    members.append((one, one))
+                continue
+            self.at += 1
+            other = self._member(parts)
+            if one is None or other is None:
+                if self.unicode:
+                    raise self._error("a range begins or ends with a class")
+                members += [(each, each) for each in (one, ord("-"), other) if each is not None]
+            elif other < one:
+                raise self._error("a range is out of order")
+            else:
+                members.append((one, other))
+        if self.at >= len(self.source):
+            raise self._error(f"the [ at {start} is not closed")
+        self.at += 1
+        if not parts and not members:  # [] is nothing, [^] is any character
+            return r"(?:[\s\S])" if negated else r"(?!)"
+        written = "".join([*parts, *(f"{_escaped(chr(low))}-{_escaped(chr(high))}" for low, high in members)])
+        return self._folded_class(written, members, negated=negated)
+
+    def _member(self, parts: list[str]) -> int | None:
+        """One member of a class: its code, None for a class within, which is added to `parts`."""
+        char = self.source[self.at]
+        if char != "\\":
+            self.at += 1
+            return ord(char)
+        following = self.source[self.at + 1 : self.at + 2]
+        if following.lower() in {"w", "d", "s"} or (self.unicode and following in {"p", "P"}):
+            parts.append(self._escape(inside=True))
+            return None
+        if not following:
+            raise self._error("it ends in a backslash")
+        return ord(self._char(inside=True))
+
+    def _folded_class(self, written: str, members: list[tuple[int, int]], *, negated: bool) -> str:
+        """A class with the other cases of its members, as far as `regex` does not know them by itself."""
+        sign = "^" if negated else ""
+        if not self.folds:
+            return f"[{sign}{written}]"
+        if not self.unicode:
+            far = [(low, high) for low, high in members if high > _ASCII]
+            more = {
+                other
+                for code, others in (_capitals().items() if far else ())
+                if any(low <= code <= high for low, high in far)
+                for other in others
+            }
+            return f"[{sign}{written}{''.join(map(_escaped, sorted(more)))}]"
+        dotted = self._word in written or any(low <= ord(each) <= high for low, high in members for each in "iI")
+        if not dotted:
+            return f"[{sign}{written}]"
+        own = "".join(each for each in _TURKISH if not any(low <= ord(each) <= high for low, high in members))
+        if not own:
+            return f"[{sign}{written}]"
+        return f"(?:[{sign}{written}]|(?-i:[{own}]))" if negated else f"(?:(?!(?-i:[{own}]))[{written}])"
+
+    def _literal(self, char: str, *, inside: bool = False) -> str:
+        """One character that stands for itself, with its other cases where `regex` has others."""
+        if self.folds and not inside:
+            if self.unicode and char in {"i", "I"}:
+                return self._as_written("[iI]")
+            if self.unicode and char in _TURKISH:
+                return self._as_written(char)
+            others = _capitals().get(ord(char), ()) if not self.unicode and ord(char) > _ASCII else ()
+            if others:
+                return f"[{char}{''.join(others)}]"
+        return char if char.isalnum() or char == "_" else _escaped(char)
+
+
+_TURKISH: Final = "\u0130\u0131"
+"""Letters that `regex` takes for an i, and JavaScript does not."""
+
+
+@cache
+def _capitals() -> dict[int, tuple[str, ...]]:
+    """The characters beyond ASCII that have other cases, by code, with these: without u their capitals are compared.
+
+    A capital of several letters, or one in ASCII, does not count; nor does what UTF-16 writes as two units.
+    """
+    by_capital: dict[str, list[str]] = {}
+    for code in range(0x80, 0x10000):
+        char = chr(code)
+        capital = char.upper()
+        by_capital.setdefault(capital if len(capital) == 1 and capital > "\x7f" else char, []).append(char)
+    return {
+        ord(each): tuple(other for other in alike if other != each)
+        for alike in by_capital.values()
+        if len(alike) > 1
+        for each in alike
+    }
+
+
+def _openings(source: str) -> Iterator[str]:
+    """The names of the groups that can be referred to, in order, "" for one without a name."""
+    at, inside = 0, False
+    while at < len(source):
         char = source[at]
         if char == "\\":
-            text, at = _escape(source, at, inside=False)
-            made.append(text)
-        elif char == "[":
-            text, at = _character_class(source, at)
-            made.append(text)
-        elif char == "(" and source.startswith("(?<", at) and source[at + 3 : at + 4] not in {"=", "!"}:
-            made.append("(?P<")
-            at += 3
-        elif char == "{":
-            quantifier = _QUANTIFIER.match(source, at)
-            made.append(quantifier[0] if quantifier else "\\{")
-            at += len(quantifier[0]) if quantifier else 1
-        else:
-            made.append(_plain(char, flags))
             at += 1
-    return "".join(made)
+        elif inside or char == "[":
+            inside = char != "]"
+        elif char == "(":
+            opening = _OPENING.match(source, at)
+            if opening is not None and (opening["name"] or not source.startswith("(?", at)):
+                yield opening["name"] or ""
+        at += 1
 
 
-def _plain(char: str, flags: str) -> str:
-    multiline = "m" in flags
-    if char == "^":
-        return LINE_START if multiline else r"\A"
-    if char == "$":
-        return LINE_END if multiline else r"\Z"
-    if char == ".":
-        return r"(?:[\s\S])" if "s" in flags else DOT
-    return "\\" + char if char in "}]#" else char
+def _escaped(char: str) -> str:
+    return f"\\U{ord(char):08x}"
 
 
-def _escape(source: str, at: int, *, inside: bool) -> tuple[str, int]:
-    """One escape, and where it ends; `inside` a character class."""
-    if at + 1 >= len(source):
-        raise PatternError(f"“{source}” is no pattern: it ends in a backslash")
-    char, after = source[at + 1], at + 2
-    if char.lower() in _CLASSES or char in {"b", "B"}:
-        return _class_escape(char, inside=inside), after
-    if char in _CONTROLS and not (char == "0" and source[after : after + 1].isdigit()):
-        return _CONTROLS[char], after
-    coded = _CODED.match(source, at)
-    if coded is not None:
-        digits, control = coded["hex"] or coded["unicode"], coded["control"]
-        return _literal(chr(int(digits, 16) if digits else ord(control) % 32)), coded.end()
-    named = _NAMED.match(source, at)
-    if named is not None:
-        return f"(?P={named[1]})", named.end()
-    return f"\\{char}" if char.isdigit() and not inside else _literal(char), after
+def _identifier(name: str) -> str:
+    """A group's name as `regex` takes it."""
+    return name if name.isidentifier() else "n_" + "_".join(f"{ord(char):x}" for char in name)
 
 
-def _class_escape(char: str, *, inside: bool) -> str:
-    """One of the letters that stand for many characters, or for an edge of a word."""
-    name = char.lower()
-    if name == "b":
-        return "\\x08" if inside else _EDGE if char == "b" else _NO_EDGE
-    if char == name:
-        return _CLASSES[name] if inside else f"[{_CLASSES[name]}]"
-    return _negated(name) if inside else f"[^{_CLASSES[name]}]"
-
-
-def _character_class(source: str, at: int) -> tuple[str, int]:
-    """One character class, and where it ends."""
-    start, at = at, at + 1
-    negated = source.startswith("^", at)
-    at += negated
-    parts: list[str] = []
-    while at < len(source) and source[at] != "]":
-        if source[at] == "\\":
-            text, at = _escape(source, at, inside=True)
-        else:
-            text, at = ("-" if source[at] == "-" else _literal(source[at])), at + 1
-        parts.append(text)
-    if at >= len(source):
-        raise PatternError(f"“{source}” is no pattern: the [ at {start} is not closed")
-    if not parts:  # [] is nothing, [^] is any character
-        return (r"(?:[\s\S])" if negated else r"(?!)"), at + 1
-    return f"[{'^' if negated else ''}{''.join(parts)}]", at + 1
-
-
-def _negated(name: str) -> str:
-    """A negated class inside another one."""
-    if name == "s":
-        return r"\S"
-    every = {"w": "\\x00-/:-@[-^`{-\\U0010ffff", "d": "\\x00-/:-\\U0010ffff"}[name]
-    return every.replace("[", "\\[").replace("^", "\\^") if name == "w" else every
-
-
-def _literal(char: str) -> str:
-    return char if char.isalnum() or char == "_" else f"\\U{ord(char):08x}"
+def _complement(chars: str) -> str:
+    """All other characters, inside a class."""
+    parts, low = [], 0
+    for code in sorted(map(ord, chars)):
+        if code > low:
+            parts.append(f"{_escaped(chr(low))}-{_escaped(chr(code - 1))}")
+        low = code + 1
+    return "".join([*parts, f"{_escaped(chr(low))}-{_escaped(chr(_FULL_RANGE))}"])

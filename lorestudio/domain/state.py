@@ -43,13 +43,14 @@ class ChatControls:
 
 @dataclass(frozen=True, slots=True)
 class LoggedInjection:
-    """One entry in the duplicate log: what was injected where (rules: deeplore 5.6)."""
+    """One entry in the duplicate log: what was injected where (rules: deeplore 5.6), `vault` in 2.6 only."""
 
     title: str
     position: float
     depth: float
     role: float
     content_hash: str
+    vault: str = ""
 
 
 @dataclass(frozen=True, slots=True)

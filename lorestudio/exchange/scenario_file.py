@@ -17,13 +17,21 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, EMPTY, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
+from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
+from lorestudio.exchange.lorebooks.entry import BookError
+from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.rules import NEW, OLD, rules_of
 
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
 """Settings that the recorded runs were made with unless a scenario says otherwise."""
+
+_NEVER_MIGRATED: Final = 99
+"""The layout that the recorded runs of 2.6 have, so that nothing in their settings is brought up to date."""
 
 
 class _FieldError(ValueError):
@@ -50,8 +58,63 @@ class ScenarioVault(BaseModel):
         return self
 
 
+class ScenarioBook(BaseModel):
+    """A lorebook of a scenario: `entries` as a World Info file has them, or the `document` of another file.
+
+    `form` names that of the document: “card” is a card's `character_book` alone; any other is told by its content.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    role: BookRole = BookRole.GLOBAL
+    entries: dict[str, Any] | list[Any] | None = None
+    form: str = ""
+    document: Any = None
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> ScenarioBook:
+        if self.entries is None and self.document is None:
+            raise ValueError("a lorebook has “entries”, or the “document” of a file")
+        try:
+            self.book()
+        except BookError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def book(self) -> Lorebook:
+        """The lorebook. Raises BookError."""
+        document = {"entries": self.entries} if self.document is None else self.document
+        if self.form == "card":
+            document = {"character_book": document}
+        return read_lorebook(document, self.name, self.role, f"the scenario's book {self.name}")
+
+
+class ScenarioNote(BaseModel):
+    """The author's note, as an alternative to its keys in the chat's metadata."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = ""
+    interval: int = 1
+    position: int = 1
+    depth: int = 4
+    role: int = 0
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The same in the chat's metadata."""
+        return {f"note_{'prompt' if name == 'text' else name}": value for name, value in self.model_dump().items()}
+
+
 class ScenarioGeneration(BaseModel):
-    """One generation: the clock, the chat as indices into the scenario's messages, and changes made before it."""
+    """One generation: the clock, the chat as indices into the scenario's messages, and changes made before it.
+
+    `book_patch` changes entries of the scenario's lorebooks, by book and uid. `force` are entries that the host
+    activates from outside, as `book.uid`; `quiet_prompt` is the text that a quiet generation is asked with.
+    `answer_swipe_id` says which answer a swipe writes, `front_chat` what the front end's own chat holds where that is
+    more than `chat`; both only matter under the rules of 2.6.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,6 +126,11 @@ class ScenarioGeneration(BaseModel):
     character: str | None = None
     ai: dict[str, dict[str, Any]] = Field(default_factory=dict)
     context_size: int = 8192
+    book_patch: dict[str, dict[str, dict[str, Any] | None]] = Field(default_factory=dict)
+    force: tuple[str, ...] = ()
+    quiet_prompt: str = ""
+    answer_swipe_id: int | None = None
+    front_chat: list[int] | None = None
 
 
 class Scenario(BaseModel):
@@ -70,18 +138,32 @@ class Scenario(BaseModel):
 
     `behaviour` and `model` (the answers' model, where the settings name none) are the studio's own: recorded runs of
     DeepLore have neither. So are `system`, the retrieval system that decides, and `system_settings`, by the keys of its
-    files; with another one than DeepLore, `settings` only say how notes are read.
+    files; with another one than DeepLore, `settings` only say how notes are read. `rules` names DeepLore's rules. What
+    is around the chat is for systems that look at it: `card` (a card file's content, or its texts alone), `persona`,
+    `user`, what files may call the character (`avatar`), the ids of its `tags`, the chat's `variables`, the author's
+    `note`, and lorebooks. `max_context` is the context size of generations that give none.
     """
 
     model_config = ConfigDict(frozen=True)
 
     id: str
+    rules: str = OLD
     clock_start_ms: int = 0
     rng_seed: int = Field(default=0, ge=0, le=2**32 - 1)
     tokenizer: Literal["chars4", "st335"] = "chars4"
     settings: dict[str, Any] = Field(default_factory=dict)
     vaults: list[ScenarioVault]
+    books: list[ScenarioBook] = Field(default_factory=list)
     character: str = ""
+    avatar: str | list[str] = Field(default_factory=list)
+    tags: list[str] | None = None
+    card: dict[str, Any] | None = None
+    persona: str = ""
+    user: str = ""
+    variables: dict[str, Any] = Field(default_factory=dict)
+    note: ScenarioNote | None = None
+    max_context: int | None = Field(default=None, ge=0)
+    reply_tokens: int = Field(default=0, ge=0)
     messages: list[dict[str, Any]]
     metadata: dict[str, Any] = Field(default_factory=dict)
     behaviour: Behaviour = Field(default_factory=Behaviour)
@@ -90,15 +172,73 @@ class Scenario(BaseModel):
     system_settings: dict[str, Any] = Field(default_factory=dict)
     generations: list[ScenarioGeneration]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _books_are_enough(cls, value: object) -> object:
+        """Where there are lorebooks, there need not be notes."""
+        return {"vaults": [], **value} if isinstance(value, dict) and value.get("books") else value
+
+    @property
+    def raw_settings(self) -> dict[str, Json]:
+        """The settings before the first generation, of the version whose rules hold."""
+        version: dict[str, Json] = {"settingsVersion": _NEVER_MIGRATED} if self.rules.startswith(NEW) else {}
+        return {**ENVIRONMENT, **version, **self.settings, "rules": self.rules}
+
+    @model_validator(mode="after")
+    def _rules_exist(self) -> Scenario:
+        try:
+            rules_of(self.rules)
+        except ValueError as error:
+            raise _FieldError("rules", str(error).rstrip(".")) from None
+        return self
+
     @model_validator(mode="after")
     def _chats_exist(self) -> Scenario:
         last = len(self.messages) - 1
         for number, generation in enumerate(self.generations):
-            for place, index in enumerate(generation.chat):
-                if not 0 <= index <= last:
-                    there = f"there are messages 0 to {last}" if last >= 0 else "there are no messages"
-                    raise _FieldError(f"generations.{number}.chat.{place}", f"there is no message {index}; {there}")
+            for name in ("chat", "front_chat"):
+                for place, index in enumerate(getattr(generation, name) or ()):
+                    if not 0 <= index <= last:
+                        there = f"there are messages 0 to {last}" if last >= 0 else "there are no messages"
+                        field = f"generations.{number}.{name}.{place}"
+                        raise _FieldError(field, f"there is no message {index}; {there}")
+            unknown = sorted(generation.book_patch.keys() - {book.name for book in self.books})
+            if unknown:
+                raise _FieldError(f"generations.{number}.book_patch", f"the scenario has no lorebook “{unknown[0]}”")
+        try:
+            self.character_card()
+        except InputError as error:
+            raise _FieldError("card", error.message) from None
         return self
+
+    def character_card(self) -> CharacterCard | None:
+        """The card, None without one. Raises InputError."""
+        card = self.card
+        if card is None:
+            return None
+        if "spec" not in card and "data" not in card:
+            prompt = card.get("depth_prompt", "")
+            extensions = {"depth_prompt": {"prompt": prompt}} if isinstance(prompt, str) else {"depth_prompt": prompt}
+            texts = {name: value for name, value in card.items() if name != "depth_prompt"}
+            own = {"name": self.character or "Character", "extensions": extensions, **texts}
+            card = {"spec": "chara_card_v2", "spec_version": "2.0", "data": own}
+        return parse_card(json.dumps(card).encode(), "card")
+
+    def size_at(self, generation: ScenarioGeneration) -> int:
+        """The context size of a generation, in tokens."""
+        said = "context_size" in generation.model_fields_set or self.max_context is None
+        return generation.context_size if said or self.max_context is None else self.max_context
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What files may call the character."""
+        return (self.avatar,) if isinstance(self.avatar, str) else tuple(self.avatar)
+
+    @property
+    def chat_metadata(self) -> dict[str, Any]:
+        """The chat's metadata with note and variables."""
+        note = self.note.metadata if self.note is not None else {}
+        return {**self.metadata, **note, **({"variables": self.variables} if self.variables else {})}
 
 
 @dataclass(frozen=True, slots=True)

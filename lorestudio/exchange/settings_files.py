@@ -18,7 +18,16 @@ from lorestudio.exchange.json_file import FileChange, change_of, read_file
 from lorestudio.exchange.json_spelling import INDENT, set_members
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, Value
-from lorestudio.settings.deeplore import DeepLoreSettings, declarations, effective_values, same, sanitise, setting_value
+from lorestudio.settings.deeplore import (
+    SETTINGS_VERSIONS,
+    DeepLoreSettings,
+    declarations,
+    effective_values,
+    in_file,
+    same,
+    sanitise,
+    setting_value,
+)
 from lorestudio.settings.differences import SettingChange, differences, value_text
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
 from lorestudio.settings.store import FORMAT, SETTINGS_VERSION, Layout, Stored, read_stored
@@ -27,6 +36,9 @@ PLACE: Final = ("extension_settings", "deeplore_enhanced")
 """Where DeepLore's settings are in SillyTavern's file (rules: deeplore-tools 4.1)."""
 
 VERSION_KEY: Final = "settingsVersion"
+
+_NOT_CARRIED: Final = frozenset({VERSION_KEY, "rules"})
+"""What nobody chooses to carry over: the version is always written, and whose rules hold is the studio's to know."""
 
 ADVICE: Final = (
     "Close SillyTavern first, or reload its page afterwards: it keeps its settings in memory and writes the whole file "
@@ -46,7 +58,7 @@ class KeyChange:
 
     declaration: Declaration
     before: Json
-    after: Value
+    after: Json
     written: bool = True
 
     @property
@@ -66,22 +78,22 @@ class Merge:
 
 
 def exportable() -> tuple[Declaration, ...]:
-    """The settings that somebody can choose to carry over; the version is always written."""
-    return tuple(each for each in declarations() if each.alias != VERSION_KEY)
+    """The settings that somebody can choose to carry over."""
+    return tuple(each for each in declarations() if each.alias not in _NOT_CARRIED)
 
 
 def by_default(changes: Sequence[SettingChange]) -> tuple[SettingChange, ...]:
     """Those that are carried over unless somebody says otherwise: not what belongs to one computer or window."""
-    return tuple(each for each in changes if not each.declaration.local and each.declaration.alias != VERSION_KEY)
+    return tuple(each for each in changes if not each.declaration.local and each.declaration.alias not in _NOT_CARRIED)
 
 
-def prepared(settings: DeepLoreSettings, keys: Collection[str]) -> tuple[dict[str, Value], tuple[str, ...]]:
+def prepared(settings: DeepLoreSettings, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
     """The values of the chosen keys as DeepLore takes them, and a sentence for each that is mended or left out.
 
     DeepLore checks little of what it reads, so what it would take wrongly is not written
     (rules: deeplore-tools 4.2 "Consistency rules").
     """
-    values: dict[str, Value] = {}
+    values: dict[str, Json] = {}
     remarks: list[str] = []
     for each in exportable():
         if each.alias not in keys:
@@ -94,7 +106,7 @@ def prepared(settings: DeepLoreSettings, keys: Collection[str]) -> tuple[dict[st
         if wrong:
             remarks.append(f"{each.alias}: {wrong} It is left out.")
         else:
-            values[each.alias] = value
+            values[each.alias] = in_file(each, value)
     return values, tuple(remarks)
 
 
@@ -124,7 +136,7 @@ def stored_values(path: Path) -> dict[str, Json]:
     return dict(_deeplore(_document(path, read_file(path)), path))
 
 
-def plan_merge(path: Path, values: Mapping[str, Value]) -> Merge:
+def plan_merge(path: Path, values: Mapping[str, Json]) -> Merge:
     """What writing `values` into SillyTavern's settings.json at `path` would do. Nothing is written yet.
 
     Raises InputError where the file is not what it seems to be.
@@ -135,22 +147,22 @@ def plan_merge(path: Path, values: Mapping[str, Value]) -> Merge:
     by_alias = {each.alias: each for each in declarations()}
     changes: list[KeyChange] = []
     remarks: list[str] = []
-    wanted: dict[str, Value] = {**_brought_up_to_date(raw, remarks), **values}
+    wanted: dict[str, Json] = {**_brought_up_to_date(raw, remarks), **values}
     for alias, value in wanted.items():
         each = by_alias[alias]
         if alias not in raw or not same(raw[alias], value):
-            changes.append(KeyChange(each, raw.get(alias, each.default), value, written=alias in raw))
+            changes.append(KeyChange(each, raw.get(alias, in_file(each, each.default)), value, written=alias in raw))
     inner = document.get(PLACE[0])
     if not isinstance(inner, Mapping) or PLACE[1] not in inner:
         remarks.append("DeepLore has no settings in this file yet; they are added. Is it installed there?")
     if not changes:
         return Merge((), tuple(remarks), change_of(path, before, before))
     version = raw.get(VERSION_KEY)
-    newer = isinstance(version, int | float) and not isinstance(version, bool) and version > SETTINGS_VERSION
+    there = version if isinstance(version, int | float) and not isinstance(version, bool) else 0
     written: dict[str, Json] = {change.declaration.alias: change.after for change in changes}
-    if not newer:
+    if there <= SETTINGS_VERSION:
         written[VERSION_KEY] = SETTINGS_VERSION
-    else:
+    elif there > max(SETTINGS_VERSIONS.values()):
         remarks.append(f"The settings are of a newer version ({version}) than is known here; the version stays.")
     text = before.decode("utf-8-sig")
     after = set_members(
@@ -210,13 +222,13 @@ def _deeplore(document: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
 def merge_candidates(path: Path, settings: DeepLoreSettings) -> tuple[SettingChange, ...]:
     """Every setting that has another value in SillyTavern's file at `path`: from its value there to this one."""
     found = differences(sanitise(stored_values(path)).settings, settings)
-    return tuple(each for each in found if each.declaration.alias != VERSION_KEY)
+    return tuple(each for each in found if each.declaration.alias not in _NOT_CARRIED)
 
 
 # ---- texts ----------------------------------------------------------------------------------------------------------
 
 
-def snippet(values: Mapping[str, Value]) -> str:
+def snippet(values: Mapping[str, Json]) -> str:
     """The values as a JSON object of DeepLore's keys, laid out as in SillyTavern's file."""
     return json.dumps({**values, VERSION_KEY: SETTINGS_VERSION}, ensure_ascii=False, indent=INDENT) + "\n"
 

@@ -157,6 +157,20 @@ class LlmError(Exception):
         status = self.status or _status_in(self.message)
         return not (status in (401, 403, 429) or _EXEMPT.search(self.message))
 
+    @property
+    def fails_by_status(self) -> bool:
+        """Whether the circuit breaker of DeepLore 2.6 counts it (rules: deeplore-newer 1.10).
+
+        The status is the error's own or one that the text names as such; a bare number and a bare "auth" exempt
+        nothing.
+        """
+        reported = self.status is not None or _TIMEOUT.search(self.message)
+        if self.kind in _SAYS_ALL or (self.kind is ErrorKind.TIMED_OUT and not reported):
+            return False
+        named = _NAMED_STATUS.search(self.message)
+        status = self.status or (int(named[1]) if named else None)
+        return not (status in (401, 403, 429) or _REFUSED.search(self.message))
+
     def __repr__(self) -> str:
         return f"LlmError({self.kind.value!r}, status={self.status}, message={self.message!r})"
 
@@ -212,6 +226,8 @@ _STATUS = re.compile(r"\b[45]\d\d\b")
 _EXEMPT = _words(
     r"timed\s*out", r"\b(?:401|403|429)\b", "rate.?limit", "too many requests", "forbidden", "invalid api key", "auth"
 )  # "unauthorized" holds "auth"
+_REFUSED = _words(r"timed\s*out", "rate.?limit", "too many requests", "unauthoriz", "forbidden", "invalid api key")
+_NAMED_STATUS = re.compile(r"\b(?:HTTP|status(?: code)?)[\s:=]*(\d{3})\b", re.IGNORECASE)
 _TIMEOUT = _words(r"\btimed?[ -]?out", "deadline exceeded")
 _AUTH = _words(
     r"\bauth\b",

@@ -59,6 +59,7 @@ class ChatRequest:
     The first `stable_prefix` characters of `user` stay the same from call to call and may be cached by the provider.
     `before` are messages between the two, each with its role (system, user or assistant); the answer is to begin with
     `prefill`, which providers do not repeat.
+    `reasoning_effort` says how much the model is to think first, "" leaves that to the connection.
     Where there are `messages`, these are the whole conversation, and nothing else of it is given.
     """
 
@@ -75,6 +76,7 @@ class ChatRequest:
     before: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     prefill: str = field(default="", repr=False)
     json_object: bool = False
+    reasoning_effort: str = ""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -101,6 +103,8 @@ class ChatRequest:
             deciding["prefill"] = self.prefill
         if self.json_object:
             deciding["json_object"] = True
+        if self.reasoning_effort:
+            deciding["reasoning_effort"] = self.reasoning_effort
         return hashlib.sha256(spell(deciding, ascii_only=True, sort_keys=True).encode("ascii")).hexdigest()
 
 

@@ -36,6 +36,8 @@ StageName: TypeAlias = str
 
 Unit: TypeAlias = Literal["", "messages", "tokens", "entries", "generations", "ms", "seconds", "characters"]
 
+Spelling: TypeAlias = Literal["", "list", "null"]
+
 Choice: TypeAlias = str | int
 Value: TypeAlias = bool | int | float | str
 
@@ -64,6 +66,8 @@ class _Extra(TypedDict):
     local: bool
     low: float | None
     high: float | None
+    spelled: Spelling
+    since: str
 
 
 class Section(BaseModel):
@@ -102,12 +106,15 @@ class Group:
         advanced: bool = False,
         long: bool = False,
         local: bool = False,
+        spelled: Spelling = "",
+        since: str = "",
     ) -> T:
         """Make a model field: `title` labels it, `text` is its help, `choices` maps sensible values to explanations.
 
         `low` and `high` are given together or not at all; DeepLore brings a number into that range. `checked` says
         that DeepLore itself puts a value outside `choices` back to the default (rules: deeplore 2.1). `long` is a
-        text of several lines; `local` see `Declaration`.
+        text of several lines; `local`, `spelled` and `since` see
+        `Declaration`.
         """
         extra: _Extra = {
             "group": self.name,
@@ -120,7 +127,11 @@ class Group:
             "local": local or self.local,
             "low": low,
             "high": high,
+            "spelled": spelled,
+            "since": since,
         }
+        if since:
+            text += f" Needs the rules of {since}."
         schema = cast("JsonDict", {_KEY: extra})
         return Field(default, title=title, description=text, ge=low, le=high, json_schema_extra=schema)
 
@@ -132,7 +143,9 @@ class Declaration:
     `name` is the attribute, `alias` DeepLore's key in files. `low` and `high` are both numbers or both None.
     `affects` names the stages of a run that the setting changes; empty means none. `long` is a text of several lines.
     `local` belongs to one computer or one window, so it is carried elsewhere only when somebody asks for it
-    (rules: deeplore-tools 4.3 step 5).
+    (rules: deeplore-tools 4.3 step 5). `spelled` says how a text stands in files: as it is, as a list of its parts
+    between commas, or as a whole number with null for the empty text. `since` is the version of DeepLore whose rules a
+    setting needs, "" where all have it.
     """
 
     name: str
@@ -151,6 +164,8 @@ class Declaration:
     advanced: bool
     long: bool = False
     local: bool = False
+    spelled: Spelling = ""
+    since: str = ""
 
     @property
     def label(self) -> str:

@@ -20,16 +20,33 @@ from lorestudio.settings.deeplore_retrieval import (
 )
 from lorestudio.settings.deeplore_tools import (
     GraphSettings,
+    ImportSettings,
     LibrarianSettings,
     NotepadSettings,
     ScribeSettings,
     SuggestSettings,
 )
+from lorestudio.settings.rules import NEW, OLD, RuleSet, rules_in, rules_of, signs_in_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_CURRENT_VERSION: Final = 3
+SETTINGS_VERSIONS: Final = {OLD: 3, NEW: 5}
+"""The layout of the settings in each version of DeepLore."""
+
+_WITHOUT_PROXIES: Final = 4
+"""The layout whose connections go through no proxy any more."""
+
+_CAP: Final = (0, 1000)
+"""The limits of a number that may also be null."""
+
+_EMPTY: Final[Mapping[str, Json]] = {"analyticsData": {}, "promptPresets": {}, "vaults": []}
+"""What 2.6 makes of null in carried keys (rules: deeplore-newer 1.15)."""
+
+_NEW_DEFAULTS: Final[Mapping[str, Json]] = {
+    "settingsVersion": SETTINGS_VERSIONS[NEW],
+    "librarianPerMessageActivity": True,
+}
 
 CARRIED: Final = frozenset({
     "vaults", "obsidianApiKey", "analyticsData", "debugMode", "promptPresets", "drawerPinned", "drawerCompactTabs",
@@ -51,6 +68,7 @@ class DeepLoreSettings(
     ScribeSettings,
     SuggestSettings,
     LibrarianSettings,
+    ImportSettings,
     GraphSettings,
 ):
     """Every setting of DeepLore that the studio knows, in snake_case: `settings.scan_depth`.
@@ -58,6 +76,11 @@ class DeepLoreSettings(
     Texts with few sensible values are plain strings: DeepLore checks only four of them and has a behaviour for any
     other value. Numbers outside their range are refused here; `sanitise` corrects what comes from a file.
     """
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """Whose rules decide, rule by rule."""
+        return rules_of(self.rules)
 
 
 def declarations() -> tuple[Declaration, ...]:
@@ -87,24 +110,41 @@ class Sanitised:
 
 
 def sanitise(raw: Mapping[str, Json]) -> Sanitised:
-    """Read a settings object as DeepLore does on every use; never fails, whatever the values are."""
+    """Read a settings object as DeepLore does on every use; never fails, whatever the values are.
+
+    Whose DeepLore, `rules` in it says, else its own signs, else it is 2.0.2.
+    """
     aliases = _by_alias()
     effective = effective_values(raw)
+    nothing = [alias for alias, each in aliases.items() if effective[alias] is None and each.low is not None]
     values = {alias: _typed(declaration, effective[alias]) for alias, declaration in aliases.items()}
+    if not isinstance(effective["settingsVersion"], int | float):  # it says nothing, so the latest is meant
+        values["settingsVersion"] = SETTINGS_VERSIONS[NEW if str(values["rules"]).startswith(NEW) else OLD]
     corrected = {
-        alias: value for alias, value in effective.items() if not same(raw.get(alias, aliases[alias].default), value)
+        alias: value for alias, value in effective.items() if not same(raw.get(alias, _default(alias, raw)), value)
     }
+    if rules_of(rules_in(raw)).null_stays:
+        corrected |= {key: value for key, value in _EMPTY.items() if key in raw and raw[key] is None}
     adapted: dict[str, Json] = {
-        alias: value for alias, value in values.items() if alias in raw and not same(effective[alias], value)
+        alias: value
+        for alias, value in values.items()
+        if alias in raw and alias not in nothing and not same(effective[alias], in_file(aliases[alias], value))
     }
     unknown = {key: value for key, value in raw.items() if key not in aliases}
     return Sanitised(
-        settings=DeepLoreSettings.model_validate(values),
+        # What has no value at all is beyond every limit, and counts as 0 wherever it is compared.
+        settings=DeepLoreSettings.model_validate(values).model_copy(
+            update={aliases[alias].name: 0 for alias in nothing}
+        ),
         corrected=corrected,
         unknown=unknown,
         adapted=adapted,
         problems=tuple(
-            [_correction(aliases[alias], raw.get(alias), value) for alias, value in corrected.items()]
+            [
+                _correction(aliases[alias], raw.get(alias), corrected[alias])
+                for alias in aliases
+                if alias in corrected and alias != "rules"
+            ]
             + [_adaptation(aliases[alias], effective[alias], value) for alias, value in adapted.items()]
             + [
                 _odd_choice(aliases[alias], value)
@@ -112,6 +152,7 @@ def sanitise(raw: Mapping[str, Json]) -> Sanitised:
                 if aliases[alias].choices and value not in aliases[alias].choices and alias not in adapted
             ]
             + [_unknown_key(key) for key in unknown if key not in CARRIED]
+            + _told_rules(raw)
         ),
     )
 
@@ -121,18 +162,35 @@ def effective_values(raw: Mapping[str, Json]) -> dict[str, Json]:
 
     Switches and unchecked texts come out as they went in, of whatever type.
     """
-    values = {alias: _effective(declaration, raw) for alias, declaration in _by_alias().items()}
+    rules = rules_of(rules_in(raw))
+    values = {alias: _effective(declaration, raw, rules) for alias, declaration in _by_alias().items()}
     _migrate(values, raw)
     return values
 
 
 def dump(settings: DeepLoreSettings) -> dict[str, Json]:
-    """Give the settings that differ from the defaults, by DeepLore's keys, ready for JSON."""
-    return {
+    """Give the settings that differ from the defaults, by DeepLore's keys, ready for JSON.
+
+    The rules are said where they would not be found by the other keys.
+    """
+    there: dict[str, Json] = {"rules": settings.rules}
+    values = {
         declaration.alias: value
         for declaration in declarations()
-        if (value := setting_value(settings, declaration)) != declaration.default
+        if (value := in_file(declaration, setting_value(settings, declaration))) != _default(declaration.alias, there)
     }
+    return values if rules_in(values) == settings.rules else {**values, "rules": settings.rules}
+
+
+def in_file(declaration: Declaration, value: Value) -> Json:
+    """A setting's value as DeepLore's files hold it."""
+    if declaration.spelled == "list":
+        return [text for part in str(value).split(",") if (text := trim(part))]
+    if declaration.spelled == "null":
+        amount = to_number(value)
+        return number(amount) if value and math.isfinite(amount) else None
+    below = declaration.low is not None and not isinstance(value, str) and value < declaration.low
+    return None if below else value  # null is all that is beyond the limits
 
 
 def setting_value(settings: Section, declaration: Declaration) -> Value:
@@ -150,13 +208,29 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
-def _effective(declaration: Declaration, raw: Mapping[str, Json]) -> Json:
-    if declaration.alias not in raw:
-        return declaration.default
+def _default(alias: str, raw: Mapping[str, Json]) -> Json:
+    """What a key has that is not written, in the version that the settings are for."""
+    declaration = _by_alias()[alias]
+    if alias == "rules":
+        return rules_in(raw)
+    if alias in _NEW_DEFAULTS and rules_in(raw).startswith(NEW):
+        return _NEW_DEFAULTS[alias]
+    return in_file(declaration, declaration.default)
+
+
+def _effective(declaration: Declaration, raw: Mapping[str, Json], rules: RuleSet) -> Json:
+    if declaration.alias not in raw or declaration.name == "rules":
+        return _default(declaration.alias, raw)
     value = _as_double(raw[declaration.alias])
-    if declaration.low is not None and declaration.high is not None:
-        return _in_range(declaration, declaration.low, declaration.high, value)
-    if declaration.checked and not (isinstance(value, str) and value in declaration.choices):
+    if declaration.spelled == "list":
+        return [] if value is None else value
+    low, high = _CAP if declaration.spelled == "null" else (declaration.low, declaration.high)
+    if low is not None and high is not None:
+        if rules.null_stays and (value is None or (isinstance(value, float) and math.isnan(value))):
+            return None if value is None else number(low)
+        return _in_range(declaration, low, high, value)
+    checked = declaration.checked or (rules.no_proxy and declaration.name == "ai_search_connection_mode")
+    if checked and not (isinstance(value, str) and value in declaration.choices):
         return declaration.default
     if declaration.name == "lorebook_tag" and isinstance(value, str):
         return trim(value) or declaration.default
@@ -185,20 +259,29 @@ def _in_range(declaration: Declaration, low: float, high: float, value: Json) ->
 
 def _migrate(values: dict[str, Json], raw: Mapping[str, Json]) -> None:
     version = to_number(values["settingsVersion"])
-    if not version < _CURRENT_VERSION:
+    current = SETTINGS_VERSIONS[NEW if str(values["rules"]).startswith(NEW) else OLD]
+    if not version < current:
         return
+    if current >= _WITHOUT_PROXIES > version:
+        values.update({key: "profile" for key in values if key.endswith("ConnectionMode") and values[key] == "proxy"})
     legacy_model = raw.get("librarianSessionModel")
     if version < 2 and isinstance(legacy_model, str) and not truthy(values["librarianModel"]):
         values["librarianModel"] = legacy_model
-    if values["librarianConnectionMode"] == "profile" and not truthy(values["librarianProfileId"]):
+    old = version < SETTINGS_VERSIONS[OLD]
+    if old and values["librarianConnectionMode"] == "profile" and not truthy(values["librarianProfileId"]):
         values["librarianConnectionMode"] = "inherit"
-    values["settingsVersion"] = _CURRENT_VERSION
+    values["settingsVersion"] = current
 
 
 def _typed(declaration: Declaration, value: Json) -> Value:
     """Convert to the setting's type, acting as DeepLore's untyped one does wherever that is possible."""
     if declaration.type is bool:
         return value is not False if declaration.name == "lenient_authoring" else truthy(value)
+    if declaration.spelled == "list":
+        names = [trim(part) for item in value for part in to_string(item).split(",")] if isinstance(value, list) else []
+        return ", ".join(filter(None, names))
+    if declaration.spelled == "null":
+        return "" if value is None else to_string(value)
     if declaration.type is str:
         return _text(declaration, value)
     if declaration.low is None and isinstance(value, str) and trim(value):
@@ -229,6 +312,16 @@ def _text(declaration: Declaration, value: Json) -> str:
         value = to_string(value) if truthy(value) else ""
     # Half a surrogate pair cannot be written to any file; it becomes the replacement character.
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _told_rules(raw: Mapping[str, Json]) -> list[str]:
+    """What is to be said about how the rules were found."""
+    said, found, signs = raw.get("rules"), rules_in(raw), signs_in_settings(raw)
+    if "rules" in raw and said != found:
+        return [f"rules: {_shown(said)} is used as {_shown(found)}. Write {OLD} or {NEW}."]
+    if said is None and signs:
+        return [f"rules: {signs[0]} is a key of DeepLore 2.5 and later, so the rules of {found} hold."]
+    return []
 
 
 def _shown(value: Json) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from lorestudio.settings import deeplore_connections as connections
 from lorestudio.settings.declaration import Group, Section, StageName
+from lorestudio.settings.rules import NEW, OLD, VERSIONS
 
 POSITIONS: Final = {
     -1: "Nowhere by itself.",
@@ -41,6 +42,10 @@ class TagAndIndexSettings(Section):
     enabled: bool = general(
         False, "DeepLore on", "The main switch. While it is off, no entry reaches the prompt.", affects=["snapshot"]
     )
+    rules: str = general(
+        OLD, "DeepLore's version", "Whose rules decide: those of the DeepLore that you write with.", choices=VERSIONS,
+        affects=["snapshot"],
+    )  # fmt: skip
     settings_version: int = general(
         3, "Settings version", "Which layout the settings have; older ones are brought up to date.", advanced=True
     )
@@ -130,6 +135,10 @@ class MatchingSettings(Section):
     case_sensitive: bool = matching(
         False, "Case matters", "A key only matches with exactly its own capitals.", affects=_KEYS
     )
+    priority_reversed: bool = matching(
+        False, "Higher priority first", "A higher number is the more important one.", since=NEW,
+        affects=["match order", "priority order", "requires and excludes"],
+    )  # fmt: skip
     match_whole_words: bool = matching(
         False, "Whole words only",
         "A key must stand alone: war no longer matches Warning. Keys with spaces are not held to this.",
@@ -241,6 +250,15 @@ class InjectionSettings(Section):
         "What is written around an entry; {{title}} and {{content}} are filled in. Empty means the built-in one.",
         long=True,
     )  # fmt: skip
+    response_prefill_seed: str = placement(
+        "", "Beginning of the reply", "Put in front of the model's reply, where the setting below says.", since=NEW,
+        advanced=True, long=True,
+    )  # fmt: skip
+    response_prefill_mode: str = placement(
+        "off", "Begin replies for", "Which models get the beginning above.", since=NEW,
+        choices={"off": "None.", "anthropic-only": "Claude models.", "all-providers": "All models."},
+        checked=True, advanced=True,
+    )  # fmt: skip
     allow_wi_scan: bool = placement(
         False, "World Info reads lore", "SillyTavern's own World Info also looks for its keys in the injected lore.",
         advanced=True,
@@ -291,6 +309,10 @@ class SelectionSettings(Section):
         },
         affects=["category prefilter", "manifest"],
     )  # fmt: skip
+    ai_manifest_include_fields: str = selection(
+        "", "Fields shown", "Only these fields of a note are shown, separated by commas; empty shows all.", since=NEW,
+        affects=["manifest"], spelled="list",
+    )  # fmt: skip
     ai_confidence_threshold: str = selection(
         "low", "Least confidence", "Picks that the model is less sure of are dropped.",
         choices={"low": "Keep all picks.", "medium": "Keep medium and high.", "high": "Keep high only."},
@@ -302,6 +324,15 @@ class SelectionSettings(Section):
         "", "Own instructions",
         "Replaces the instructions to the model; {{maxEntries}} is filled in. Empty means the built-in ones.",
         advanced=True, long=True,
+    )  # fmt: skip
+    ai_prompt_locale: str = selection(
+        "", "Language of the instructions", "Language of DeepLore's own instructions; empty is its window's.",
+        since=NEW, affects=(), advanced=True,
+    )  # fmt: skip
+    prompts_folder_path: str = selection(
+        "DeepLore/prompts/", "Folder of instructions",
+        "Notes in this folder of the vault take the place of DeepLore's own instructions.", since=NEW,
+        affects=(), advanced=True,
     )  # fmt: skip
     ai_error_fallback: str = fallback(
         "keyword", "When the model fails", "What goes in when no usable answer arrives.",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from lorestudio.settings import deeplore_connections as connections
 from lorestudio.settings.declaration import Group, Section
 from lorestudio.settings.deeplore_retrieval import POSITIONS, ROLES
+from lorestudio.settings.rules import NEW
 
 notepad = Group("AI notepad")
 scribe = Group("Session scribe")
@@ -48,6 +49,14 @@ class NotepadSettings(Section):
         "", "Own instruction", "What the writing model is told about its notes. Empty means the built-in text.",
         affects=["notes"], advanced=True, long=True,
     )  # fmt: skip
+    ai_notepad_max_entries: int = notepad(
+        50, "Lines kept", "The oldest lines are dropped when the model adds some.", since=NEW,
+        low=0, high=1000, advanced=True,
+    )  # fmt: skip
+    ai_notepad_fuzzy_dedup_threshold: float = notepad(
+        0.85, "Alike from", "How alike two lines have to be for the button that removes repetitions.", since=NEW,
+        low=0.1, high=1.0, advanced=True,
+    )  # fmt: skip
     ai_notepad_extract_prompt: str = notepad("", "Own extraction prompt", _OWN_PROMPT, advanced=True, long=True)
     ai_notepad_connection_mode: str = connections.inherited_mode(notepad)
     ai_notepad_profile_id: str = connections.profile_id(notepad)
@@ -55,6 +64,11 @@ class NotepadSettings(Section):
     ai_notepad_model: str = connections.model(notepad)
     ai_notepad_max_tokens: int = connections.reply_limit(notepad, 1024, 256, 8192)
     ai_notepad_timeout: int = connections.timeout(notepad, 30_000, 5000)
+
+
+def _write_vault(group: Group) -> str:
+    """Declare which vault a tool writes into."""
+    return group("", "Vault to write to", "The vault's id; empty is the first.", since=NEW, advanced=True, local=True)
 
 
 class ScribeSettings(Section):
@@ -68,6 +82,7 @@ class ScribeSettings(Section):
         20, "Messages read", "How many of the newest messages the scribe reads.", unit="messages", low=5, high=100
     )
     scribe_folder: str = scribe("Sessions", "Folder", "Folder of the vault that session notes go to.")
+    scribe_write_vault_id: str = _write_vault(scribe)
     scribe_prompt: str = scribe("", "Own prompt", _OWN_PROMPT, advanced=True, long=True)
     scribe_connection_mode: str = connections.inherited_mode(scribe)
     scribe_profile_id: str = connections.profile_id(scribe)
@@ -92,6 +107,7 @@ class SuggestSettings(Section):
     auto_suggest_folder: str = suggest(
         "", "Folder", "Folder of the vault that accepted suggestions go to. Empty means its top."
     )
+    auto_suggest_write_vault_id: str = _write_vault(suggest)
     auto_suggest_prompt: str = suggest("", "Own prompt", _OWN_PROMPT, advanced=True, long=True)
     auto_suggest_connection_mode: str = connections.inherited_mode(suggest)
     auto_suggest_profile_id: str = connections.profile_id(suggest)
@@ -121,6 +137,11 @@ def _room(default: int, title: str, text: str) -> int:
     return librarian(default, title, text, unit="characters", low=0, high=200_000, advanced=True)
 
 
+def _count(default: int, title: str, low: int, high: int) -> int:
+    """Declare a limit of the Librarian's that only 2.6 has."""
+    return librarian(default, title, "A limit of the Librarian's.", since=NEW, low=low, high=high, advanced=True)
+
+
 class LibrarianSettings(Section):
     """Tools that the writing model may use, and the assistant for writing entries."""
 
@@ -145,6 +166,15 @@ class LibrarianSettings(Section):
     librarian_write_folder: str = librarian(
         "", "Folder", "Folder of the vault that new entries go to. Empty means the folder for suggestions."
     )
+    librarian_write_vault_id: str = _write_vault(librarian)
+    librarian_max_tool_calls_per_turn: int = _count(10, "Tool uses per reply", 1, 50)
+    librarian_max_validation_retries: int = _count(3, "Attempts at a valid draft", 0, 10)
+    librarian_session_history_messages: int = _count(10, "Messages of a session", 5, 100)
+    librarian_agentic_history_messages: int = _count(40, "Messages of a session with tools", 10, 200)
+    librarian_session_tool_call_cap: str = librarian(
+        "", "Tool uses per session", "The most in one session, 0 to 1000; empty is no limit.", since=NEW,
+        advanced=True, spelled="null",
+    )  # fmt: skip
     librarian_connection_mode: str = connections.inherited_mode(librarian, checked=True)
     librarian_profile_id: str = connections.profile_id(librarian)
     librarian_proxy_url: str = connections.proxy_url(librarian)
@@ -182,6 +212,25 @@ class LibrarianSettings(Section):
         0, "Reply limit", "Longest answer to a review of the vault; 0 means SillyTavern's own limit.",
         unit="tokens", low=0, high=100_000, advanced=True,
     )  # fmt: skip
+
+
+world_info = Group("World Info import", advanced=True)
+summary = Group("Summaries", advanced=True)
+
+
+class ImportSettings(Section):
+    """How DeepLore itself takes over lorebooks, and how it sums up; the rules of 2.6 only."""
+
+    import_compress_by_default: bool = world_info(
+        False, "Shorten on import", "Imported notes are shortened and marked compress: caveman.", since=NEW
+    )
+    wi_import_em_handling: str = world_info(
+        "append", "Example messages", "What becomes of entries that stand beside the example dialogue.", since=NEW,
+        choices={"append": "They are taken in under a heading.", "skip": "They are left out."}, checked=True,
+    )  # fmt: skip
+    summary_system_prompt: str = summary("", "Own prompt", "{_OWN_PROMPT}", since=NEW, long=True)
+    summary_max_tokens: int = summary(400, "Reply limit", "Longest summary.", since=NEW, unit="tokens")
+    summary_timeout: int = summary(30_000, "Timeout", "How long to wait for a summary.", since=NEW, unit="ms")
 
 
 graph = Group("Graph", local=True, advanced=True)

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 import platformdirs
 
-from lorestudio.settings.deeplore import DeepLoreSettings, Sanitised, declarations, dump, sanitise, setting_value
+from lorestudio.settings.deeplore import (
+    DeepLoreSettings,
+    Sanitised,
+    declarations,
+    dump,
+    in_file,
+    sanitise,
+    setting_value,
+)
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
 
 if TYPE_CHECKING:
@@ -55,9 +63,12 @@ class Stored:
     sanitised: Sanitised = field(repr=False)
 
 
-def load(path: Path) -> Sanitised:
-    """Read the settings in the file at `path`. Raises SettingsError naming file and place."""
-    return read_stored(read_bytes(path), path).sanitised
+def load(path: Path, rules: str = "") -> Sanitised:
+    """Read the settings in the file at `path`, where they are given by these rules. Raises SettingsError naming file
+    and place.
+    """
+    stored = read_stored(read_bytes(path), path)
+    return sanitise({**stored.values, "rules": rules}) if rules else stored.sanitised
 
 
 def read_stored(data: bytes, path: Path) -> Stored:
@@ -98,7 +109,7 @@ def merged(
     objects = _objects(document, keys, where)
     before = base or sanitise(objects[-1]).settings
     changes: dict[str, Json] = {
-        declaration.alias: value
+        declaration.alias: in_file(declaration, value)
         for declaration in declarations()
         if (value := setting_value(settings, declaration)) != setting_value(before, declaration)
     }

@@ -19,6 +19,8 @@ scanning = Group("World Info", affects=("keys",))
 noting = Group("Author's note")
 similar = Group("Vector Storage", affects=("vector activation",))
 
+V1_18: Final = "1.18.0"
+V1_12: Final = "1.12.6"
 BY_BOOKS: Final = "auto"
 VAULT: Final = "vault"
 BOOKS: Final = "books"
@@ -36,9 +38,10 @@ _OTHER_KEYS: Final = {
     "vector_entries": "max_entries",
     "vector_threshold": "score_threshold",
 }
-_OWN_KEYS: Final = frozenset(
-    {"source", "book", "character_books", "chat_books", "persona_books", "extra_books", "worlds", "avatar", "embedder"}
-)
+_OWN_KEYS: Final = frozenset({
+    "source", "version", "tags", "book", "character_books", "chat_books", "persona_books", "extra_books", "worlds",
+    "avatar", "embedder", "generation_type", "character_notes",
+})  # fmt: skip
 
 
 def _alias(name: str) -> str:
@@ -60,6 +63,15 @@ class WorldInfoSettings(Section):
             BY_BOOKS: "Lorebooks where any is named here, else the vault.",
             VAULT: "The vault, whatever is named here.",
             BOOKS: "Lorebooks, also those that only the chat and the card name.",
+        },
+    )  # fmt: skip
+    version: str = scanning(
+        V1_18, "SillyTavern's version", "Whose rules are followed.",
+        choices={
+            V1_18: "As its recorded runs decided.",
+            V1_12: "Without the persona's lorebook, texts beside the chat that an entry asks for, kinds of "
+            "generation, entries that ignore the budget, and outlets; an overflow ends one loop, of an uid twice "
+            "both count, similar entries keep their place, and an empty text leads to recursion.",
         },
     )  # fmt: skip
     book: str = books("", "Global lorebooks", f"Active in every chat. {_FILES}", long=True)
@@ -93,6 +105,18 @@ class WorldInfoSettings(Section):
         "What character filters call the character: its picture's name without .png. Empty: the names of card, chat "
         "folder and character all count.",
         affects=("keys",), advanced=True,
+    )  # fmt: skip
+    tags: str = books(
+        "", "Tags of characters",
+        "For character filters by tags. One character a line: the name of its card's file without its ending, a colon, "
+        "and the ids of its tags with commas between. A character without a line is filtered by no tag.",
+        long=True, affects=("keys",), advanced=True,
+    )  # fmt: skip
+    generation_type: str = scanning(
+        "normal", "Kind of generation",
+        "What the replies are taken for: an entry may be for some kinds only (its triggers). Swipes are swipes.",
+        choices=dict.fromkeys(("normal", "continue", "impersonate", "swipe", "regenerate", "quiet"), ""),
+        checked=True, advanced=True,
     )  # fmt: skip
     depth: int = scanning(
         2, "Scan depth", "So many of the newest messages are searched for keys.", unit="messages", low=0, high=1000
@@ -135,6 +159,12 @@ class WorldInfoSettings(Section):
         "as “Allow WI scan” does.",
         affects=("keys",),
     )  # fmt: skip
+    character_notes: str = noting(
+        "", "Notes of characters",
+        "SillyTavern's list of character-specific notes, as in its settings.json: JSON, a list of objects with name "
+        "(of the card's file without its ending), prompt, useChara, and position (0 in its place, 1 before, 2 after).",
+        long=True, affects=("keys",), advanced=True,
+    )  # fmt: skip
     vectors: bool = similar(
         False, "Entries by similarity",
         "Entries that are marked as vectorised come in when they are like the end of the chat.",
@@ -155,3 +185,8 @@ class WorldInfoSettings(Section):
         "stand-in (offline, by words and letters; it knows no meaning), none, or the name of a provider profile whose "
         "model makes embeddings.",
     )  # fmt: skip
+
+    @property
+    def newer(self) -> bool:
+        """Whether the rules are those of 1.18, and not of 1.12.6."""
+        return self.version != V1_12

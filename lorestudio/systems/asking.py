@@ -88,6 +88,8 @@ def on_record(
     is what to do about it.
     """
     details: dict[str, Json] = {"merged_into_user": merged}
+    if request.reasoning_effort:
+        details["reasoning_effort"] = request.reasoning_effort
     if error is not None:
         details |= {"error_kind": error.kind.value, "error_status": error.status, "advice": error.advice}
     if reply is not None:

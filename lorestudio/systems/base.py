@@ -19,10 +19,12 @@ from pydantic import BaseModel
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.llm.messages import AnswerSource, NoAnswers
 from lorestudio.llm.recorded_answers import RecordedAnswers
@@ -97,7 +99,8 @@ class Moment:
     messages' index in the chat file (its own index where empty). `context_size` is in tokens, 0 where nobody knows it;
     `clock_ms` is milliseconds since the epoch. `timer` measures stages in seconds, `watcher` sees them come and go.
     `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped; such a
-    run is none of the chat's.
+    run is none of the chat's. `forced` are the entries, by their names, that the host activates from outside;
+    `quiet_prompt` is the text that a quiet generation is asked with.
     """
 
     index: VaultIndex
@@ -115,6 +118,8 @@ class Moment:
     watcher: Watcher | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
     held: Hold | None = None
+    forced: tuple[str, ...] = ()
+    quiet_prompt: str = ""
 
     def position(self, message: int) -> int:
         """Index in the chat file of the prompt view's message number `message`."""
@@ -138,8 +143,9 @@ class Scene:
     """What a system may be made for: a person's vault, chat and choices, beside the moments of the chat.
 
     `reading` are the settings that say how notes are read. `answers` is asked where a model decides; `model` is its
-    model where settings name none. `reply_tokens` is the room that the host keeps for a reply. `names` are what a file
-    may call the chat's character besides its name.
+    model where settings name none. `names` are what files may call the chat's character, None for those of card and
+    chat. `books` are lorebooks beside those that settings and card name. `tags` are the ids of the character's tags,
+    None where the settings say them. `reply_tokens` is the room that the host keeps for a reply.
     """
 
     index: VaultIndex
@@ -154,6 +160,9 @@ class Scene:
     card: CharacterCard | None = field(default=None, repr=False)
     card_path: Path | None = None
     persona: str = field(default="", repr=False)
+    names: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    books: tuple[Lorebook, ...] = field(default=(), repr=False)
     user_name: str = "User"
     character_name: str = ""
     reply_tokens: int = 0
@@ -363,6 +372,10 @@ class System(ABC):
     def not_in_scenario(self) -> str:
         """Why a run cannot be given away as a scenario, "" where it can."""
         return ""
+
+    def scenario_fields(self) -> Mapping[str, Json]:
+        """What a scenario of its runs says besides chat, notes and settings."""
+        return {}
 
     def why_not_repeated(self) -> str:
         """What a scenario may lack where it decides otherwise when it is run, "" where nothing is known of that."""

@@ -1,47 +1,69 @@
-"""The macros of prompts that can be filled in without the host: names, card fields, the last messages, outlets.
+"""The macros of prompts that can be filled in without the host: names, card fields, the last messages, variables.
 
-Names compare without case, as in SillyTavern. What is not known stays as it is and is told; what the host makes up anew
-each time (dice, dates) belongs there, and its variables across chats. The variables of the chat begin as the chat has
-them; what texts set here is known to the texts behind them, and nowhere kept.
+They are read as SillyTavern 1.18 reads them: from left to right, one inside another, names without case
+(rules: sillytavern 5.8). What is not known stays as it is and is told; what the host makes up anew each time (dice,
+dates) belongs there, and its variables across chats. The variables of the chat begin as the chat has them; what texts
+set here is known to the texts behind them.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
-from lorestudio.domain.javascript import number_text, to_number
+from lorestudio.domain.javascript import WS, number_text, to_number, trim
 from lorestudio.trace.assembled_prompt import PromptOrigin
 
 Segment = tuple[str, PromptOrigin]
 """A text and where it comes from."""
 
-_MACRO: Final = re.compile(r"\{\{([^{}]*)\}\}")
 _OUTLET: Final = re.compile(r"\{\{outlet::([^{}]*)\}\}", re.IGNORECASE)
 _LEGACY: Final = re.compile(r"<(USER|BOT|CHAR|GROUP|CHARIFNOTGROUP)>", re.IGNORECASE)
-_TRIM: Final = re.compile(r"(?:\r?\n)*\{\{trim\}\}(?:\r?\n)*", re.IGNORECASE)
 _LEGACY_NAMES: Final = {"bot": "char"}
-_INNER: Final = r"(?:[^{}]|\{\{[^{}]*\}\})*"
-_VARIABLE: Final = {
-    kind: re.compile(r"\{\{" + kind + r"::" + rest + r"\}\}", re.IGNORECASE)
-    for kind, rest in (
-        ("setvar", f"([^:{{}}]+)::({_INNER})"),
-        ("addvar", f"([^:{{}}]+)::({_INNER})"),
-        ("incvar", "([^:{}]+)()"),
-        ("decvar", "([^:{}]+)()"),
-        ("getvar", "([^:{}]+)()"),
-    )
-}
-"""The macros of the chat's variables, in the order in which the host looks for them in a text."""
+_TRIM: Final = re.compile(r"(?:\r?\n)*\{\{trim\}\}(?:\r?\n)*", re.IGNORECASE)
+_BRACE: Final = re.compile(r"\\([{}])")
+_EDGE: Final = re.compile(r"\{\{|\}\}")
+_HEAD: Final = re.compile(
+    rf"{WS}*(?P<flags>(?:[!?~#/>]{WS}*)*)(?:(?P<name>[A-Za-z][\w-]*)(?=[:}}]|{WS}|$)|(?P<variable>[.$]){WS}*)?",
+    re.ASCII,
+)
+_SHORT: Final = re.compile(
+    rf"(?P<name>[A-Za-z](?:[\w-]*\w)?){WS}*(?:(?P<step>\+\+|--){WS}*$|(?P<sets>\+?=)|$)", re.ASCII
+)
+_INDENT: Final = re.compile(r"[ \t]*")
+_NO: Final = frozenset({"", "false", "off", "0"})
+_SCOPED: Final = {"if": 1, "setvar": 1, "addvar": 1, "trim": 0, "reverse": 0, "//": 0}
+"""Macros that may stand around a text, with the number of arguments that they have besides it."""
 
 
 def has_macros(text: str) -> bool:
     """Whether anything in it might be filled in."""
-    return "{{" in text or ("<" in text and _LEGACY.search(text) is not None)
+    return "{{" in text or "\\" in text or ("<" in text and _LEGACY.search(text) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Macro:
+    """A macro in a text: where it stands, what is between its braces, its flags and name in lower case."""
+
+    start: int
+    end: int
+    inner: str
+    flags: str
+    name: str
+    rest: str
+
+    @property
+    def arguments(self) -> list[str]:
+        """What stands behind the name, taken apart and not yet filled in."""
+        rest = self.rest if self.name == "//" else self.rest.lstrip()
+        if rest.startswith("::"):
+            return _split(rest[2:])
+        if rest.startswith(":"):
+            return [rest[1:]]
+        return _split(rest) if rest else []
 
 
 @dataclass(slots=True)
@@ -62,10 +84,8 @@ class Macros:
         """The text with everything filled in but outlets; `original` is what `{{original}}` stands for."""
         if not has_macros(text):
             return text
-        text = self._with_variables(text)
-        text = _TRIM.sub("", text)
-        text = _LEGACY.sub(lambda found: self._value(found[1], found[0], original), text)
-        return _MACRO.sub(lambda found: self._value(found[1], found[0], original), text)
+        filled = self._filled(_LEGACY.sub(self._modern, text), original)
+        return _TRIM.sub("", _BRACE.sub(r"\1", filled))
 
     def spread(self, text: str, source: PromptOrigin) -> list[Segment]:
         """A text that was filled in, with the outlets in it as segments of their own; unknown outlets are empty."""
@@ -84,39 +104,210 @@ class Macros:
         """Both at once."""
         return self.spread(self.fill(text, original), source)
 
-    def _with_variables(self, text: str) -> str:
-        if "var::" not in text.lower():
-            return text
-        for kind, pattern in _VARIABLE.items():
-            text = pattern.sub(partial(self._vary, kind), text)
-        return text
+    def _modern(self, found: re.Match[str]) -> str:
+        name = found[1].lower()
+        return f"{{{{{found[1]}}}}}" if _LEGACY_NAMES.get(name, name) in self.values else found[0]
 
-    def _vary(self, kind: str, found: re.Match[str]) -> str:
-        """What stands in the place of a variable's macro; setting and adding leave nothing."""
-        name, value = found[1].strip(), found[2]
-        held = self.variables.get(name, "")
-        if kind == "getvar":
-            return held
-        if kind == "setvar":
-            self.variables[name] = value
-            return ""
-        more = value if kind == "addvar" else "1" if kind == "incvar" else "-1"
-        one, other = to_number(held or "0"), to_number(more)
-        total = one + other
-        self.variables[name] = held + more if math.isnan(total) else number_text(total)
-        return "" if kind == "addvar" else self.variables[name]
+    def _filled(self, text: str, original: str) -> str:
+        """The text with its macros filled in from left to right."""
+        made: list[str] = []
+        done = 0
+        macros = list(_macros(text))
+        place = 0
+        while place < len(macros):
+            macro = macros[place]
+            made.append(text[done : macro.start])
+            closing = _closing(macros, place)
+            if closing is None:
+                made.append(self._value(macro, text[macro.start : macro.end], original))
+                done, place = macro.end, place + 1
+            else:
+                inside = text[macro.end : macros[closing].start]
+                made.append(self._value(macro, text[macro.start : macro.end], original, inside))
+                done, place = macros[closing].end, closing + 1
+        return "".join([*made, text[done:]])
 
-    def _value(self, inner: str, whole: str, original: str) -> str:
-        name = inner.strip().lower()
-        name = _LEGACY_NAMES.get(name, name)
-        if name.startswith("outlet::"):
-            return whole
-        if name.startswith("//"):
+    def _value(self, macro: _Macro, whole: str, original: str, inside: str | None = None) -> str:
+        """What stands in a macro's place; `inside` is the text that it stands around."""
+        if macro.name == "//":
             return ""
-        if name == "original":
-            return original
-        value = self.values.get(name)
-        if value is None:
+        written = [*macro.arguments, *(() if inside is None else (inside,))]
+        if macro.name == "if" and len(written) == 2:
+            return self._chosen(written[0], written[1], original, trimmed="#" not in macro.flags)
+        if macro.name in {".", "$"}:
+            short = self._short(macro, original)
+            return self._left(macro, whole, original) if short is None else short
+        arguments = [self._filled(each, original) for each in written]
+        if "#" not in macro.flags:
+            arguments = [_trimmed(each) if inside is not None else trim(each) for each in arguments]
+        known = self._known(macro.name, arguments, original, scoped=inside is not None)
+        return self._left(macro, whole, original) if known is None else known
+
+    def _left(self, macro: _Macro, whole: str, original: str) -> str:
+        """A macro that nobody knows: as it stands, with those inside it filled in."""
+        if macro.name != "outlet":
             self.unknown[whole] = None
-            return whole
-        return value
+        return f"{{{{{self._filled(macro.inner, original)}}}}}"
+
+    def _known(self, name: str, arguments: list[str], original: str, *, scoped: bool) -> str | None:  # a table of cases
+        """The value of a macro with these arguments, None where there is none."""
+        name, amount = _LEGACY_NAMES.get(name, name), len(arguments)
+        if name == "trim" and amount == scoped:
+            return arguments[0] if scoped else "{{trim}}"  # what stands around it goes in the end
+        if name in {"newline", "space"} and amount <= 1:
+            times = to_number(arguments[0]) if arguments else 1
+            return ("\n" if name == "newline" else " ") * int(times) if math.isfinite(times) and times >= 0 else None
+        if name == "reverse" and amount == 1:
+            return arguments[0][::-1]
+        if name == "else" and not amount:
+            return ""
+        if name == "original" and not amount:
+            return original
+        if amount == 0:
+            return self.values.get(name)
+        return self._variable(name, arguments)
+
+    def _variable(self, name: str, arguments: list[str]) -> str | None:  # a table of cases
+        """What a macro of the chat's variables stands for; setting and adding leave nothing."""
+        key, amount = arguments[0], len(arguments)
+        if name == "getvar" and amount == 1:
+            return self._held(key)
+        if name in {"hasvar", "varexists"} and amount == 1:
+            return "true" if key in self.variables else "false"
+        if name in {"deletevar", "flushvar"} and amount == 1:
+            self.variables.pop(key, None)
+            return ""
+        if name in {"incvar", "decvar"} and amount == 1:
+            self._add(key, "1" if name == "incvar" else "-1")
+            return self._held(key)
+        if name == "setvar" and amount == 2:
+            self.variables[key] = arguments[1]
+            return ""
+        if name == "addvar" and amount == 2:
+            self._add(key, arguments[1])
+            return ""
+        return None
+
+    def _held(self, name: str) -> str:
+        """A variable's text; one that is a number is written as JavaScript writes numbers."""
+        held = self.variables.get(name, "")
+        return held if not trim(held) or math.isnan(to_number(held)) else number_text(to_number(held))
+
+    def _add(self, name: str, more: str) -> None:
+        held = self._held(name)
+        total = to_number(held) + to_number(more)
+        self.variables[name] = ("" if held == "0" else held) + more if math.isnan(total) else number_text(total)
+
+    def _short(self, macro: _Macro, original: str) -> str | None:
+        """`{{.name}}`, `{{.name = text}}` and its like; None for what is none, and for variables across chats."""
+        found = _SHORT.match(macro.rest) if macro.name == "." else None
+        if found is None:
+            return None
+        name = found["name"]
+        if found["step"]:
+            self._add(name, "1" if found["step"] == "++" else "-1")
+        elif found["sets"]:
+            value = trim(self._filled(macro.rest[found.end() :], original))
+            if found["sets"] == "=":
+                self.variables[name] = value
+            else:
+                self._add(name, value)
+            return ""
+        return self._held(name)
+
+    def _chosen(self, condition: str, branches: str, original: str, *, trimmed: bool) -> str:
+        """The branch that a condition chooses; only that one is filled in."""
+        asked = trim(condition)
+        turned = asked.startswith("!")
+        asked = trim(self._filled(asked.removeprefix("!").lstrip(), original))
+        if asked.startswith("."):
+            asked = self._held(asked[1:])
+        elif _LEGACY_NAMES.get(asked.lower(), asked.lower()) in self.values:
+            asked = self.values[_LEGACY_NAMES.get(asked.lower(), asked.lower())]
+        depth, first, second = 0, branches, ""
+        for each in _macros(branches):
+            if each.name == "if" and "/" in each.flags:
+                depth -= 1
+            elif each.name == "if":
+                depth += len(each.arguments) == 1
+            elif each.name == "else" and not depth:
+                first, second = branches[: each.start], branches[each.end :]
+                break
+        chosen = first if (trim(asked).lower() in _NO) is turned else second
+        filled = self._filled(chosen, original)
+        return _trimmed(filled) if trimmed else filled
+
+
+def _macros(text: str) -> Iterator[_Macro]:
+    """The macros of a text that are in no other, in order. A brace before two belongs to the text."""
+    at = text.find("{{")
+    while at >= 0:
+        while text.startswith("{", at + 2):
+            at += 1
+        end, depth = -1, 0
+        for edge in _EDGE.finditer(text, at):
+            depth += 1 if edge[0] == "{{" else -1
+            if not depth:
+                end = edge.end()
+                break
+        if end < 0:  # not closed: its braces are text
+            at = text.find("{{", at + 2)
+            continue
+        yield _macro(text, at, end)
+        at = text.find("{{", end)
+
+
+def _macro(text: str, start: int, end: int) -> _Macro:
+    inner = text[start + 2 : end - 2]
+    head = _HEAD.match(inner)
+    flags, name, rest = "", "", inner
+    if head is not None:
+        flags, name, rest = head["flags"], (head["name"] or head["variable"] or "").lower(), inner[head.end() :]
+    comment = flags.find("//")
+    if comment >= 0:  # `{{///}}` closes a comment
+        flags, name = ("/" if flags[comment + 2 : comment + 3] == "/" else ""), "//"
+    return _Macro(start, end, inner, flags, name, rest)
+
+
+def _closing(macros: Sequence[_Macro], place: int) -> int | None:
+    """The place of the macro that closes the one at `place`, None for one that stands alone."""
+    macro = macros[place]
+    besides = _SCOPED.get(macro.name)
+    if besides is None or "/" in macro.flags or (macro.name != "//" and len(macro.arguments) != besides):
+        return None
+    if macro.name == "//" and trim(macro.rest):
+        return None
+    depth = 0
+    for other in range(place, len(macros)):
+        each = macros[other]
+        if each.name != macro.name:
+            continue
+        closes = "/" in each.flags
+        depth += -1 if closes else len(each.arguments) == besides or macro.name == "//"
+        if not depth:
+            return other
+    return None
+
+
+def _split(text: str) -> list[str]:
+    """The text between `::` that stand in no macro."""
+    parts, start, done = [], 0, 0
+    spans = [(each.start, each.end) for each in _macros(text)]
+    while (at := text.find("::", start)) >= 0:
+        within = next((end for begin, end in spans if begin <= at < end), 0)
+        if within:
+            start = within
+            continue
+        parts.append(text[done:at])
+        start = done = at + 2
+    return [*parts, text[done:]]
+
+
+def _trimmed(text: str) -> str:
+    """Without blanks around it, and without the first line's indentation in the others."""
+    lines = [line for line in text.split("\n") if trim(line)]
+    indent = _INDENT.match(lines[0]) if lines else None
+    width = len(indent[0]) if indent is not None else 0
+    if width:
+        text = "\n".join(line[min(width, len(line) - len(line.lstrip(" \t"))) :] for line in text.split("\n"))
+    return trim(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,8 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats.metadata import read_controls
 from lorestudio.exchange.chats.records import read_message
-from lorestudio.exchange.scenario_file import Scenario, controls_metadata, message_record
+from lorestudio.exchange.lorebooks.reading import edited
+from lorestudio.exchange.scenario_file import Scenario, ScenarioGeneration, controls_metadata, message_record
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.sections import dump_section, section_of
@@ -21,8 +22,8 @@ from lorestudio.systems.base import Moment, Scene, State, System, SystemKind
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace, Turn
 
-_NOTE: Final = ("note_prompt", "note_interval", "note_position", "note_depth", "note_role")
-"""Metadata of the author's note, which a system can look at."""
+_NOTE: Final = ("note_prompt", "note_interval", "note_position", "note_depth", "note_role", "variables")
+"""Metadata of the author's note and the chat's variables, which a system can look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,39 +49,32 @@ class ScenarioFormat:
 
         Raises InputError and SettingsError.
         """
-        messages = tuple(read_message(raw) for raw in scenario.messages)
-        metadata = dict(scenario.metadata)
-        user = next((message.name for message in messages if message.is_user and message.name), "User")
-        chat = Chat(messages, user, scenario.character, metadata=metadata)
-        scene = Scene(
-            index,
-            sanitise(scenario.settings).settings,
-            chat=chat,
-            chat_path=Path(f"{scenario.id}.jsonl"),
-            seed=scenario.rng_seed,
-            user_name=user,
-            character_name=scenario.character,
-        )
-        system = kind.make(self.settings(kind, scenario), scene)
+        settings = self.settings(kind, scenario)
+        scene = scene_of(scenario, index, counter)
+        chat = scene.chat or Chat()
+        system = kind.make(settings, scene)
         state = system.first_state(scenario.rng_seed)
         reports: list[dict[str, Any]] = []
         for number, generation in enumerate(scenario.generations):
-            patch = generation.metadata_patch
-            metadata = {key: value for key, value in {**metadata, **patch}.items() if value is not None}
-            positions = tuple(place for place in generation.chat if not messages[place].is_system)
+            if generation.metadata_patch or generation.book_patch:
+                scene = _patched(scene, generation)
+                system = kind.make(settings, scene)
+            positions = tuple(place for place in generation.chat if not chat.messages[place].is_system)
             decided = await system.decide(
                 Moment(
                     index=index,
-                    chat=tuple(messages[place] for place in positions),
+                    chat=tuple(chat.messages[place] for place in positions),
                     turn=Turn(len(generation.chat), 0, number, generation.type),
-                    controls=read_controls(metadata),
+                    controls=read_controls(scene.chat.metadata if scene.chat is not None else {}),
                     positions=positions,
                     character=scenario.character if generation.character is None else generation.character,
-                    user=user,
+                    user=scene.user_name,
                     counter=counter,
-                    context_size=generation.context_size,
+                    context_size=scenario.size_at(generation),
                     clock_ms=generation.now_ms,
                     seed=scenario.rng_seed,
+                    forced=generation.force,
+                    quiet_prompt=generation.quiet_prompt,
                 ),
                 state,
             )
@@ -88,8 +82,13 @@ class ScenarioFormat:
             reports.append(system_report(number, decided.trace))
         return {"generations": reports}
 
-    def chain(self, order: Sequence[Generation], wanted: Generation) -> list[Generation]:
-        """What a generation's state comes from, and itself: of each reply before it the last generation."""
+    def chain(self, order: Sequence[Generation], wanted: Generation, *, swipes_go_on: bool) -> list[Generation]:
+        """What a generation's state comes from, and itself: of each reply before it the last generation.
+
+        Where swipes go on from one another, all of them.
+        """
+        if swipes_go_on:
+            return list(order[: order.index(wanted) + 1])
         earlier = {each.message: each for each in order if each.message < wanted.message}
         return [*earlier.values(), wanted]
 
@@ -103,6 +102,7 @@ class ScenarioFormat:
             "character": turns[0].moment.character,
             "messages": [_record(message, whole=whole) for message in messages],
             "metadata": {**kept, **controls_metadata(turns[-1].moment.controls)},
+            **system.scenario_fields(),
             "system": system.name,
             "system_settings": {
                 key: value
@@ -127,6 +127,38 @@ class ScenarioFormat:
     def reports(self, system: System, turns: Sequence[ScenarioTurn]) -> list[Mapping[str, Json]]:  # noqa: ARG002
         """The reports of turns that were run, as running their scenario gives them."""
         return [system_report(number, each.trace) for number, each in enumerate(turns)]
+
+
+def scene_of(scenario: Scenario, index: VaultIndex, counter: TokenCounter) -> Scene:
+    """What a system is made for in a scenario. Raises InputError for a card that cannot be used."""
+    messages = tuple(read_message(raw) for raw in scenario.messages)
+    user = scenario.user or next((message.name for message in messages if message.is_user and message.name), "User")
+    return Scene(
+        index,
+        sanitise(scenario.settings).settings,
+        chat=Chat(messages, user, scenario.character, metadata=scenario.chat_metadata),
+        chat_path=Path(f"{scenario.id}.jsonl"),
+        counter=counter,
+        seed=scenario.rng_seed,
+        card=scenario.character_card(),
+        persona=scenario.persona,
+        names=scenario.names or None,
+        tags=None if scenario.tags is None else tuple(scenario.tags),
+        books=tuple(book.book() for book in scenario.books),
+        user_name=user,
+        character_name=scenario.character,
+        reply_tokens=scenario.reply_tokens,
+    )
+
+
+def _patched(scene: Scene, generation: ScenarioGeneration) -> Scene:
+    """The scene as it is before a generation."""
+    chat = scene.chat or Chat()
+    metadata = {**chat.metadata, **generation.metadata_patch}
+    metadata = {key: value for key, value in metadata.items() if value is not None}
+    patch = generation.book_patch
+    books = tuple(edited(book, patch[book.name]) if book.name in patch else book for book in scene.books)
+    return replace(scene, chat=replace(chat, metadata=metadata), books=books)
 
 
 def _record(message: Message, *, whole: bool) -> dict[str, Any]:

@@ -102,6 +102,13 @@ class BudgetView:
         return tuple(segment for segment in self.segments if segment.cut)
 
     @property
+    def by_origin(self) -> dict[BudgetOrigin, int]:
+        """The tokens that went in, outlets included, from each group that any came from, in the order of `ORIGINS`."""
+        found = {origin: sum(one.tokens for one in self.segments if one.origin is origin and not one.cut)
+                 for origin in ORIGINS}  # fmt: skip
+        return {origin: tokens for origin, tokens in found.items() if tokens}
+
+    @property
     def free(self) -> float | None:
         """Tokens left, None without a limit."""
         return None if self.maximum is None else max(0.0, self.maximum - self.used)

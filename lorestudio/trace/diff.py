@@ -57,6 +57,11 @@ class Changes(Generic[Change]):
     rewritten: tuple[Change, ...] = ()
     unchanged: int = 0
 
+    @property
+    def amount(self) -> int:
+        """How many changes there are; one that moved and takes more room counts twice."""
+        return sum(map(len, (self.entered, self.left, self.moved, self.resized, self.rewritten)))
+
     def __bool__(self) -> bool:
         """Whether the injections differ in anything; entries stopped elsewhere do not count."""
         return bool(self.entered or self.left or self.moved or self.resized or self.rewritten)

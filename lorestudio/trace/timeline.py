@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from lorestudio.trace.budget import BudgetOrigin, budget_view
 from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
 from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
@@ -85,9 +86,11 @@ class TurnSummary:
     """What a timeline shows of one generation.
 
     `tokens` are all injected ones, outlets included; `used` are those that count against the budget, `budget` its
-    maximum (None: unlimited, or the run never came to it). `endings` are by entry id: those that went in, were
-    candidates, or were refused by a stage after loading. `injected` is by vault and file name in injection order.
-    `strangers` are the titles of those that are none of the vault's (see `trace.journey`); `words` are the system's.
+    maximum (None: unlimited, or the run never came to it). `by_origin` are the injected ones by where they came from,
+    `cut` those that the budget kept out, for want of tokens or of places. `endings` are by entry id: those that went
+    in, were candidates, or were refused by a stage after loading. `injected` is by vault and file name in injection
+    order. `strangers` are the titles of those that are none of the vault's (see `trace.journey`); `words` are the
+    system's.
     """
 
     turn: Turn
@@ -100,6 +103,8 @@ class TurnSummary:
     failed: bool = False
     strangers: Mapping[int, str] = field(default_factory=lambda: EMPTY_TITLES, repr=False)
     words: Vocabulary[Trace] = field(default=PLAIN, compare=False, repr=False)
+    by_origin: Mapping[BudgetOrigin, int] = field(default_factory=dict, repr=False)
+    cut: int = 0
 
     @property
     def shortened(self) -> int:
@@ -115,7 +120,7 @@ def summarise(trace: Trace, journeys: Journeys | None = None) -> TurnSummary:
         for entry, fate in fates.items()
         if fate.state in CANDIDATE_STATES or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD)
     }
-    limit = token_limit(trace)
+    limit, budget = token_limit(trace), budget_view(trace)
     return TurnSummary(
         trace.turn,
         trace.outcome,
@@ -127,6 +132,8 @@ def summarise(trace: Trace, journeys: Journeys | None = None) -> TurnSummary:
         any(record.error for record in trace.stages),
         {entry: trace.entries[entry].title for entry in endings if entry >= FOREIGN_IDS} or EMPTY_TITLES,
         trace.words,
+        budget.by_origin,
+        sum(segment.tokens for segment in budget.cut),
     )
 
 

@@ -43,7 +43,7 @@ class EditedVaults:
         self._definitions = known_definitions(state.vaults[:1], settings)
         self._rules = ParseRules.from_settings(settings, self._definitions.fields)
         self._definition_path = definition_path(settings)
-        self._mode = settings.multi_vault_conflict_resolution
+        self._settings = settings
         self._counter = counter
         self._files = [{file.filename: place for place, file in enumerate(vault.files)} for vault in state.vaults]
 
@@ -63,7 +63,7 @@ class EditedVaults:
             vaults[number] = self._vault_with(number, texts)
         if all(map(operator.is_, vaults, self.state.vaults)):
             return self.state
-        return VaultState(tuple(vaults), assemble(vaults, self._definitions, self._mode, self.state.assembly))
+        return VaultState(tuple(vaults), assemble(vaults, self._definitions, self._settings, self.state.assembly))
 
     def _vault_of(self, note: NoteText) -> int:
         if not note.filename.endswith(".md") or note.filename == self._definition_path:

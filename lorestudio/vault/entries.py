@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.entry import (
+    ANY_REFINE,
     BUILT_IN_FIELDS,
     EMPTY,
     MAX_DEPTH,
+    REFINE_LOGICS,
     Entry,
     FieldDefinition,
     LeftOutNote,
@@ -33,8 +35,22 @@ _SPELLINGS: Final = frozenset({
 """Fields whose capital letters lenient authoring puts right, as they are read."""
 _BY_LOWER_CASE: Final = {name.lower(): name for name in _SPELLINGS}
 
-_NOT_IMPLEMENTED: Final = ("sticky", "delay", "group", "group_weight")
+NOT_IMPLEMENTED: Final = ("sticky", "delay", "group", "group_weight")
 """Fields of other lorebook tools: kept, shown to the AI, without effect."""
+
+WI_FIELDS: Final = (
+    "vectorized", "selective", "use_probability", "prevent_recursion", "delay_until_recursion", "group_override",
+    "use_group_scoring", "case_sensitive", "match_whole_words", "automation_id", "add_memo", "display_index",
+    "match_persona_description", "match_character_description", "match_character_personality",
+    "match_character_depth_prompt", "match_scenario", "match_creator_notes", "triggers", "ignore_budget",
+    "character_filter", "decorators",
+)  # fmt: skip
+"""World Info's fields that only travel along in notes (rules: deeplore-newer 3.2)."""
+
+LOGIC_FIELD: Final = "selective_logic"
+
+NEWER_FIELDS: Final = frozenset({LOGIC_FIELD, *WI_FIELDS})
+"""Fields that only DeepLore 2.5 and later reads (rules: deeplore-newer 4)."""
 
 _POSITIONS: Final = {"before": Position.BEFORE, "after": Position.AFTER, "in_chat": Position.IN_CHAT}
 _ROLES: Final = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
@@ -52,12 +68,17 @@ class ParseRules:
     guide_tag: str = "lorebook-guide"
     lenient: bool = True
     fields: tuple[FieldDefinition, ...] = BUILT_IN_FIELDS
+    refine_logic: bool = False
+    wi_fields: bool = False
+    unicode_names: bool = False
+    empty_titles: bool = False
 
     @classmethod
     def from_settings(
         cls, settings: DeepLoreSettings, fields: Sequence[FieldDefinition] = BUILT_IN_FIELDS
     ) -> ParseRules:
         """The rules for `settings` and the field definitions of the first vault."""
+        rules = settings.rule_set
         return cls(
             settings.lorebook_tag.lower(),
             settings.constant_tag.lower(),
@@ -67,6 +88,10 @@ class ParseRules:
             settings.librarian_guide_tag.lower(),
             settings.lenient_authoring,
             tuple(fields),
+            rules.refine_logic,
+            rules.wi_fields,
+            rules.unicode_names,
+            rules.empty_titles,
         )
 
 
@@ -81,11 +106,13 @@ def parse_note(text: str, filename: str, vault: str, rules: ParseRules, counter:
     `text` counts.
     """
     yaml_text, body = front_matter.split(text)
-    values = front_matter.parse(yaml_text) if yaml_text is not None else {}
-    note = _FrontMatter(values, rules.lenient)
+    values = front_matter.parse(yaml_text, unicode_names=rules.unicode_names) if yaml_text is not None else {}
+    note = _FrontMatter(values, rules)
     tags = _tags(values.get("tags"))
     problem = _refusal(tags, values, rules)
     title = "" if problem else cleaning.title(body, filename)
+    if not problem and rules.empty_titles and not trim(title):
+        problem = NoteProblem.BLANK_TITLE
     if not (problem or title):
         problem = NoteProblem.EMPTY_TITLE
     if problem:
@@ -96,6 +123,7 @@ def parse_note(text: str, filename: str, vault: str, rules: ParseRules, counter:
     keys = note.keys()
     priority, cooldown, warmup, probability = map(note.number, ("priority", "cooldown", "warmup", "probability"))
     depth = note.plain_number("depth")
+    logic = note.refine_logic() if rules.refine_logic else ANY_REFINE
     custom_fields = note.custom_fields(rules.fields)
     return Entry(
         id=0,
@@ -105,6 +133,7 @@ def parse_note(text: str, filename: str, vault: str, rules: ParseRules, counter:
         content=content,
         keys=keys,
         refine_keys=note.texts("refine_keys"),
+        selective_logic=logic,
         summary=note.summary(),
         priority=100 if priority is None else priority,
         constant=values.get("constant") is True or _marked(rules.constant_tag, tags),
@@ -180,28 +209,31 @@ def _explanation(problem: NoteProblem, filename: str, rules: ParseRules) -> str:
         NoteProblem.NEVER_INSERT: (
             f"“{filename}” has the tag “{rules.never_insert_tag}”, so it is left out. Remove the tag to use the entry."
         ),
-        NoteProblem.EMPTY_TITLE: (
-            f"“{filename}” has no title. Write a name behind the # of its first heading, or give the file a name."
-        ),
-    }[problem]
+    }.get(
+        problem,
+        f"“{filename}” has no title. Write a name behind the # of its first heading, or give the file a name.",
+    )
 
 
 class _FrontMatter:
     """Reads the fields of one note with DeepLore's coercions and collects the warnings (rules: deeplore 1.5)."""
 
-    __slots__ = ("_lenient", "_values", "warnings")
+    __slots__ = ("_lenient", "_rules", "_values", "warnings")
 
-    def __init__(self, values: dict[str, front_matter.Value], lenient: bool) -> None:
+    def __init__(self, values: dict[str, front_matter.Value], rules: ParseRules) -> None:
         self._values = values
-        self._lenient = lenient
+        self._rules = rules
+        self._lenient = rules.lenient
         self.warnings: list[ParserWarning] = []
-        if lenient and not values.keys() <= _SPELLINGS:
+        if rules.lenient and not values.keys() <= _SPELLINGS:
             self._correct_spellings()
 
     def _correct_spellings(self) -> None:
         values = self._values
         for written in tuple(values):
             name = field_name(written)
+            if self._rules.refine_logic and written.lower() == LOGIC_FIELD:
+                name = LOGIC_FIELD
             if name == written:
                 continue
             value = values.pop(written)
@@ -263,6 +295,21 @@ class _FrontMatter:
             return None
         return value if math.isfinite(value) or not finite else None
 
+    def refine_logic(self) -> str:
+        """How many refine keys have to match (rules: deeplore-newer 1.1)."""
+        value = self._values.get(LOGIC_FIELD)
+        if value is None:
+            return ANY_REFINE
+        written = ",".join(value) if isinstance(value, list) else value
+        logic = trim(written).lower() if isinstance(written, str) else ""
+        if logic in REFINE_LOGICS:
+            return logic
+        self._warn(
+            "W_INVALID", LOGIC_FIELD, f"“{to_string(written)}” is no logic of refine keys, so one of them is enough.",
+            f"Write {LOGIC_FIELD}: and one of {', '.join(REFINE_LOGICS)}.",
+        )  # fmt: skip
+        return ANY_REFINE
+
     def choice(self, name: str, choices: Mapping[str, int]) -> int | None:
         """The number behind one of the words, in any case; None for every other value."""
         value = self._values.get(name)
@@ -290,23 +337,36 @@ class _FrontMatter:
             for definition in definitions
             if definition.name in values
         }
-        for name in _NOT_IMPLEMENTED:
+        defined = frozenset(found)
+        for name in NOT_IMPLEMENTED:
             if name in values:
                 value = values[name]
                 found[name] = tuple(value) if isinstance(value, list) else value
+                if self._rules.wi_fields and name in defined:
+                    continue
                 self._warn(
                     "W_NOT_IMPLEMENTED", name, f"{name} has no effect in DeepLore; it is only shown to the AI.",
                     f"Remove {name}, or say what you want with cooldown, warmup, probability or priority.",
+                )  # fmt: skip
+        for name in WI_FIELDS if self._rules.wi_fields else ():
+            if name in values:
+                value = values[name]
+                found[name] = tuple(value) if isinstance(value, list) else value
+                if name in defined:
+                    continue
+                self._warn(
+                    "W_WI_ROUND_TRIP", name, f"{name} is a field of World Info; it is kept and decides nothing.",
+                    f"Remove {name} if the note does not go back into a lorebook.",
                 )  # fmt: skip
         return found or EMPTY
 
 
 def _system_fields(values: Mapping[str, front_matter.Value]) -> Mapping[str, Json]:
-    """What only other systems than DeepLore read."""
+    """What only other systems read, or another version of DeepLore; `compress` only where it says so."""
     found: dict[str, Json] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()
-        if name.startswith(SYSTEM_PREFIXES)
+        if name.startswith(SYSTEM_PREFIXES) or name in NEWER_FIELDS
     }
     return found or EMPTY
 

@@ -45,13 +45,16 @@ class _FieldDraft:
     values: list[str] = field(default_factory=list)
 
 
-def parse(text: str) -> tuple[tuple[FieldDefinition, ...], tuple[str, ...]]:
+def parse(text: str, *, tabs: bool = False) -> tuple[tuple[FieldDefinition, ...], tuple[str, ...]]:
     """The usable definitions in file order (equal names are kept), and a message for each mistake.
 
-    No usable definition means that the four built-in fields hold; the caller decides that.
+    No usable definition means that the four built-in fields hold; the caller decides that. With `tabs`, a tab at the
+    start of a line counts as two blanks (rules: deeplore-newer 1.5).
     """
     errors: list[str] = []
-    checked = [_checked(draft, errors) for draft in _drafts(text)]
+    reserved = RESERVED | {"selective_logic"} if tabs else RESERVED
+    text = re.sub(r"^\t+", lambda found: "  " * len(found[0]), text, flags=re.MULTILINE) if tabs else text
+    checked = [_checked(draft, errors, reserved) for draft in _drafts(text)]
     return tuple(definition for definition in checked if definition is not None), tuple(errors)
 
 
@@ -99,7 +102,7 @@ def _scalar(text: str) -> Json:
     return quoted[2] if quoted else text
 
 
-def _checked(draft: _FieldDraft, errors: list[str]) -> FieldDefinition | None:
+def _checked(draft: _FieldDraft, errors: list[str], reserved: frozenset[str]) -> FieldDefinition | None:
     """The definition, or None with a message where its name cannot be used."""
     properties = draft.properties
     name = properties["name"]
@@ -110,7 +113,7 @@ def _checked(draft: _FieldDraft, errors: list[str]) -> FieldDefinition | None:
             "underscores, begin with a letter, and write no quotes or comment behind the name."
         )
         return None
-    if name in RESERVED:
+    if name in reserved:
         errors.append(f"{where}“{name}” already means something in every note. Give the field another name.")
         return None
     kind = properties.get("type", "string")

@@ -20,6 +20,7 @@ BOM = "\ufeff"
 _OPENING_FENCE = re.compile(r"---\r?\n")
 _AFTER_FENCE = re.compile(r"[ \t]*\r?\n?")
 _KEY = re.compile(rf"(\w[\w.-]*){WS}*:", re.ASCII)
+_UNICODE_KEY = re.compile(rf"(\w[\w.-]*){WS}*:")
 _LINE_END = re.compile("[\r\u2028\u2029]")
 KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
 """Matches, at the start of a line without the white space at its end, a field: its name and its value."""
@@ -53,11 +54,13 @@ def split(text: str) -> tuple[str | None, str]:
     return text[start:line_end], body
 
 
-def parse(yaml_text: str) -> dict[str, Value]:
+def parse(yaml_text: str, *, unicode_names: bool = False) -> dict[str, Value]:
     """The fields of a front matter block in order of first appearance; a repeated field keeps its last value.
 
-    Nothing is refused: what the line machine does not understand it passes over.
+    Nothing is refused: what the line machine does not understand it passes over. With `unicode_names` a field's name
+    may have letters and figures of any script (rules: deeplore-newer 1.12).
     """
+    named = _UNICODE_KEY if unicode_names else _KEY
     values: dict[str, Value] = {}
     key = ""
     items: list[str] | None = None
@@ -71,7 +74,7 @@ def parse(yaml_text: str) -> dict[str, Value]:
                 continue
             values[key] = trim(joint.join(block))
             block = None
-        field = _field(line)
+        field = _field(line, named)
         if field is None:
             text = line.rstrip(WHITE_SPACE)
             prefix = LIST_ITEM.match(text) if key else None
@@ -93,11 +96,11 @@ def parse(yaml_text: str) -> dict[str, Value]:
     return values
 
 
-def _field(line: str) -> tuple[str, str] | None:
+def _field(line: str, named: re.Pattern[str] = _KEY) -> tuple[str, str] | None:
     """The name of the field that a line begins, and what stands behind the colon."""
     name, colon, rest = line.partition(":")
     if not (colon and name.isidentifier() and name.isascii()):  # else the pattern would say the same
-        found = _KEY.match(line)
+        found = named.match(line)
         if found is None:
             return None
         name, rest = found[1], line[found.end() :]

@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 
 from lorestudio.domain.entry import (
     BUILT_IN_FIELDS,
@@ -26,14 +27,17 @@ from lorestudio.vault import fields as field_file
 from lorestudio.vault.folder_scan import KnownVault
 
 
-def resolve(entries: Sequence[Entry], mode: str) -> list[Entry]:
+def resolve(entries: Sequence[Entry], mode: str, *, across: bool = False) -> list[Entry]:
     """The entries that remain: titles are equal when their lower-case forms are.
 
     `first` keeps the first of each title; `last` the last one, at the first one's place; `merge` folds all into the
-    first; every other mode keeps all.
+    first; every other mode keeps all. With `across`, only titles of several vaults are settled
+    (rules: deeplore-newer 1.11).
     """
     if mode not in ("first", "last", "merge"):
         return list(entries)
+    if across:
+        return _resolved_across(entries, mode)
     chosen: dict[str, Entry] = {}
     for entry in entries:
         title = entry.title.lower()
@@ -45,12 +49,45 @@ def resolve(entries: Sequence[Entry], mode: str) -> list[Entry]:
     return list(chosen.values())
 
 
-def _merged(first: Entry, later: Entry) -> Entry:
-    """A copy of `first` with what `later` adds; all that is not named here stays the first one's."""
+def _resolved_across(entries: Sequence[Entry], mode: str) -> list[Entry]:
+    """Copies in one vault are kept apart; `merge` takes the first of each vault."""
+    copies: dict[str, dict[str, list[Entry]]] = {}
+    for entry in entries:
+        copies.setdefault(entry.title.lower(), {}).setdefault(entry.vault, []).append(entry)
+    found: list[Entry] = []
+    for entry in entries:
+        by_vault = copies[entry.title.lower()]
+        vaults = list(by_vault)
+        place = next(place for place, copy in enumerate(by_vault[entry.vault]) if copy is entry)
+        if len(vaults) == 1:
+            found.append(entry)
+        elif mode == "merge":
+            if place:
+                found.append(entry)
+            elif entry.vault == vaults[0]:
+                found.append(reduce(partial(_merged, across=True), (each[0] for each in by_vault.values())))
+        elif mode == "first" and entry.vault == vaults[0]:
+            found.append(entry)
+        elif mode == "last" and entry.vault == vaults[0] and not place:
+            found += by_vault[vaults[-1]]
+    return found
+
+
+def _merged(first: Entry, later: Entry, *, across: bool = False) -> Entry:
+    """A copy of `first` with what `later` adds; all that is not named here stays the first one's.
+
+    With `across` tokens are summed, and refine keys and cascade links are united too (rules: deeplore-newer 1.11).
+    """
     content, tokens = first.content, first.tokens
     if trim(later.content):
         content = f"{first.content}\n\n---\n\n{later.content}"
-        tokens = CHARS_4.count(content)
+        tokens = first.tokens + later.tokens if across else CHARS_4.count(content)
+    if across:
+        first = replace(
+            first,
+            refine_keys=_union(first.refine_keys, later.refine_keys),
+            cascade_links=_union(first.cascade_links, later.cascade_links),
+        )
     warnings: list[ParserWarning] = []
     custom_fields = _merged_fields(first, later, warnings)
     return replace(
@@ -87,7 +124,7 @@ def _merged_fields(first: Entry, later: Entry, warnings: list[ParserWarning]) ->
         elif value and isinstance(present, int | float) and truthy(present):
             # The original gives up on the whole index here.
             warnings.append(_merge_conflict(name, present, first, later))
-        elif value:
+        elif value or present is None:
             # A text counts as the list of its characters.
             existing = present if isinstance(present, str | tuple) else ()
             fields[name] = tuple(dict.fromkeys((*existing, *value)))
@@ -127,14 +164,18 @@ def _notes_of(vaults: Sequence[KnownVault]) -> tuple[list[Entry], tuple[LeftOutN
 
 
 def assemble(
-    vaults: Sequence[KnownVault], definitions: FieldDefinitions, mode: str, previous: Assembly | None = None
+    vaults: Sequence[KnownVault],
+    definitions: FieldDefinitions,
+    settings: DeepLoreSettings,
+    previous: Assembly | None = None,
 ) -> Assembly:
-    """The index of parsed vaults, finalised (rules: deeplore 1.12, 1.13); `mode` says what becomes of equal titles.
+    """The index of parsed vaults, finalised (rules: deeplore 1.12, 1.13); settings say what becomes of equal titles.
 
     An entry of `previous` that would come out the same is taken over as the same object, and so is the whole index.
     """
     parsed, left_out = _notes_of(vaults)
-    resolved = tuple(resolve(parsed, mode))
+    across = settings.rule_set.conflicts_across
+    resolved = tuple(resolve(parsed, settings.multi_vault_conflict_resolution, across=across))
     entries = _finalized(resolved, previous)
     index = VaultIndex(
         entries=entries,
@@ -161,9 +202,9 @@ def definition_path(settings: DeepLoreSettings) -> str:
     return settings.field_definitions_path or field_file.DEFAULT_PATH
 
 
-def field_definitions(text: str, path: str) -> FieldDefinitions:
-    """The definitions in the text of the file at `path`; an empty text stands for no file."""
-    definitions, errors = field_file.parse(text)
+def field_definitions(text: str, path: str, *, tabs: bool = False) -> FieldDefinitions:
+    """The definitions in the text of the file at `path`; an empty text stands for no file. `tabs` may indent."""
+    definitions, errors = field_file.parse(text, tabs=tabs)
     if not definitions and trim(text):
         advice = (
             "No field is defined, so the four built-in fields hold. Begin the file with the line “fields:” and each "

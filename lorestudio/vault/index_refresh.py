@@ -108,9 +108,7 @@ def update(
         files, fresh = _known_files(vault, known, rules, counter, definition_path(settings))
         parsed += fresh
         vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
-    assembly = assemble(
-        vaults, definitions, settings.multi_vault_conflict_resolution, previous.assembly if previous else None
-    )
+    assembly = assemble(vaults, definitions, settings, previous.assembly if previous else None)
     state = VaultState(tuple(vaults), assembly)
     return Refreshed(
         state,
@@ -133,13 +131,14 @@ def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings
 def state_of(vaults: Sequence[KnownVault], settings: DeepLoreSettings) -> VaultState:
     """The state made of known vaults alone; they must have been parsed under the rules that now hold."""
     definitions = known_definitions(vaults[:1], settings)
-    return VaultState(tuple(vaults), assemble(vaults, definitions, settings.multi_vault_conflict_resolution))
+    return VaultState(tuple(vaults), assemble(vaults, definitions, settings))
 
 
 def known_definitions(primary: Sequence[KnownVault], settings: DeepLoreSettings) -> FieldDefinitions:
     """The gating fields that the first vault defined when it was last read; the built-in ones without a vault."""
     path = definition_path(settings)
-    return field_definitions(primary[0].text(path) if primary else "", path)
+    tabs = settings.rule_set.tabbed_definitions
+    return field_definitions(primary[0].text(path) if primary else "", path, tabs=tabs)
 
 
 def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
@@ -175,7 +174,7 @@ def _rules(
     path = definition_path(settings)
     before = _before(previous, 0, primary.name)
     text = before.text(path) if primary.failure and before.files else primary.text(path)
-    definitions = field_definitions(text, path)
+    definitions = field_definitions(text, path, tabs=settings.rule_set.tabbed_definitions)
     return definitions, ParseRules.from_settings(settings, definitions.fields)
 
 

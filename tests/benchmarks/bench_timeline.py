@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Final
 
+from lorestudio.ui.features.timeline.minimap import Minimap
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage, QPainter
 
@@ -27,7 +28,6 @@ from lorestudio.trace.model import Phase, RunOutcome, Turn
 from lorestudio.trace.timeline import Ending, TurnSummary
 from lorestudio.ui.features.timeline.heat_map import ZOOMS, HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content
-from lorestudio.ui.features.timeline.minimap import Minimap
 from lorestudio.ui.shell.app import application
 from lorestudio.ui.shell.theme import Theme
 

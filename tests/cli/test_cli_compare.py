@@ -58,7 +58,15 @@ def test_bad_input_is_named(arguments, words):
 
 
 def test_replay_over_lorebooks(tmp_path):
-    entry = {"uid": 0, "key": ["kite"], "constant": True, "content": "Kites.", "comment": "Kites", "future": 1}
+    entry = {
+        "uid": 0,
+        "key": ["kite"],
+        "constant": True,
+        "content": "Kites.",
+        "comment": "Kites",
+        "future": 1,
+        "position": 0,
+    }
     for name in ("Hollin", "Quay"):
         (tmp_path / f"{name}.json").write_text(json.dumps({"entries": {"0": entry}}))
     books = ["--book", str(tmp_path / "Hollin.json"), "--book", f"chat:{tmp_path / 'Quay.json'}"]
@@ -85,3 +93,18 @@ def test_lorebooks_that_cannot_be_used(arguments, words):
     result = run("replay", *WORLD, *arguments)
     assert result.exit_code == 2
     assert words in result.output
+
+
+def test_compare_two_versions_rules_and_say_which_rule_did_what():
+    document = json.loads(run("compare", *WORLD, "--rules", "2.0.2", "--rules", "2.6", "--json").output)
+    assert [each["label"] for each in document["runs"]] == ["DeepLore 2.0.2", "DeepLore 2.6"]
+    assert document["rules"][0] == {"rule": "Duplicate stripping", "turns": 26}
+    fourth = next(turn for turn in document["turns"] if turn["message"] == 4)
+    assert fourth["runs"][0]["why"] == dict.fromkeys(fourth["runs"][0]["alone"], "Duplicate stripping")
+    assert all(why for turn in document["turns"] for each in turn["runs"] for why in each["why"].values())
+
+
+def test_rules_that_there_are_not_are_refused():
+    result = run("compare", *WORLD, "--rules", "2.7", "--rules", "2.6")
+    assert result.exit_code == 2
+    assert "--rules: '2.7' names no rules. Write 2.0.2 or 2.6" in result.output

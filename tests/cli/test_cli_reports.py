@@ -87,10 +87,10 @@ def test_a_scenario_of_another_system(lorestudio: Run, vault: Path, chat: Path) 
     asked = ("scenario", vault, "--chat", chat, "--message", 3, "--system", "world-info", "--set", "depth=7")
     result = lorestudio(*asked, "-o", "turn.json")
     assert result.exit_code == 0, result.output
-    assert result.stdout == "The scenario is in turn.json: 2 generations.\n"
+    assert result.stdout == "The scenario is in turn.json: 3 generations.\n"
     written = json.loads(Path("turn.json").read_text(encoding="utf-8"))
     assert (written["system"], written["system_settings"]) == ("world-info", {"world_info_depth": 7})
     again = lorestudio("run", "turn.json")
     assert again.exit_code == 0, again.output
     told = json.loads(again.stdout)
-    assert len((told.get("expected") or told)["generations"]) == 2
+    assert len((told.get("expected") or told)["generations"]) == 3

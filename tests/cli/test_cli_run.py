@@ -42,6 +42,21 @@ def test_a_recorded_line_and_a_packed_file(lorestudio: Run, tmp_path: Path, scen
     assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == ["lamp", "lamp"]
 
 
+def test_a_scenario_is_run_by_other_rules(lorestudio: Run, tmp_path: Path, scenario: Scenario) -> None:
+    """Without a place for the content 2.6 takes the built-in template (rules: deeplore-newer 1.13)."""
+    scenario["settings"] = {**scenario.get("settings", {}), "injectionTemplate": "<lore/>"}
+
+    def text(*options: str, **changes: object) -> str:
+        result = lorestudio("run", written(tmp_path, {**scenario, **changes}), *options)
+        generation = json.loads(result.stdout)["expected"]["generations"][0]
+        return str(generation["groups"][0]["text"])
+
+    assert text() == text(rules="2.0.2") == text("--rules", "2.0.2", rules="2.6") == "<lore/>"
+    assert text(rules="2.6") == text("--rules", "2.6") == "<Lamp>\nLicht für alle.\n</Lamp>"
+    refused = lorestudio("run", written(tmp_path, {**scenario, "rules": "2.5"}))
+    assert "s.jsonl, line 1, field “rules”" in refused.stderr or "rules" in refused.stderr
+
+
 def test_the_result_goes_to_a_file(lorestudio: Run, tmp_path: Path, scenario: Scenario) -> None:
     path, out = written(tmp_path, scenario), tmp_path / "new" / "out.jsonl"
     result = lorestudio("run", path, "-o", out)

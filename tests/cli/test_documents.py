@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import get_args
 
 import pytest
 from click.testing import Result
 
+from lorestudio.cli.app import COMMANDS
 from lorestudio.settings.behaviour import switches
 from lorestudio.settings.contextwindow import ContextWindowStage
-from lorestudio.settings.declaration import DeepLoreStage
+from lorestudio.settings.declaration import DeepLoreStage, declared
 from lorestudio.settings.facts import FactsStage
 from lorestudio.settings.hybrid import HybridStage
 from lorestudio.settings.recap import RecapStage
 from lorestudio.settings.worldinfo import WorldInfoStage
 from lorestudio.studio.project.modes import Mode
 from lorestudio.systems.deeplore.words import VOCABULARY
+from lorestudio.systems.registry import KINDS
 
 Run = Callable[..., Result]
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,23 +84,68 @@ def test_reasons_in_the_documents_exist() -> None:
     assert codes <= set(VOCABULARY.reasons)
 
 
-COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview", "settings list",
-            "settings export", "settings import"]  # fmt: skip
+def written_commands() -> list[tuple[str, str, list[str]]]:
+    """Page, command and options of every command line that a page shows."""
+    found = []
+    for page in [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]:
+        if page.name == "commands.md":
+            continue
+        text = page.read_text(encoding="utf-8")
+        for line in re.findall(r"(?:`|^\$ |^)lorestudio ([a-z][^`\n]*)", text, re.MULTILINE):
+            words = line.split()
+            if words[0] in COMMANDS:
+                options = re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", line)
+                below = f" {words[1]}" if words[0] in BELOW and len(words) > 1 else ""
+                found.append((page.name, words[0] + below, options))
+    return found
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_options_in_the_readme_exist(lorestudio: Run, command: str) -> None:
-    help_text = lorestudio(*command.split(), "--help").stdout
-    lines = [line for line in README.splitlines() if re.search(rf"`(?:\$ )?(?:lorestudio )?{command} ", line)]
-    options = {option for line in lines for part in re.findall(rf"`[^`]*{command} [^`]*`", line)
-               for option in re.findall(r"(?<!\w)--?[a-z][a-z-]*", part)}  # fmt: skip
-    missing = {option for option in options if option not in help_text}
-    assert missing == set()
-    assert options or command == "demo"
+BELOW = {"profiles", "propose", "settings", "recap", "facts"}
 
 
-def test_modes_in_the_readme() -> None:
-    rows = table_rows(README, "| Mode | What happens |")
+def test_options_that_the_documents_show_exist(lorestudio: Run) -> None:
+    written = written_commands()
+    assert {command.split()[0] for _page, command, _options in written} >= {"open", "replay", "lint", "profiles"}
+    helps: dict[str, str] = {}
+    missing = []
+    for page, command, options in written:
+        for option in options:
+            text = helps.setdefault(command, lorestudio(*command.split(), "--help").stdout)
+            if option not in text:
+                missing.append((page, command, option))
+    assert missing == []
+
+
+def reference() -> ModuleType:
+    """The script that makes the pages of all commands and settings."""
+    spec = importlib.util.spec_from_file_location("reference", ROOT / ".ci" / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pages_of_commands_and_settings_say_what_the_program_says() -> None:
+    assert reference().outdated() == [], "run .ci/reference.py"
+
+
+def test_every_command_and_setting_is_in_its_page() -> None:
+    """Not only what the script finds: what the program itself knows."""
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f"\n## {name}\n" not in text] == []
+    text = (DOCS / "settings-reference.md").read_text(encoding="utf-8")
+    for kind in KINDS.values():
+        assert [one.alias for one in declared(kind.settings) if f"| `{one.alias}` |" not in text] == []
+
+
+def test_the_readme_is_short_and_every_page_is_reached_from_it() -> None:
+    assert len(README.splitlines()) < 80
+    assert [page.name for page in DOCS.glob("*.md") if f"resources/docs/{page.name})" not in README] == []
+
+
+def test_modes_in_the_page_on_models() -> None:
+    rows = table_rows((DOCS / "models.md").read_text(encoding="utf-8"), "| Mode | What happens |")
     assert [row[0].strip("`") for row in rows] == list(Mode)
 
 

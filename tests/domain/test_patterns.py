@@ -48,6 +48,29 @@ from lorestudio.domain.patterns import PatternError, PatternTimeoutError, compil
         (r"\/x\/", "", "/x/", True),
         ("(?<=a+)b", "", "aab", True),
         ("(?<!a)b", "", "ab", False),
+        (r"\p{Lu}torm", "u", "Storm", True),
+        (r"\p{Script=Han}", "u", "龙", True),
+        (r"\P{L}", "u", "abc", False),
+        (r"\p{L}", "", "p{L}", True),  # without u it stands for itself
+        (r"\u{64}ragon", "u", "dragon", True),
+        (r"\u{3}", "", "uuu", True),
+        (r"\k<n>(?<n>a)", "", "a", True),  # a group that took no part is empty
+        (r"\k<n>", "", "k<n>", True),
+        (r"(a)|b\1", "", "b", True),
+        (r"[a-\d]", "", "-", True),
+        (r"[[:a:]]", "", ":]", True),
+        ("river", "y", "a river", False),
+        ("river", "y", "river", True),
+        ("İ", "i", "i", False),
+        ("k", "i", "\u212a", False),
+        ("k", "iu", "\u212a", True),
+        ("i", "iu", "\u0130", False),
+        ("[a-z]", "iu", "\u0131", False),
+        ("[é-ü]", "i", "É", True),
+        (r"\w", "iu", "\u017f", True),
+        (r"\A", "", "A", True),
+        ("iron{,2}", "", "iron{,2}", True),
+        (r"\08", "", "\x008", True),
     ],
 )
 def test_patterns(source, flags, text, found):
@@ -63,11 +86,45 @@ def test_patterns(source, flags, text, found):
         ("a", "x", "are no flags"),
         ("a", "ii", "are no flags"),
         ("*", "", "is no pattern"),
+        ("(?i)fox", "", "JavaScript does not know"),
+        ("(?P<n>a)", "", "JavaScript does not know"),
+        ("(?>fox)", "", "JavaScript does not know"),
+        ("a++", "", "could repeat"),
+        ("a**", "", "could repeat"),
+        ("{1}", "", "could repeat"),
+        ("^*", "", "could repeat"),
+        ("a{2,1}", "", "out of order"),
+        ("[b-a]", "", "out of order"),
+        (r"[a-\d]", "u", "begins or ends with a class"),
+        ("}", "u", "stands alone"),
+        (r"\q", "u", "means nothing"),
+        (r"\p{Nonsense}", "u", "is no pattern"),
+        (r"\2(a)", "u", "no group 2"),
+        (r"\k<b>(?<a>)", "", "no group “b”"),
+        ("(?<a>)(?<a>)", "", "one name"),
     ],
 )
 def test_what_is_no_pattern_is_said(source, flags, words):
     with pytest.raises(PatternError, match=words):
         compile_pattern(source, flags)
+
+
+@pytest.mark.parametrize(
+    ("source", "flags", "text", "found"),
+    [
+        ("🐉", "", "a 🐉", True),
+        ("[🐉]", "", "🐈", True),  # both begin with the same half
+        ("[🐉]", "u", "🐈", False),
+        ("^.$", "", "🐉", False),
+        ("^.$", "u", "🐉", True),
+        ("^..$", "", "🐉", True),
+        ("🐉{2}", "u", "🐉🐉", True),
+        ("🐉{2}", "", "🐉🐉", False),
+        ("é", "i", "🐉É", True),
+    ],
+)
+def test_without_u_a_character_may_be_two_halves(source, flags, text, found):
+    assert compile_pattern(source, flags).holds(text) is found
 
 
 def test_a_pattern_that_runs_away_is_given_up():

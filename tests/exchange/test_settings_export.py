@@ -136,10 +136,11 @@ def test_what_an_older_version_would_be_brought_up_to_is_written_with_the_versio
 
 
 def test_the_version_of_newer_settings_stays(path: Path) -> None:
-    path.write_text(TEXT.replace('"settingsVersion": 3', '"settingsVersion": 4'), encoding="utf-8")
-    merge = plan_merge(path, {"scanDepth": 8})
-    assert json.loads(merge.file.data)["extension_settings"]["deeplore_enhanced"]["settingsVersion"] == 4
-    assert "newer version" in merge.remarks[0]
+    for version, told in ((4, False), (5, False), (6, True)):  # 5 is that of 2.6 (rules: deeplore-newer 2)
+        path.write_text(TEXT.replace('"settingsVersion": 3', f'"settingsVersion": {version}'), encoding="utf-8")
+        merge = plan_merge(path, {"scanDepth": 8})
+        assert json.loads(merge.file.data)["extension_settings"]["deeplore_enhanced"]["settingsVersion"] == version
+        assert any("newer version" in remark for remark in merge.remarks) is told
 
 
 def test_what_deeplore_would_take_wrongly_is_mended_or_left_out() -> None:

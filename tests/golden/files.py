@@ -9,6 +9,8 @@ from typing import Any, Final
 
 FOLDER: Final = Path(__file__).parent
 GOLDEN_DEV: Final = FOLDER / "golden-dev.jsonl.gz"
+GOLDEN_26: Final = FOLDER / "golden26-dev.jsonl.gz"
+"""Runs by the rules of 2.6."""
 GENERATIONS_KEYWORDS: Final = FOLDER / "generations_keywords.json.gz"
 
 

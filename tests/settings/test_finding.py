@@ -76,4 +76,5 @@ def test_prompts_and_templates_are_long() -> None:
     assert {each.name for each in declarations() if each.long} == {
         "injection_template", "ai_search_system_prompt", "ai_notepad_prompt", "ai_notepad_extract_prompt",
         "scribe_prompt", "auto_suggest_prompt", "optimize_keys_prompt", "librarian_custom_system_prompt",
+        "summary_system_prompt", "response_prefill_seed",
     }  # fmt: skip

@@ -22,6 +22,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.studio.project.answering import Connections, Keys
 from lorestudio.ui.shell import app as ui_app
+from lorestudio.ui.shell import theme as themes
 from lorestudio.ui.shell.jobs import window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.process import collected_on_gui_thread
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "dressed: with the stylesheet, for tests of what has room and how things look")
+    config.addinivalue_line("markers", "dressed: with the stylesheet, and drawn: for tests of room and looks")
     config.addinivalue_line("markers", "own_window: a window of its own, for a test that changes files or closes it")
 
 
@@ -153,13 +154,18 @@ def _active(timer: QTimer) -> bool:
         return False
 
 
+def is_dressed(request: pytest.FixtureRequest) -> bool:
+    """Whether the test's windows have the stylesheet and are drawn, which takes longer than all else of most tests."""
+    return request.node.get_closest_marker("dressed") is not None
+
+
 @pytest.fixture
-def theme(qapp: QApplication, request: pytest.FixtureRequest) -> Theme:
+def theme(qapp: QApplication, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Theme:
     """Colours and fonts, and the stylesheet for tests marked `dressed`: it takes as long as building the window."""
+    if not is_dressed(request):
+        monkeypatch.setattr(themes, "stylesheet", lambda _palette, _points: "")
     made = Theme("light")
     made.apply()
-    if request.node.get_closest_marker("dressed") is None:
-        qapp.setStyleSheet("")
     return made
 
 
@@ -260,6 +266,7 @@ def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) ->
             QApplication.instance().setStyleSheet("")
             settings = QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
             window = with_short_names(MainWindow(session, theme, settings))
+            window.setUpdatesEnabled(False)
             window.resize(1280, 800)
             window.show()
             session.set_project(project_of(folder))
@@ -275,7 +282,7 @@ def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) ->
 
 @pytest.fixture
 def make_window(
-    qtbot: QtBot, theme: Theme, tmp_path: Path, make_session: Callable[..., Session]
+    qtbot: QtBot, theme: Theme, tmp_path: Path, make_session: Callable[..., Session], request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., MainWindow]]:
     made: list[MainWindow] = []
 
@@ -287,6 +294,7 @@ def make_window(
             window = MainWindow(make_session(replay=replay, **more), theme, settings)
         made.append(with_short_names(window))
         window.resize(1280, 800)
+        window.setUpdatesEnabled(is_dressed(request))
         window.show()
         qtbot.waitExposed(window)
         if project is not None:

@@ -13,6 +13,12 @@ from lorestudio.vault.data_folder import refused
 from lorestudio.vault.writer import digest_of
 
 
+def chat_of_text(text: str, source: Path | str) -> LoadedChat:
+    """A chat from its text: SillyTavern's lines of JSON where it begins so, else plain text. Raises InputError."""
+    lines = text.removeprefix("\ufeff").lstrip().startswith("{")
+    return parse_chat(text, source) if lines else read_plain_text(text, source)
+
+
 def load_chat(path: Path) -> LoadedChat:
     """Read a SillyTavern chat (JSON lines) or plain text: by the file's ending, else by how its text begins.
 
@@ -31,6 +37,6 @@ def load_chat(path: Path) -> LoadedChat:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"byte {error.start} of the file is not UTF-8. Save the chat as UTF-8 and open it again."
         raise InputError(path, message, line) from error
-    lines = jsonl or (path.suffix.lower() != ".txt" and text.removeprefix("\ufeff").lstrip().startswith("{"))
-    loaded = parse_chat(text, path) if lines else read_plain_text(text, path)
+    plain = path.suffix.lower() == ".txt"
+    loaded = parse_chat(text, path) if jsonl else read_plain_text(text, path) if plain else chat_of_text(text, path)
     return replace(loaded, document=replace(loaded.document, digest=digest_of(data)))

@@ -61,6 +61,14 @@ def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
     )
 
 
+def sign_of_newer(metadata: Mapping[str, Json]) -> str:
+    """What in the metadata only DeepLore 2.5 and later writes, "" for nothing (rules: deeplore-newer 4)."""
+    if "deeplore_ai_notepad_pins" in metadata:
+        return "deeplore_ai_notepad_pins"
+    log = _log(metadata.get("deeplore_injection_log"))
+    return "vaultSource in deeplore_injection_log" if any(each.vault for one in log for each in one.entries) else ""
+
+
 def with_controls(
     metadata: Mapping[str, Json], controls: ChatControls, known: Iterable[Folder] = ()
 ) -> Mapping[str, Json]:
@@ -127,6 +135,7 @@ def _log(value: Json) -> tuple[LoggedGeneration, ...]:
                     to_number(item.get("depth")),
                     to_number(item.get("role")),
                     _text(item.get("contentHash")),
+                    _text(item.get("vaultSource")),
                 )
                 for item in (entries if isinstance(entries, list | tuple) else ())
                 if isinstance(item, Mapping)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.entry import BookEntry
 
 
@@ -35,7 +36,8 @@ class InsertionStrategy(IntEnum):
 class Lorebook:
     """A lorebook as it was read. SillyTavern knows books by `name`; `place` says to people where it was read from.
 
-    `remarks` are sentences about what does not work here as its author may expect.
+    `remarks` are sentences about what does not work here as its author may expect. `raws` are the entries as World Info
+    files have them, in the same order.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Lorebook:
     role: BookRole = BookRole.GLOBAL
     place: str = ""
     remarks: tuple[str, ...] = ()
+    raws: tuple[Mapping[str, Json], ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +95,9 @@ def _by_order(entries: Iterable[BookEntry]) -> list[BookEntry]:
 
 
 def _with_own_uids(entries: Iterable[BookEntry]) -> Iterable[BookEntry]:
-    """`book.uid`, as SillyTavern names an entry with a timed effect; a number behind it where a book repeats one."""
+    """`book.uid`, as SillyTavern names an entry; a number behind it where a book repeats one."""
     seen: dict[str, int] = {}
     for entry in entries:
-        name = f"{entry.world}.{entry.uid}"
+        name = f"{entry.world}.{entry.name or entry.uid}"
         seen[name] = seen.get(name, 0) + 1
-        yield replace(entry, uid=name if seen[name] == 1 else f"{name} ({seen[name]})")
+        yield replace(entry, uid=name if seen[name] == 1 else f"{name} ({seen[name]})", name=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
@@ -57,8 +57,10 @@ class BookEntry:
     """One entry. None means that the global setting decides; 0 for a timed effect means that there is none.
 
     `content` is without its decorators; `digest` tells whether the entry has changed since a timed effect began.
-    `uid` is unique within the entries of a run; `world` is the lorebook that the entry comes from. `group` is the text
-    that names its inclusion groups, `triggers` are the kinds of generation that it is for (all where empty).
+    `uid` is unique within the entries of a run; `name` is what SillyTavern knows the entry by, which two of a book may
+    share; `world` is the lorebook that the entry comes from. `order` may be NaN. `probability` is in per cent, None
+    where no lot is drawn. `group` is the text that names its inclusion groups, `triggers` are the kinds of generation
+    that it is for (all where empty).
     """
 
     uid: str
@@ -75,7 +77,7 @@ class BookEntry:
     exclude_recursion: bool = False
     prevent_recursion: bool = False
     recursion_level: int = 0
-    probability: float = 100
+    probability: float | None = None
     depth: int = DEFAULT_DEPTH
     role: int = 0
     group: str = ""
@@ -97,6 +99,7 @@ class BookEntry:
     ignores_budget: bool = False
     extras: tuple[Extra, ...] = ()
     world: str = ""
+    name: str = ""
     activates: bool = False
     never_activates: bool = False
     digest: str = ""
@@ -105,6 +108,12 @@ class BookEntry:
     def groups(self) -> tuple[str, ...]:
         """The inclusion groups, as SillyTavern takes them apart."""
         return tuple(name for name in _GROUP_PARTS.split(self.group) if name)
+
+
+def of_1_12(entry: BookEntry) -> BookEntry:
+    """The entry with the fields that SillyTavern 1.12.6 knows (rules: sillytavern 5.6 "Version 1.18")."""
+    place = BookPlace.NOWHERE if entry.place is BookPlace.OUTLET else entry.place
+    return replace(entry, place=place, triggers=(), extras=(), ignores_budget=False)
 
 
 class BookError(ValueError):
@@ -121,7 +130,6 @@ def split_decorators(content: str) -> tuple[tuple[str, ...], str]:
     lines = content.split("\n")
     found: list[str] = []
     fallback = False
-    place = 0
     for place, line in enumerate(lines):
         if not line.startswith("@@"):
             return tuple(found), "\n".join(lines[place:])
@@ -132,4 +140,4 @@ def split_decorators(content: str) -> tuple[tuple[str, ...], str]:
         if known:
             found.append(name)
         fallback = not known
-    return tuple(found), ""
+    return tuple(found), content  # no line of text follows: all of it is kept

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from lorestudio.domain.javascript import trim
+from lorestudio.domain.javascript import WS, trim
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.exchange.lorebooks.entry import BookEntry
 
@@ -18,6 +18,7 @@ MARK: Final = "\x01"
 
 _PATTERN: Final = re.compile(r"/([\w\W]+?)/([gimsuy]*)")
 _WORD: Final = frozenset(string.ascii_letters + string.digits + "_")
+_BLANKS: Final = re.compile(WS)
 _INNER_SLASH: Final = re.compile(r"(?<!\\)/")
 
 
@@ -43,19 +44,21 @@ class UnusableKeyError(ValueError):
 
 
 def occurs(key: str, text: str, how: KeyMatching) -> bool:
-    """Whether the key is found. Raises UnusableKeyError for a pattern that takes too long."""
-    key = trim(key)
+    """Whether the key is found, as it stands: one that is blank always is.
+
+    Raises UnusableKeyError for a pattern that takes too long.
+    """
     pattern = pattern_of(key)
     if pattern is not None:
         try:
-            return pattern.search(text) is not None
+            return pattern.holds(text)
         except PatternTimeoutError as error:
             raise UnusableKeyError(str(error)) from None
     if not how.case_sensitive:
         key, text = key.lower(), _lowered(text)
     if key not in text:
         return False
-    return not how.whole_words or len(key.split()) > 1 or _is_a_word(key, text)
+    return not how.whole_words or not key or _BLANKS.search(key) is not None or _is_a_word(key, text)
 
 
 @lru_cache(maxsize=4096)
@@ -65,6 +68,11 @@ def pattern_of(key: str) -> Pattern | None:
         return _compiled(key)
     except PatternError:
         return None
+
+
+def is_plain(key: str) -> bool:
+    """Whether a key is looked for as the text that it is."""
+    return not key.startswith("/") or pattern_of(key) is None
 
 
 def broken_patterns(keys: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping
 from typing import Final
 
-from lorestudio.domain.javascript import Json, trim, truthy
+from lorestudio.domain.javascript import Json, to_number, truthy
 from lorestudio.exchange.lorebooks.entry import (
     DEFAULT_DEPTH,
-    DEFAULT_ORDER,
     DEFAULT_WEIGHT,
     BookEntry,
     BookPlace,
@@ -24,8 +22,6 @@ from lorestudio.exchange.lorebooks.entry import (
     Logic,
     split_decorators,
 )
-
-_KEY_PARTS: Final = re.compile(r"[,\n]")
 
 WITHOUT_EFFECT: Final = frozenset({"addMemo", "displayIndex", "world", "hash", "decorators"})
 """Fields that say how SillyTavern's editor shows an entry, or that it makes up itself."""
@@ -40,28 +36,42 @@ USED: Final = frozenset({
 """Fields that decide here as they do in SillyTavern."""
 
 
+NEW_ENTRY: Final[Mapping[str, Json]] = {
+    "key": [], "keysecondary": [], "comment": "", "content": "", "constant": False, "vectorized": False,
+    "selective": True, "selectiveLogic": 0, "addMemo": False, "order": 100, "position": 0, "disable": False,
+    "ignoreBudget": False, "excludeRecursion": False, "preventRecursion": False, "matchPersonaDescription": False,
+    "matchCharacterDescription": False, "matchCharacterPersonality": False, "matchCharacterDepthPrompt": False,
+    "matchScenario": False, "matchCreatorNotes": False, "delayUntilRecursion": 0, "probability": 100,
+    "useProbability": True, "depth": 4, "outletName": "", "group": "", "groupOverride": False, "groupWeight": 100,
+    "scanDepth": None, "caseSensitive": None, "matchWholeWords": None, "useGroupScoring": None, "automationId": "",
+    "role": 0, "sticky": None, "cooldown": None, "delay": None, "triggers": [],
+}  # fmt: skip
+"""An entry as SillyTavern's editor makes it, which is also what its imports begin with."""
+
+
 def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
-    """The entry; what it does not say has SillyTavern's default. `name` is its uid where it has none of its own."""
+    """The entry as the scan takes it, which fills in no default. `name` is its uid where it has none of its own."""
     decorators, content = split_decorators(_text(raw.get("content")))
     chars = raw.get("characterFilter")
     chars = chars if isinstance(chars, Mapping) else {}
-    level = raw.get("delayUntilRecursion")
+    uid = str(raw.get("uid", name))
     return BookEntry(
-        uid=str(raw.get("uid", name)),
+        uid=uid,
+        name=uid,
         keys=_keys(raw.get("key")),
         secondary=_keys(raw.get("keysecondary")),
         comment=_text(raw.get("comment")),
         content=content,
         constant=truthy(raw.get("constant")),
-        selective=truthy(raw.get("selective", True)),
+        selective=truthy(raw.get("selective")),
         logic=_logic(raw.get("selectiveLogic")),
-        order=number_of(raw.get("order"), DEFAULT_ORDER),
+        order=_numeric(raw, "order"),
         place=_place(raw.get("position")),
-        disabled=truthy(raw.get("disable")),
+        disabled=to_number(raw.get("disable")) == 1,
         exclude_recursion=truthy(raw.get("excludeRecursion")),
         prevent_recursion=truthy(raw.get("preventRecursion")),
-        recursion_level=1 if level is True else int(number_of(level, 0)),
-        probability=100 if _off(raw.get("useProbability")) else number_of(raw.get("probability"), 100),
+        recursion_level=_level(raw.get("delayUntilRecursion")),
+        probability=_probability(raw),
         depth=int(number_of(raw.get("depth"), DEFAULT_DEPTH)),
         role=int(number_of(raw.get("role"), 0)),
         group=_text(raw.get("group")),
@@ -78,7 +88,7 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
         characters_excluded=truthy(chars.get("isExclude")),
         tags=_keys(chars.get("tags")),
         vectorized=truthy(raw.get("vectorized")),
-        outlet=trim(_text(raw.get("outletName"))),
+        outlet=_text(raw.get("outletName")),
         triggers=_keys(raw.get("triggers")),
         ignores_budget=truthy(raw.get("ignoreBudget")),
         extras=tuple(extra for extra in Extra if truthy(raw.get(extra))),
@@ -104,14 +114,25 @@ def _text(value: Json) -> str:
 
 
 def _keys(value: Json) -> tuple[str, ...]:
-    if isinstance(value, str):  # very old files
-        return tuple(key for part in _KEY_PARTS.split(value) if (key := trim(part)))
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
-def _off(value: Json) -> bool:
-    """Whether something that is on unless said otherwise was switched off."""
-    return value is not None and not truthy(value)
+def _numeric(raw: Mapping[str, Json], name: str) -> float:
+    """A number as arithmetic takes it; NaN for what is none, and for what is not said."""
+    return float(to_number(raw[name])) if name in raw else math.nan
+
+
+def _probability(raw: Mapping[str, Json]) -> float | None:
+    """In per cent, None where no lot is drawn; one that is no number never wins, as one below 0."""
+    if not truthy(raw.get("useProbability")) or raw.get("probability") == 100:
+        return None
+    chance = _numeric(raw, "probability")
+    return -1 if math.isnan(chance) else chance
+
+
+def _level(value: Json) -> int:
+    """From which level of recursion on the entry comes in, 0 for an entry that does not wait for one."""
+    return int(number_of(1 if value is True else value, 1)) if truthy(value) else 0
 
 
 def _flag(value: Json) -> bool | None:
@@ -124,8 +145,8 @@ def _logic(value: Json) -> Logic:
 
 
 def _place(value: Json) -> BookPlace:
-    number = int(number_of(value, 0))
-    return BookPlace(number) if number in set(BookPlace) else BookPlace.NOWHERE
+    known = isinstance(value, int | float) and not isinstance(value, bool) and value in set(BookPlace)
+    return BookPlace(int(value)) if known else BookPlace.NOWHERE  # type: ignore[arg-type]  # it is a number
 
 
 def _digest(raw: Mapping[str, Json]) -> str:

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pydantic.alias_generators import to_camel
 
-from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.javascript import Json, key_order, trim, truthy
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.character_card import SIGNATURE, CharacterCard, parse_card
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
-from lorestudio.exchange.lorebooks.native import USED, WITHOUT_EFFECT, native_entry
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
 from lorestudio.exchange.problems import InputError
 
 Raw = Mapping[str, Json]
@@ -47,20 +47,34 @@ def of_card(raw: Raw, name: str) -> dict[str, Json]:
     own = raw.get("extensions")
     own = own if isinstance(own, Mapping) else {}
     native: dict[str, Json] = {
+        **NEW_ENTRY,
         "uid": raw.get("id", name),
         "key": raw.get("keys"),
-        "keysecondary": raw.get("secondary_keys"),
+        "keysecondary": raw.get("secondary_keys") or [],
         "comment": raw.get("comment") or raw.get("name"),
         "content": raw.get("content"),
         "constant": truthy(raw.get("constant")),
         "selective": truthy(raw.get("selective")),
-        "order": raw.get("insertion_order"),
         "disable": not truthy(raw.get("enabled")),
         "position": int(BookPlace.BEFORE if raw.get("position") == "before_char" else BookPlace.AFTER),
     }
+    _take(native, "order", raw, "insertion_order")
     native |= {to_camel(name): value for name, value in own.items() if name in _EXTENSIONS and value is not None}
     native |= {f"extensions.{name}": value for name, value in own.items() if name not in _EXTENSIONS}
-    return native | {name: value for name, value in raw.items() if name not in _CARD}
+    return native | _left_over(raw, _CARD)
+
+
+def _take(native: dict[str, Json], ours: str, raw: Raw, theirs: str) -> None:
+    """The field of another form under our name; what is not said there is not said here either."""
+    if theirs in raw:
+        native[ours] = raw[theirs]
+    else:
+        native.pop(ours, None)
+
+
+def _left_over(raw: Raw, taken: Collection[str]) -> dict[str, Json]:
+    """The fields that SillyTavern does not take over, under names that no native field has."""
+    return {(f"entry.{name}" if name in USED else name): value for name, value in raw.items() if name not in taken}
 
 
 _AGNAISTIC: Final = {
@@ -68,22 +82,21 @@ _AGNAISTIC: Final = {
 }  # fmt: skip
 _RISU: Final = {
     "key": "key", "keysecondary": "secondkey", "comment": "comment", "content": "content", "constant": "alwaysActive",
-    "selective": "selective", "order": "insertorder", "probability": "activationPercent",
+    "selective": "selective", "order": "insertorder",
 }  # fmt: skip
+_RISU_CHANCE: Final = "activationPercent"
 _NOVELAI: Final = {"key": "keys", "comment": "displayName", "content": "text", "disable": "enabled"}
 """The fields of a native entry and what other programs call them."""
 
 
 def _taken_over(raw: Raw, name: str, fields: Mapping[str, str]) -> dict[str, Json]:
     """Another program's entry as a native one. What SillyTavern does not take over keeps its own name."""
-    native: dict[str, Json] = {"uid": name, "selective": False}
+    native: dict[str, Json] = {**NEW_ENTRY, "uid": name, "selective": False}
     for ours, theirs in fields.items():
-        value = raw.get(theirs)
-        if ours == "disable":
-            value = not truthy(value)
-        if value is not None:
-            native[ours] = value
-    return native | {field: value for field, value in raw.items() if field not in fields.values()}
+        _take(native, ours, raw, theirs)
+    if "disable" in fields:
+        native["disable"] = not truthy(native.get("disable"))
+    return native | _left_over(raw, fields.values())
 
 
 def of_agnaistic(raw: Raw, name: str) -> dict[str, Json]:
@@ -92,8 +105,15 @@ def of_agnaistic(raw: Raw, name: str) -> dict[str, Json]:
 
 
 def of_risu(raw: Raw, name: str) -> dict[str, Json]:
-    """An entry of a Risu lorebook; its keys are texts with commas."""
-    return _taken_over(raw, name, _RISU)
+    """An entry of a Risu lorebook; its keys are texts with commas. A chance of 0 is taken for none at all."""
+    native = _taken_over(raw, name, _RISU)
+    for field in ("key", "keysecondary"):
+        keys = native.get(field)
+        native[field] = [trim(key) for key in keys.split(",")] if isinstance(keys, str) and keys else []
+    chance = native.pop(_RISU_CHANCE, None)
+    if chance is not None:
+        native |= {"probability": chance, "useProbability": chance}
+    return native
 
 
 def of_novelai(raw: Raw, name: str) -> dict[str, Json]:
@@ -105,6 +125,8 @@ def of_novelai(raw: Raw, name: str) -> dict[str, Json]:
     return native | {f"contextConfig.{field}": value for field, value in config.items() if field != "budgetPriority"}
 
 
+LOREBOOK_V3: Final = "lorebook_v3"
+"""What a book of a card says of itself where it stands in a file of its own."""
 _BOOK_FIELDS: Final = ("scan_depth", "token_budget", "recursive_scanning")
 _SHOWN: Final = 3
 
@@ -125,15 +147,30 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
     Raises BookError.
     """
     form = _form(document)
-    entries: list[BookEntry] = []
-    raws: list[Raw] = []
+    found: dict[str, Raw] = {}
     for key, raw in _listed(form.entries):
         if not isinstance(raw, Mapping):
             raise BookError(f"entries.{key}: an object is expected here, as World Info has one for each entry.")
-        raws.append(form.native(raw, key))
-        entries.append(native_entry(raws[-1], key))
+        native = form.native(raw, key)
+        # What is imported stands under its own number, so that of two entries of one number the later is there alone.
+        found[key if native is raw else str(native.get("uid", key))] = native
+    raws = [found[key] for key in key_order(found)]
+    entries = tuple(native_entry(raw, key) for key, raw in zip(key_order(found), raws, strict=True))
     remarks = (*_about_book(form), *_about_entries(raws, entries))
-    return Lorebook(name, tuple(entries), role, place, remarks)
+    return Lorebook(name, entries, role, place, remarks, tuple(raws))
+
+
+def edited(book: Lorebook, changes: Mapping[str, Raw | None]) -> Lorebook:
+    """The book with other fields in its entries, by uid; None takes an entry out, an unknown uid makes a new one."""
+    found: dict[str, Raw] = {}
+    for entry, raw in zip(book.entries, book.raws, strict=True):
+        change = changes.get(entry.name, {})
+        if change is not None:
+            found[str(len(found))] = {"uid": entry.name, **raw, **change}
+    known = {entry.name for entry in book.entries}
+    new = {uid: change for uid, change in changes.items() if uid not in known and change is not None}
+    found |= {str(len(found) + place): {**NEW_ENTRY, "uid": uid, **raw} for place, (uid, raw) in enumerate(new.items())}
+    return read_lorebook({"entries": found}, book.name, book.role, book.place)
 
 
 def _form(document: Json) -> _BookForm:
@@ -145,7 +182,7 @@ def _form(document: Json) -> _BookForm:
     if document.get("type") == "risu":
         return _BookForm("Risu", document, data, of_risu)
     inner = data if isinstance(data, Mapping) else document
-    book = inner.get("character_book")
+    book = inner if document.get("spec") == LOREBOOK_V3 else inner.get("character_book")
     if isinstance(book, Mapping):
         return _BookForm("card", book, book.get("entries"), of_card)
     if "lorebookVersion" in document:
@@ -200,16 +237,11 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     unnamed = [entry for entry in entries if entry.place is BookPlace.OUTLET and not entry.outlet]
     if unnamed:
         yield f"{_named(unnamed)}: the position is an outlet, but none is named, so the text stands nowhere."
-    tagged = sum(bool(entry.tags) for entry in entries)
-    if tagged:
-        yield (
-            f"{_entries(tagged)} a character filter by tags. Only SillyTavern knows a character's tags, so they keep "
-            "no entry out here."
-        )
-    lost = sum(isinstance(raw.get(field), list) and not all(isinstance(item, str) for item in _list(raw[field]))
-               for raw in raws for field in ("key", "keysecondary"))  # fmt: skip
+    lost = sum(
+        not (raw.get(field) is None or _all_texts(raw[field])) for raw in raws for field in ("key", "keysecondary")
+    )
     if lost:
-        yield f"{_entries(lost)} keys that are no text; these are left out."
+        yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
     for entry in entries:
         for key, problem in broken_patterns((*entry.keys, *entry.secondary)):
             yield f"{_title(entry)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
@@ -228,8 +260,8 @@ def _title(entry: BookEntry) -> str:
     return f"“{entry.comment or ', '.join(entry.keys) or f'entry {entry.uid}'}”"
 
 
-def _list(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list | tuple) else ()
+def _all_texts(value: Json) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
 ADVICE: Final = "Give a World Info file that SillyTavern exported, or a character card with a lorebook inside."
@@ -280,4 +312,6 @@ def card_book(card: CharacterCard, path: Path | None, role: BookRole = BookRole.
 def _is_card(document: Mapping[str, object]) -> bool:
     data = document.get("data")
     inner = data if isinstance(data, Mapping) else document
+    if document.get("spec") == LOREBOOK_V3:
+        return False
     return "entries" not in document and ("spec" in document or "character_book" in inner or "first_mes" in inner)

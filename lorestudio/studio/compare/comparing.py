@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +12,9 @@ from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
+from lorestudio.settings.rules import name_of, rules_of
 from lorestudio.studio.compare.comparison import Comparison, Contender, compare
+from lorestudio.studio.compare.rule_causes import rule_causes
 from lorestudio.studio.project.project import Project, read_settings
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN, kind_of, system_of
@@ -34,6 +37,8 @@ class Candidate:
     settings_path: Path | None = None
     traces: tuple[Trace, ...] | None = field(default=None, repr=False)
     slot: str = ""
+    rules: str = ""
+    """The rules that its settings name, where they are all that sets it apart from another candidate."""
 
 
 class CandidateStore(Protocol):
@@ -68,7 +73,8 @@ async def run_candidate(
     """The traces of a candidate over the project's whole chat. Raises Cancelled, InputError and VaultError."""
     if chosen.traces is not None:
         return chosen.traces
-    simulator = simulator_of(project, chosen, answers)
+    # Other settings may read the vaults again, which waits for the disk and has a loop of its own.
+    simulator = await asyncio.to_thread(simulator_of, project, chosen, answers)
     if store is None:
         return await simulator.replay(on_progress, cancel)
     store.restore(simulator, chosen)
@@ -102,6 +108,7 @@ async def compare_candidates(
     """Run all candidates over the project's chat, one after the other, and compare them turn by turn.
 
     `on_candidate` is called when the run of one begins; `store` gives what was run before, and keeps what is run.
+    Of two that differ only in their rules it is found out which rule did what, by running each changed rule alone.
     Raises InputError where there are fewer than two, and what `run_candidate` raises.
     """
     if len(chosen) < FEWEST:
@@ -112,4 +119,25 @@ async def compare_candidates(
             on_candidate(each)
         traces = await run_candidate(project, each, answers, on_progress, cancel, store)
         contenders.append(Contender(each.label, traces))
-    return compare(contenders)
+    found = compare(contenders)
+    if len(chosen) != FEWEST or not all(each.rules for each in chosen):
+        return found
+    first, second = chosen
+
+    async def run(version: str) -> tuple[Trace, ...]:
+        tried = replace(by_rules(project, version), label=version)
+        return await run_candidate(project, tried, answers, on_progress, cancel)
+
+    def tell(title: str) -> None:
+        if on_candidate is not None:
+            on_candidate(replace(first, label=title))
+
+    traces_of = contenders[0].traces, contenders[1].traces
+    causes = await rule_causes(first.rules, second.rules, traces_of, run, tell)
+    return causes.explained(found)
+
+
+def by_rules(project: Project, rules: str) -> Candidate:
+    """DeepLore with the project's settings by these rules. Raises ValueError for a name that there is not."""
+    settings = project.settings.model_copy(update={"rules": name_of(rules_of(rules))})
+    return Candidate(f"{MAIN.title} {settings.rules}", MAIN.name, settings, rules=settings.rules)

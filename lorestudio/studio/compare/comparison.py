@@ -6,8 +6,8 @@ A comparison of several runs of one chat as texts: rows for a file, and Markdown
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final, TypeAlias
 
@@ -18,6 +18,9 @@ from lorestudio.trace.wording import first_few
 
 Note: TypeAlias = tuple[str, str]
 """An entry by vault and file name, which mean the same one in every run."""
+
+Place: TypeAlias = tuple[int, int]
+"""A turn: the reply's message and its swipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,10 @@ class Comparison:
     titles: dict[Note, str]
     agreement: tuple[tuple[float, ...], ...]
     """How far each contender agrees with each other one, from 0 to 1: the mean overlap of their turns."""
+    why: Mapping[tuple[Place, Note], str] = field(default_factory=dict)
+    """For a note that one of two runs puts in at a turn what did it, where that was looked for."""
+    reasons: tuple[tuple[str, int], ...] = ()
+    """What did something at all, with the number of turns, most first."""
 
 
 def compare(contenders: Sequence[Contender]) -> Comparison:
@@ -97,14 +104,17 @@ def compare(contenders: Sequence[Contender]) -> Comparison:
     )
 
 
+def noted(trace: Trace) -> tuple[Note, ...]:
+    """The notes that a run put in, in the order of the prompt."""
+    refs = ((trace.entries.get(injection.entry), injection.title) for injection in trace.injections)
+    return tuple((ref.vault, ref.filename) if ref is not None else ("", title) for ref, title in refs)
+
+
 def _share(trace: Trace, titles: dict[Note, str]) -> PromptShare:
-    notes = []
-    for injection in trace.injections:
-        ref = trace.entries.get(injection.entry)
-        note = (ref.vault, ref.filename) if ref is not None else ("", injection.title)
+    notes = noted(trace)
+    for note, injection in zip(notes, trace.injections, strict=True):
         titles.setdefault(note, injection.title)
-        notes.append(note)
-    return PromptShare(tuple(notes), trace.total_tokens)
+    return PromptShare(notes, trace.total_tokens)
 
 
 def _turn(turn: Turn, shares: tuple[PromptShare, ...]) -> TurnComparison:
@@ -141,9 +151,15 @@ MOST_NAMES: Final = 6
 """Titles that a cell of Markdown names."""
 
 
-def names_of(found: Comparison, notes: Sequence[Note] | frozenset[Note]) -> list[str]:
-    """The titles of notes in order, each once."""
-    return sorted(Counter(found.titles[note] for note in notes), key=str.casefold)
+def names_of(found: Comparison, notes: Sequence[Note] | frozenset[Note], turn: Turn | None = None) -> list[str]:
+    """The titles of notes in order, each once; with a turn, what is known of why they are only in one run there."""
+    told = Counter(found.titles[note] + _why(found, note, turn) for note in notes)
+    return sorted(told, key=str.casefold)
+
+
+def _why(found: Comparison, note: Note, turn: Turn | None) -> str:
+    why = "" if turn is None else found.why.get(((turn.message, turn.swipe), note), "")
+    return f" ({why})" if why else ""
 
 
 def generation_of(turn: Turn) -> Generation:
@@ -160,7 +176,7 @@ def comparison_rows(found: Comparison) -> list[list[str]]:
     for turn in found.turns:
         row = [turn_words(turn.turn)]
         for share, alone in zip(turn.shares, turn.alone, strict=True):
-            row += [str(len(share.notes)), str(share.tokens), "; ".join(names_of(found, alone))]
+            row += [str(len(share.notes)), str(share.tokens), "; ".join(names_of(found, alone, turn.turn))]
         rows.append([*row, f"{turn.overlap:.2f}"])
     return rows
 
@@ -192,10 +208,14 @@ def comparison_as_markdown(found: Comparison) -> str:
     for turn in found.turns:
         cells = [_cell(found, turn, place) for place in range(len(found.labels))]
         rows.append([turn_words(turn.turn), *cells, f"{turn.overlap:.0%}"])
-    return "\n".join([*lines, *markdown_table(["Turn", *found.labels, "Overlap"], rows)]) + "\n"
+    lines += markdown_table(["Turn", *found.labels, "Overlap"], rows)
+    if found.reasons:
+        reasons = [[title, str(turns)] for title, turns in found.reasons]
+        lines += ["", "## What made the difference", "", *markdown_table(["Rule", "Turns"], reasons)]
+    return "\n".join(lines) + "\n"
 
 
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> str:
-    share, names = turn.shares[place], names_of(found, turn.alone[place])
+    share, names = turn.shares[place], names_of(found, turn.alone[place], turn.turn)
     only = f"; only here: {first_few(names, MOST_NAMES)}" if names else ""
     return f"{len(share.notes)} entries, {share.tokens:,} tokens{only}"

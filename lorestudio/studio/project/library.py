@@ -407,5 +407,6 @@ def _news(
 
 def reading_key(settings: DeepLoreSettings, counter: TokenCounter) -> tuple[object, ...]:
     """All of the settings that an index depends on: where two keys are equal, the same files give the same index."""
-    rules = ParseRules.from_settings(settings, ())
-    return rules, definition_path(settings), settings.multi_vault_conflict_resolution, counter.name, counter.exact
+    parsed = ParseRules.from_settings(settings, ()), definition_path(settings), settings.rule_set.tabbed_definitions
+    joined = settings.multi_vault_conflict_resolution, settings.rule_set.conflicts_across
+    return *parsed, *joined, counter.name, counter.exact

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from shutil import copyfile, copytree, rmtree
+from tempfile import mkdtemp
 from typing import Final
+
+import platformdirs
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
@@ -16,18 +21,23 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
+from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.rules import NEW
 from lorestudio.settings.store import load
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
+from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState
+from lorestudio.vault.lint.settings import sign_of_newer
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -100,6 +110,17 @@ class Project:
         inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
 
+    @property
+    def rules_offer(self) -> str:
+        """What speaks for the rules of 2.6 while those of 2.0.2 decide, in a sentence; "" for nothing."""
+        if self.settings.rules.startswith(NEW):
+            return ""
+        in_chat = sign_of_newer_chat(self.chat.metadata) if self.chat is not None else ""
+        sign = f"The chat has {in_chat}, which only DeepLore 2.5 and later writes." if in_chat else ""
+        sign = sign or sign_of_newer(self.index)
+        advice = f"The rules of {self.settings.rules} decide; choose {NEW} (--rules {NEW}) if you write with that."
+        return f"{sign} {advice}" if sign else ""
+
     def scene(self, answers: AnswerSource | None = None, model: str = "") -> Scene:
         """What a retrieval system is made for; the stand-in answers where nobody else is named."""
         chat, setup = self.chat or Chat(), self.setup
@@ -150,12 +171,15 @@ class Project:
 
         Raises VaultError where a vault cannot be read.
         """
+        told = self.problems
+        if settings.rules != self.settings.rules:
+            told = tuple(problem for problem in told if problem != self.rules_offer)
         if self.reads_alike(settings):
-            return replace(self, settings=settings)
+            return replace(self, settings=settings, problems=told)
         news = read_once(vault_sources(self.places), settings, self.counter)
         if news.failures:
             raise VaultError(news.failures[0])
-        return replace(self, settings=settings, index=news.index, vault_state=news.state)
+        return replace(self, settings=settings, index=news.index, vault_state=news.state, problems=told)
 
     def with_settings_of(self, kind: SystemKind, settings: Section) -> Project:
         """The project for a run with these settings of a system: as they read its notes, if they say how.
@@ -167,7 +191,8 @@ class Project:
 
     def reloaded(self) -> Project:
         """The project read from disk again."""
-        again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed)
+        rules = self.settings.rules
+        again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
         return replace(again, context_size=self.context_size, setup=self.setup)
 
 
@@ -179,9 +204,13 @@ class ReadSettings:
     problems: tuple[str, ...] = ()
 
 
-def read_settings(path: Path | None) -> ReadSettings:
-    """The settings of a file, or DeepLore's own. Raises SettingsError where the file cannot be used."""
-    loaded = load(path) if path is not None else sanitise(_SWITCHED_ON)
+def read_settings(path: Path | None, rules: str = "") -> ReadSettings:
+    """The settings of a file, or DeepLore's own, by these rules where they are given.
+
+    Raises SettingsError where the file cannot be used.
+    """
+    said: dict[str, Json] = {"rules": rules} if rules else {}
+    loaded = load(path, rules) if path is not None else sanitise({**_SWITCHED_ON, **said})
     if loaded.settings.enabled:
         return ReadSettings(loaded.settings, loaded.problems)
     told = "DeepLore is switched off in these settings; the studio simulates it as switched on."
@@ -189,15 +218,20 @@ def read_settings(path: Path | None) -> ReadSettings:
 
 
 def open_project(
-    vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, seed: int = 0
+    vaults: Sequence[Path | str],
+    chat: Path | None = None,
+    settings: Path | None = None,
+    seed: int = 0,
+    rules: str = "",
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
+    `rules` names DeepLore's rules; without it, the settings say whose hold, or show it, else those of 2.0.2 do.
     Notes that cannot be read are part of the index as such. Raises InputError, SettingsError or VaultError (all with a
     sentence for the person) where the chat, the settings or a vault cannot be used at all.
     """
     places = place_names(vaults)
-    read = read_settings(settings)
+    read = read_settings(settings, rules)
     news = read_once(vault_sources(places), read.settings, CHARS_4)
     if news.failures:
         raise VaultError(news.failures[0])
@@ -227,18 +261,59 @@ def assembled(
         seed=seed,
         problems=(*read.problems, *index.field_errors),
     )
-    return project if chat is None else project.with_chat(chat.expanduser().resolve())
+    project = project if chat is None else project.with_chat(chat.expanduser().resolve())
+    return replace(project, problems=(*project.problems, *filter(None, [project.rules_offer])))
 
 
-def demo_project() -> Project:
-    """The vault, chat and settings that come with the program.
+def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
+    """The vault, chat and settings that come with the program, or a copy of them in `folder` that may be edited.
+
+    The copy is made where there is none yet. `reset` makes it anew; what stood there lies beside it afterwards, in a
+    folder whose name ends in `before reset`. Raises InputError where the copy cannot be made.
 
     >>> demo_project().name
     'vault'
     """
-    demo = resource("demo")
-    return open_project([demo / "vault"], demo / "chat.jsonl", demo / "settings.json", seed=DEMO_SEED)
+    vault, chat, settings = places = _DEMO_FILES if folder is None else _COPIED
+    if folder is not None and (reset or not all((folder / name).exists() for name in places)):
+        with refused(partial(InputError, folder), "the demo cannot be copied there: {reason}."):
+            _copy_demo(folder)
+    demo = resource("demo") if folder is None else folder
+    return open_project([demo / vault], demo / chat, demo / settings, seed=DEMO_SEED)
 
+
+def demo_folder() -> Path:
+    """Where a person's own copy of the demo lies."""
+    return platformdirs.user_data_path("lorestudio", appauthor=False) / "demo"
+
+
+def is_demo(project: Project) -> bool:
+    """Whether it is the demo, as it comes with the program or as a copy with all its names."""
+    path = project.chat_path
+    return path is not None and (path == resource("demo", _DEMO_FILES[1]) or path.parts[-2:] == ("demo", _COPIED[1]))
+
+
+_DEMO_FILES: Final = ("vault", "chat.jsonl", "settings.json")
+_COPIED: Final = ("The Brume", "The letter to Hollin.jsonl", "settings.json")
+"""What they are called where a person sees them as files."""
+
+
+def _copy_demo(folder: Path) -> None:
+    """Copy the demo, beside what is there, and put it in its place once it is whole."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
+    for source, name in zip(_DEMO_FILES, _COPIED, strict=True):
+        copy = copytree if resource("demo", source).is_dir() else copyfile
+        copy(resource("demo", source), made / name)
+    before = folder.with_name(f"{folder.name} before reset")
+    if folder.exists():
+        rmtree(before, ignore_errors=True)
+        folder.rename(before)
+    made.rename(folder)
+
+
+DEMO_LOOK: Final = (11, "Court of Weather")
+"""The reply that the demo opens with, and the entry in it: what the scene is about, and the budget cut it."""
 
 DEMO_SEED: Final = 3
 """Chosen so that each of the demo chat's probability notes loses a roll and wins one (see resources/demo/STORY.md)."""

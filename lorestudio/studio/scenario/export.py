@@ -59,7 +59,7 @@ def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenari
     states = simulator.states
     turns = [
         ScenarioTurn(simulator.moment(each), simulator.traces[each], states[simulator.place(each)])
-        for each in form.chain(simulator.generations, generation)
+        for each in form.chain(simulator.generations, generation, swipes_go_on=system.swipes_go_on)
     ]
     files, remarks = vault_files(project)
     swipe = f".{generation.swipe + 1}" if generation.swipe else ""
@@ -95,7 +95,7 @@ def tokenizer_of(project: Project) -> str:
 
 def note_settings(project: Project) -> dict[str, Json]:
     """The settings that differ from DeepLore's own and have a part in retrieval; connections are nobody's business."""
-    wanted = {each.alias for each in declarations() if each.affects} | _REPORTED
+    wanted = {each.alias for each in declarations() if each.affects and each.name != "rules"} | _REPORTED
     return {key: value for key, value in dump(project.settings).items() if key in wanted - _PRIVATE}
 
 

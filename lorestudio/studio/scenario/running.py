@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.scenario_file import ENVIRONMENT, Scenario, ScenarioVault, index_report, read_records
+from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.files import SettingsError
 from lorestudio.systems.registry import kind_of, scenario_format
@@ -19,8 +19,8 @@ from lorestudio.vault.index_refresh import build_index
 COUNTERS: Final[Mapping[str, TokenCounter]] = {"chars4": CHARS_4, "st335": CHARS_3_35}
 
 
-def run_scenarios(path: Path, vault_root: Path | None = None) -> list[dict[str, Any]]:
-    """Run all scenarios of a file, in order.
+def run_scenarios(path: Path, vault_root: Path | None = None, rules: str = "") -> list[dict[str, Any]]:
+    """Run all scenarios of a file, in order, by these rules of DeepLore where they are given.
 
     Raises InputError, naming line and field, before anything is run where the file is wrong or a vault is missing.
     """
@@ -36,7 +36,8 @@ def run_scenarios(path: Path, vault_root: Path | None = None) -> list[dict[str, 
         except (InputError, SettingsError) as error:
             field = "system" if isinstance(error, InputError) else "system_settings"
             raise record.error(getattr(error, "message", str(error)), field) from None
-    return [run_scenario(record.scenario, vault_root) for record in records]
+    given = {"rules": rules} if rules else {}
+    return [run_scenario(record.scenario.model_copy(update=given), vault_root) for record in records]
 
 
 def run_scenario(scenario: Scenario, vault_root: Path | None = None) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def run_scenario(scenario: Scenario, vault_root: Path | None = None) -> dict[str
 
 
 async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
-    sanitised = sanitise({**ENVIRONMENT, **scenario.settings})
+    sanitised = sanitise(scenario.raw_settings)
     settings, counter = sanitised.settings, COUNTERS[scenario.tokenizer]
     files = [_files(vault, vault_root) for vault in scenario.vaults]
     index = build_index(files, settings, counter)
@@ -79,7 +80,8 @@ def _vault_problem(vault: ScenarioVault, root: Path | None) -> str:
 def _files(vault: ScenarioVault, root: Path | None) -> VaultFiles:
     """The files of a scenario's vault, read from below `root` where it only refers to them."""
     if vault.files is not None:
-        return VaultFiles(vault.name, tuple(NoteFile(path, text) for path, text in vault.files))
+        texts = dict(vault.files)  # of a path that stands twice, the last text counts
+        return VaultFiles(vault.name, tuple(NoteFile(path, text) for path, text in texts.items()))
     problem = _vault_problem(vault, root)
     if problem or root is None or vault.ref is None:
         raise InputError("scenario", problem, field="vaults")

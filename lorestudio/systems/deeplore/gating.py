@@ -12,9 +12,12 @@ from typing import Final
 from lorestudio.domain.entry import Entry, FieldDefinition
 from lorestudio.domain.javascript import Json, to_number, to_string
 from lorestudio.domain.state import EntryRule
+from lorestudio.settings.rules import OLD_RULES, RuleSet
 from lorestudio.systems.ledger import Ledger
 
 _LENIENT_OPERATORS = ("match_any", "match_all")
+EXISTENCE: Final = ("exists", "not_exists")
+_OF_ONE: Final = ("eq", "gt", "lt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,19 @@ def is_set(value: Json) -> bool:
 
 
 def is_active(fields: Sequence[FieldDefinition], context: Mapping[str, Json]) -> bool:
-    """Whether any gating field has a value in the context; if none has, nothing is gated at all."""
+    """Whether any gating field has a value in the context; if none has, nothing is gated at all in 2.0.2."""
     return any(field.gating and is_set(context.get(field.key)) for field in fields)
+
+
+def looked_at(
+    fields: Sequence[FieldDefinition], context: Mapping[str, Json], rules: RuleSet
+) -> Sequence[FieldDefinition]:
+    """The fields that are held against the context: without any context, in 2.6 those that only have to exist or be
+    missing (rules: deeplore-newer 1.5).
+    """
+    if is_active(fields, context):
+        return fields
+    return [field for field in fields if field.gating and field.operator in EXISTENCE] if rules.existence_alone else ()
 
 
 def rejecting_field(
@@ -42,6 +56,7 @@ def rejecting_field(
     fields: Sequence[FieldDefinition],
     context: Mapping[str, Json],
     global_tolerance: str,
+    rules: RuleSet = OLD_RULES,
     *,
     inherit: bool = False,
 ) -> Gate | None:
@@ -55,25 +70,30 @@ def rejecting_field(
         entry_value, context_value = entry.custom_fields.get(field.name), context.get(field.key)
         own = "" if inherit and field.inherits else field.tolerance
         tolerance = own or global_tolerance or "strict"
-        if not _passes(field.operator, tolerance, entry_value, context_value):
+        if not _passes(field.operator, tolerance, entry_value, context_value, rules):
             return Gate(field, entry_value, context_value, tolerance)
     return None
 
 
-def _passes(operator: str, tolerance: str, entry_value: Json, context_value: Json) -> bool:
-    if operator not in ("exists", "not_exists"):
+def _passes(operator: str, tolerance: str, entry_value: Json, context_value: Json, rules: RuleSet) -> bool:
+    if operator not in EXISTENCE:
         if not is_set(entry_value):
             return True
         if not is_set(context_value):
             return tolerance != "strict"
-    if compare(operator, entry_value, context_value):
+    if compare(operator, entry_value, context_value, rules):
         return True
     return tolerance == "lenient" and operator in _LENIENT_OPERATORS
 
 
-def compare(operator: str, entry_value: Json, context_value: Json) -> bool:
-    """Apply one operator; an unknown one always holds. Text compares without case, unnormalised."""
+def compare(operator: str, entry_value: Json, context_value: Json, rules: RuleSet = OLD_RULES) -> bool:
+    """Apply one operator; an unknown one always holds. Text compares without case, unnormalised.
+
+    In 2.6 one fitting element of a list in the context is enough for eq, gt and lt (rules: deeplore-newer 1.5).
+    """
     holds = _OPERATORS.get(operator)
+    if holds is not None and rules.any_element and operator in _OF_ONE and isinstance(context_value, list | tuple):
+        return any(holds(entry_value, element) for element in context_value)
     return holds is None or holds(entry_value, context_value)
 
 
@@ -99,7 +119,7 @@ _OPERATORS: Final[Mapping[str, Callable[[Json, Json], bool]]] = {
 
 
 def is_forced(entry: Entry) -> bool:
-    """Constants always, seeds and bootstraps too, however long the chat is."""
+    """Constants always, seeds too, and bootstraps, in 2.6 while the chat is short (rules: deeplore-newer 1.4)."""
     return entry.constant or entry.seed or entry.bootstrap
 
 
@@ -110,11 +130,11 @@ class Policy:
     exempt: dict[str, str]
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], pins: tuple[EntryRule, ...]) -> Policy:
-        """The policy drawn from these entries and pins."""
+    def of(cls, entries: Iterable[Entry], pins: tuple[EntryRule, ...], *, bootstraps: bool = True) -> Policy:
+        """The policy drawn from these entries and pins; `bootstraps` says whether bootstrap entries are exempt."""
         exempt: dict[str, str] = {}
         for entry in entries:
-            why = _why(entry, pins)
+            why = _why(entry, pins, bootstraps=bootstraps)
             if why:
                 exempt[entry.tracker_key] = why
         return cls(exempt)
@@ -129,11 +149,11 @@ class Policy:
         return entry in self
 
 
-def _why(entry: Entry, pins: tuple[EntryRule, ...]) -> str:
+def _why(entry: Entry, pins: tuple[EntryRule, ...], *, bootstraps: bool) -> str:
     if entry.constant:
         return "constant"
     if entry.seed:
         return "seed"
-    if entry.bootstrap:
+    if entry.bootstrap and bootstraps:
         return "bootstrap"
     return "pin" if any(pin.matches(entry) for pin in pins) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -12,6 +13,13 @@ from lorestudio.systems.deeplore.bm25 import EntryBM25
 from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.kept import NOTHING_KEPT, compare
 from lorestudio.systems.deeplore.keys import KeyMatcher
+
+
+def _grouped(pairs: Iterable[tuple[str, Entry]]) -> Mapping[str, Sequence[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for key, entry in pairs:
+        found.setdefault(key, []).append(entry)
+    return found
 
 
 class DeepLoreIndex:
@@ -58,23 +66,19 @@ class DeepLoreIndex:
         return {(entry.vault, entry.filename): entry.id for entry in self.vault.entries}
 
     @cached_property
-    def by_lower_title(self) -> dict[str, Entry]:
-        """Visible entries by lower-cased title; of equal titles the last one."""
-        return {entry.title.lower(): entry for entry in self.visible}
+    def of_lower_title(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by lower-cased title, in index order."""
+        return _grouped((entry.title.lower(), entry) for entry in self.visible)
 
     @cached_property
-    def by_title(self) -> dict[str, Entry]:
-        """Visible entries by exact title; of equal titles the last one."""
-        return {entry.title: entry for entry in self.visible}
+    def of_title(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by exact title, in index order."""
+        return _grouped((entry.title, entry) for entry in self.visible)
 
     @cached_property
-    def first_by_lower_key(self) -> dict[str, Entry]:
-        """Visible entries by lower-cased key; of equal keys the first one."""
-        keys: dict[str, Entry] = {}
-        for entry in self.visible:
-            for key in entry.keys:
-                keys.setdefault(key.lower(), entry)
-        return keys
+    def of_lower_key(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by lower-cased key, in index order."""
+        return _grouped((key, entry) for entry in self.visible for key in dict.fromkeys(map(str.lower, entry.keys)))
 
     @cached_property
     def constants(self) -> tuple[Entry, ...]:

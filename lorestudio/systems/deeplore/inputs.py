@@ -11,6 +11,7 @@ from lorestudio.domain.state import EngineState
 from lorestudio.llm.messages import AnswerSource, NoAnswers
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.rules import RuleSet
 from lorestudio.systems.base import Moment
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.keys import KeyMatcher
@@ -48,6 +49,16 @@ class Inputs:
         """Whether the behaviour switch of this name is set to fixed."""
         choice: str = getattr(self.behaviour, switch)
         return choice == FIXED
+
+    @property
+    def rules(self) -> RuleSet:
+        """Whose rules decide, rule by rule."""
+        return self.settings.rule_set
+
+    @property
+    def reversed(self) -> bool:
+        """Whether a higher priority is the more important one (rules: deeplore-newer 1.3)."""
+        return self.rules.reversed_priority and self.settings.priority_reversed
 
     @property
     def matcher(self) -> KeyMatcher:

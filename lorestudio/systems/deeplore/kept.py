@@ -93,5 +93,6 @@ def _searched_alike(one: Entry, other: Entry) -> bool:
         one.title == other.title
         and one.keys == other.keys
         and one.refine_keys == other.refine_keys
+        and one.selective_logic == other.selective_logic
         and one.content == other.content
     )

@@ -10,14 +10,14 @@ The keys of a vault as they are searched: patterns by number, who has them, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
 import ahocorasick
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import WHITE_SPACE, code_units, fold, head, trim
 from lorestudio.systems.deeplore.kept import NOTHING_KEPT, Kept
 
@@ -81,6 +81,7 @@ class KeyTable:
     numbers: dict[KeyPattern, int] = field(default_factory=dict, repr=False)
     primary: list[tuple[tuple[str, int], ...]] = field(default_factory=list, repr=False)
     refine: list[tuple[tuple[str, int], ...]] = field(default_factory=list, repr=False)
+    logics: list[str] = field(default_factory=list, repr=False)
     entries_of: dict[int, list[int]] = field(default_factory=dict, repr=False)
     halved: list[int] = field(default_factory=list)
     automatons: tuple[ahocorasick.Automaton, ...] = ()
@@ -95,6 +96,7 @@ class KeyTable:
             numbers={},
             primary=[self.primary[source] if source >= 0 else () for source in kept.sources],
             refine=[self.refine[source] if source >= 0 else () for source in kept.sources],
+            logics=[entry.selective_logic for entry in entries],
             entries_of={},
             base=self,
             targets=kept.targets.tolist(),
@@ -200,6 +202,15 @@ class KeyHit:
         return None if self.refine is None else self.refine.key
 
 
+_REFINED: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    ANY_REFINE: lambda found, _: found > 0,
+    "and_all": lambda found, of: found == of,
+    "not_all": lambda found, of: found < of,
+    "not_any": lambda found, _: found == 0,
+}
+"""Whether so many refine keys of so many are what each logic asks for."""
+
+
 class KeyMatcher:
     """All keys of an index, ready to be searched with one choice of case and whole words.
 
@@ -221,7 +232,9 @@ class KeyMatcher:
         if base is not None:
             self.table = base.table.changed(entries, kept)
         else:
-            self.table = KeyTable(case_sensitive, whole_words, primary=[()] * len(entries), refine=[()] * len(entries))
+            logics = [entry.selective_logic for entry in entries]
+            none: list[tuple[tuple[str, int], ...]] = [()] * len(entries)
+            self.table = KeyTable(case_sensitive, whole_words, primary=none, refine=none.copy(), logics=logics)
             self.table.add(entries, range(len(entries)))
 
     def find(self, text: str) -> PatternHits:
@@ -273,14 +286,18 @@ class KeyMatcher:
         return len(self.table.patterns[hit.pattern].text)
 
     def test(self, entry_id: int, hits: PatternHits, offset: int = 0) -> KeyHit | None:
-        """The first key of entry `entry_id` that occurs at `offset` or later, with its refine keys satisfied."""
+        """The first key of entry `entry_id` that occurs at `offset` or later, with its refine keys satisfied.
+
+        How many of those have to occur, the entry's logic says (rules: deeplore-newer 1.1); by default one.
+        """
         hit = self.test_primary(entry_id, hits, offset)
-        if hit is None or not self.table.refine[entry_id]:
+        refine = self.table.refine[entry_id]
+        if hit is None or not refine:
             return hit
-        for key, number in self.table.refine[entry_id]:
-            if hits.within(number, offset):
-                return KeyHit(hit.key, hit.pattern, hit.start, KeyHit(key, number, hits.last[number]))
-        return None
+        found = [KeyHit(key, number, hits.last[number]) for key, number in refine if hits.within(number, offset)]
+        if not _REFINED[self.table.logics[entry_id]](len(found), len(refine)):
+            return None
+        return KeyHit(hit.key, hit.pattern, hit.start, found[0] if found else None)
 
     def test_primary(self, entry_id: int, hits: PatternHits, offset: int = 0) -> KeyHit | None:
         """The first key that occurs at `offset` or later, refine keys or not."""

@@ -77,8 +77,8 @@ TWO_STAGE: Final = (*MATCHING, wiki_links_stage, *_AI_SELECTION)
 AI_ONLY: Final = (whole_vault_stage, *_AI_SELECTION)
 """AI-only mode: the model chooses among all entries."""
 
-KEYWORDS_ONLY: Final = (*MATCHING, priority_order_stage, selection_gating_stage, folder_filter_stage)
-"""Keywords-only mode: the matches, ordered and gated."""
+KEYWORDS_ONLY: Final = (*MATCHING, selection_gating_stage, folder_filter_stage, priority_order_stage)
+"""Keywords-only mode: the matches, gated and ordered."""
 
 LEAVING: Final[tuple[Stage, ...]] = (folder_filter_stage, priority_order_stage)
 """What every selection by AI goes through at its end."""

@@ -27,12 +27,12 @@ whether it would have gone the same way with the later ones. A run reads of
 
 * every entry: title, vault, and whether it is a constant, seed, bootstrap or guide (`OF_ALL`). They order the index,
   are looked up by name, and decide who is exempt. An edit of these leaves no run as it is;
-* every entry, through the key matcher: keys, refine keys and scan depth (`OF_SEARCHED`). All that the matcher tells a
-  stage is which entries have a primary key in a searched text. For an entry with such a hit the stage writes a verdict,
-  or the entry's window is too short and it goes on as if there had been none. So an entry without a verdict in the
-  finished run had no influence through its keys; and with other keys it still has none where none of the new ones
-  occurs in any text that the run searched: the scan window, and with recursion the contents of candidates. Every
-  candidate has a verdict, so the contents of all entries with a verdict hold all that was searched;
+* every entry, through the key matcher: keys, refine keys with their logic, and scan depth (`OF_SEARCHED`). All that the
+  matcher tells a stage is which entries have a primary key in a searched text. For an entry with such a hit the stage
+  writes a verdict, or the entry's window is too short and it goes on as if there had been none. So an entry without a
+  verdict in the finished run had no influence through its keys; and with other keys it still has none where none of the
+  new ones occurs in any text that the run searched: the scan window, and with recursion the contents of candidates.
+  Every candidate has a verdict, so the contents of all entries with a verdict hold all that was searched;
 * an entry with a verdict: everything but `NEVER_READ`;
 * other entries: nothing else.
 
@@ -60,8 +60,8 @@ from lorestudio.systems.deeplore.stages.recursion import TEXT_LIMIT
 from lorestudio.systems.deeplore.stages.snapshot import scan_window, swipe_key
 from lorestudio.trace.model import Trace
 
-ALWAYS_READ: Final = frozenset({"enabled", "ai_search_enabled", "ai_search_mode"})
-"""Settings that decide which stages there are, and so are read before any."""
+ALWAYS_READ: Final = frozenset({"rules", "enabled", "ai_search_enabled", "ai_search_mode"})
+"""Settings that decide which stages there are and by whose rules they go, and so are read before any."""
 
 
 def settings_read(settings: DeepLoreSettings) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def _line(message: Message) -> tuple[object, ...]:
 
 
 OF_ALL: Final = frozenset({"id", "title", "vault", "constant", "seed", "bootstrap", "guide"})
-OF_SEARCHED: Final = frozenset({"keys", "refine_keys", "scan_depth"})
+OF_SEARCHED: Final = frozenset({"keys", "refine_keys", "selective_logic", "scan_depth"})
 NEVER_READ: Final = frozenset(
     {"summary", "links", "resolved_links", "tags", "graph", "warnings", "written_requires", "written_excludes"}
     | {"written_cascade_links"}

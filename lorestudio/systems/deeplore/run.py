@@ -10,6 +10,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
+from lorestudio.systems.deeplore.stages.placement import PREFILL_TAG, prefilled
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.holding import Holding
@@ -34,18 +35,19 @@ def skip_reason(ctx: Inputs) -> str:
 
 async def run(ctx: Inputs) -> Decided:
     """Run one generation. Nothing outside the result changes; the same inputs give the same result."""
-    reason = skip_reason(ctx)
+    reason, prompts = skip_reason(ctx), prefilled(ctx.state.prompts, ctx)
     if reason:
-        return Decided(replace(_blank(ctx, skip_reason=reason), notes=_held(ctx.state.prompts, ())), ctx.state)
+        trace = replace(_blank(ctx, skip_reason=reason), notes=_held(prompts, ()))
+        return Decided(trace, ctx.state if prompts == ctx.state.prompts else replace(ctx.state, prompts=prompts))
     random: RandomSource = (ctx.random or Mulberry32)(ctx.state.random_state)
     state = RunState(
         random=random,
         counters=ctx.state.counters,
         injection_log=ctx.state.injection_log,
-        prompts=ctx.state.prompts,
+        prompts=prompts,
         before=ctx.state,
         ai=ctx.state.ai,
-        separate_titles=ctx.is_fixed("title_collisions"),
+        separate_titles=ctx.rules.labels_by_vault or ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
     )
     records = await run_stages((pipeline.OPENING, *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
@@ -55,7 +57,7 @@ async def run(ctx: Inputs) -> Decided:
         records += await run_stages(pipeline.LEAVING, state, ctx, ctx.moment)
     records += await run_stages(pipeline.FINISHING, state, ctx, ctx.moment)
     if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
-        state.prompts = tuple(prompt for prompt in ctx.state.prompts if prompt.managed)
+        state.prompts = tuple(prompt for prompt in prompts if prompt.managed or prompt.tag == PREFILL_TAG)
         if ctx.is_fixed("notes_without_lore"):  # they come after all, in the place where they were skipped
             records = records[:-1] + await run_stages((pipeline.NOTES,), state, ctx, ctx.moment, always=True)
     _note_collisions(state, ctx)
@@ -108,7 +110,7 @@ async def _match_after_all(state: RunState, ctx: Inputs) -> tuple[StageRecord, .
 
 def _note_collisions(state: RunState, ctx: Inputs) -> None:
     """Say so where entries of the same title have kept a reason of their own."""
-    if not state.separate_titles:
+    if not state.separate_titles or ctx.rules.labels_by_vault:
         return
     injected = {injection.entry for injection in state.injections}
     reasons: dict[str, set[str]] = {}

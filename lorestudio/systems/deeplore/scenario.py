@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
 from lorestudio.domain.state import EngineState
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats.metadata import existing_folders, known_counts, read_controls, read_state
@@ -26,6 +27,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import sanitise
+from lorestudio.settings.rules import RuleSet
 from lorestudio.systems.base import Moment, System, SystemKind
 from lorestudio.systems.deeplore.scenario_report import SeenTexts, analytics_report, generation_report
 from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED
@@ -47,7 +49,7 @@ class RecordedFormat(ScenarioFormat):
         """The scenario's settings. Raises InputError where they stand where another system's do."""
         if scenario.system_settings:
             raise InputError("scenario", "deeplore has its settings in “settings”. Put them there, or name a system.")
-        return sanitise({**ENVIRONMENT, **scenario.settings}).settings
+        return sanitise(scenario.raw_settings).settings
 
     async def decided(
         self,
@@ -61,22 +63,21 @@ class RecordedFormat(ScenarioFormat):
         found: dict[str, Any] = {"open": opened.report} if opened.report else {}
         return found | {"generations": await _generations(scenario, index, opened, counter)}
 
-    def chain(self, order: Sequence[Generation], wanted: Generation) -> list[Generation]:
-        """The chosen generation and all before it: the trackers of a chat are made by its generations."""
-        return list(order[: order.index(wanted) + 1])
-
     def fields(self, system: System, chat: Chat | None, turns: Sequence[ScenarioTurn]) -> dict[str, Any]:
         """Messages, choices, behaviour, and each generation with the answers that it was given."""
         own = _deeplore(system)
         first = turns[0].moment
-        messages = chat.messages[: turns[-1].moment.turn.message] if chat is not None else ()
+        rows = _rows(turns, own.settings.rule_set)
+        seen = max((1 + place for row in rows for place in row.get("front_chat", ())), default=0)
+        messages = chat.messages[: max(turns[-1].moment.turn.message, seen)] if chat is not None else ()
         return {
+            "rules": own.settings.rules,
             "character": own.inputs_of(first).character,
             "messages": [message_record(message) for message in messages],
             "metadata": controls_metadata(first.controls),
             "behaviour": own.behaviour.model_dump(),
             "model": "" if own.settings.ai_search_model else own.model,
-            "generations": _rows(turns),
+            "generations": rows,
         }
 
     def suffix(self, system: System) -> str:  # noqa: ARG002
@@ -106,12 +107,16 @@ def _deeplore(system: System) -> DeepLoreSystem:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioAnswers:
-    """The answers that a scenario scripts for one generation, with the host's own words around errors."""
+    """The answers that a scenario scripts for one generation, with the host's own words around errors.
+
+    `as_received`: nothing looks for text in what the host has parsed already, as under the rules of 2.6.
+    """
 
     replies: dict[str, dict[str, Any]]
     profile: str
     model: str
     timeout_ms: float
+    as_received: bool = False
     name: str = "scripted"
     label: str = "scripted answers"
 
@@ -124,7 +129,10 @@ class ScenarioAnswers:
         if "error" in reply:
             raise self._failure(reply["error"])
         if "json" in reply:
-            return ChatReply(text=read_answer(reply["json"]).text, source=self.label)
+            value = reply["json"]
+            if self.as_received:
+                return ChatReply(text=spell(value), source=self.label, value=value)
+            return ChatReply(text=read_answer(value).text, source=self.label)
         return ChatReply(text=reply["text"], source=self.label)
 
     def _failure(self, error: Mapping[str, Any]) -> LlmError:
@@ -177,7 +185,7 @@ async def _generations(
     scenario: Scenario, index: VaultIndex, opened: OpenedChat, counter: TokenCounter
 ) -> list[dict[str, Any]]:
     messages = [read_message(raw) for raw in scenario.messages]
-    raw_settings: dict[str, Json] = {**ENVIRONMENT, **scenario.settings}
+    raw_settings = scenario.raw_settings
     metadata, state, character = dict(opened.metadata), opened.state, scenario.character
     seen, indexes = SeenTexts(), Indexes()
     reports: list[dict[str, Any]] = []
@@ -195,6 +203,7 @@ async def _generations(
                 settings.ai_search_profile_id,
                 settings.ai_search_model,
                 settings.ai_search_timeout,
+                settings.rule_set.strict_replies,
             ),
             scenario.model,
             indexes=indexes,
@@ -202,11 +211,11 @@ async def _generations(
         moment = Moment(
             index=index,
             chat=chat,
-            turn=Turn(len(chat), 0, state.counters.generation_count, generation.type),
+            turn=_turn(generation, messages, state, settings.rule_set),
             controls=read_controls(metadata),
             character=character,
             clock_ms=generation.now_ms,
-            context_size=generation.context_size,
+            context_size=scenario.size_at(generation),
             counter=counter,
             seed=scenario.rng_seed,
         )
@@ -216,6 +225,20 @@ async def _generations(
     if reports:
         reports[-1]["trackers"]["analytics"] = analytics_report(state)
     return reports
+
+
+def _turn(generation: ScenarioGeneration, messages: Sequence[Message], state: EngineState, rules: RuleSet) -> Turn:
+    """Which reply is written: in 2.6 its place in the front end's own chat, and which answer of it."""
+    chat = generation.chat if generation.front_chat is None else generation.front_chat
+    swiped = generation.type == "swipe"
+    place, swipe = len(chat), 0
+    if rules.answer_slot and generation.front_chat is not None and swiped:
+        place -= 1
+    if rules.answer_slot and swiped:
+        replaced = messages[chat[place]] if place < len(chat) else None
+        if replaced is None or not replaced.is_user:
+            swipe = generation.answer_swipe_id or 0
+    return Turn(place, swipe, state.counters.generation_count, generation.type)
 
 
 def _patched(
@@ -239,7 +262,7 @@ def _patched(
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def _rows(turns: Sequence[ScenarioTurn]) -> list[dict[str, Any]]:
+def _rows(turns: Sequence[ScenarioTurn], rules: RuleSet) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     before = turns[0].moment.controls
     for each in turns:
@@ -250,12 +273,22 @@ def _rows(turns: Sequence[ScenarioTurn]) -> list[dict[str, Any]]:
             "chat": list(moment.positions),
             "context_size": moment.context_size,
         }
+        if rules.answer_slot:
+            row |= _answer(moment)
         if moment.controls.notepad != before.notepad:
             row["metadata_patch"] = {"deeplore_ai_notepad": moment.controls.notepad or None}
         before = moment.controls
         answers = recorded_answers(each.trace)
         rows.append(row | ({"ai": answers} if answers else {}))
     return rows
+
+
+def _answer(moment: Moment) -> dict[str, Any]:
+    """Which answer is written: the front end's own chat where it holds more than what is handed over, and the swipe."""
+    turn = moment.turn
+    front = [*range(turn.message), *([turn.message] if turn.swipe else [])]
+    row: dict[str, Any] = {"type": "swipe", "answer_swipe_id": turn.swipe} if turn.swipe else {}
+    return row | ({"front_chat": front} if front[: turn.message] != list(moment.positions) else {})
 
 
 def recorded_answers(trace: Trace) -> dict[str, dict[str, Any]]:

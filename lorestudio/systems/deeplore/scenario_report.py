@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import simple_hash
 from lorestudio.domain.state import EngineState, Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.rules import RuleSet
 from lorestudio.systems.deeplore.ai import prompts
 from lorestudio.systems.deeplore.ai.breaker import is_open
+from lorestudio.systems.deeplore.stages.placement import PREFILL_TAG
 from lorestudio.systems.deeplore.state import counters_as_json
 from lorestudio.systems.scenarios import fields_of
 from lorestudio.trace.model import AiCall, Injection, Outcome, RunOutcome, StageRecord, StageStatus, Trace, Verdict
@@ -60,6 +63,8 @@ def _call(call: AiCall, manifest: StageRecord) -> dict[str, Any]:
     row = fields_of(call, "kind", "max_tokens", "json_schema")
     if call.model:
         row["model"] = call.model
+    if call.details.get("reasoning_effort"):
+        row["reasoning_effort"] = call.details["reasoning_effort"]
     if call.details.get("merged_into_user"):
         row["merged_into_user"] = True
     row["system"] = _system(call)
@@ -100,7 +105,7 @@ def generation_report(
     if trace.outcome is RunOutcome.SKIPPED:
         report |= {"skip_reason": trace.skip_reason, "rng_draws": 0}
     else:
-        report |= _decisions(number, trace, index, seen)
+        report |= _decisions(number, trace, index, seen, settings.rule_set)
     report["committed"] = [_prompt(prompt) for prompt in sorted(after.prompts, key=_host_order)]
     report["trackers"] = _trackers(after, settings)
     return report
@@ -111,7 +116,7 @@ def analytics_report(state: EngineState) -> dict[str, list[int]]:
     return {key: [usage.matched, usage.injected, usage.last_triggered_ms] for key, usage in state.analytics.items()}
 
 
-def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts) -> dict[str, Any]:
+def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts, rules: RuleSet) -> dict[str, Any]:
     report: dict[str, Any] = {"rng_draws": len(trace.draws)}
     if trace.draws:
         report["rng"] = list(trace.draws)
@@ -119,7 +124,7 @@ def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts) ->
     guides = [verdict.entry for verdict in _verdicts(trace, "snapshot", Outcome.REFUSED)]
     if guides:
         report["guides_hidden"] = guides
-    keyword = _keyword(trace, index)
+    keyword = _keyword(trace, index, rules)
     if keyword is not None:
         report["keyword"] = keyword
     report |= ai_report(number, trace, seen)
@@ -131,11 +136,13 @@ def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts) ->
     report["trace"] = _summary(trace)
     budget = trace.stage("budget")
     if budget is not None and budget.status is StageStatus.RAN:
-        titles = {injection.title for injection in trace.injections}  # a title that came in is not cut
+        # A title that came in is not cut, in 2.6 a title of the same vault.
+        keys = [entry.tracker_key if rules.labels_by_vault else entry.title for entry in index.entries]
+        came_in = {keys[injection.entry] for injection in trace.injections}
         cut = [verdict.entry for verdict in budget.with_outcome(Outcome.REMOVED)]
         report["budget"] = {
             "accepted": [_accepted(injection) for injection in trace.injections],
-            "cut": [each for each in cut if trace.entries[each].title not in titles],
+            "cut": [each for each in cut if keys[each] not in came_in],
             "count": len(trace.injections),
             "total_tokens": trace.total_tokens,
         }
@@ -156,7 +163,7 @@ def _ids(ids: Sequence[int], index: VaultIndex) -> dict[str, Any]:
     return {"ids": list(ids), "titles": [index.entries[entry_id].title for entry_id in ids]}
 
 
-def _keyword(trace: Trace, index: VaultIndex) -> dict[str, Any] | None:
+def _keyword(trace: Trace, index: VaultIndex, rules: RuleSet) -> dict[str, Any] | None:
     record = trace.stage("match order")
     if record is None:
         return None
@@ -164,14 +171,19 @@ def _keyword(trace: Trace, index: VaultIndex) -> dict[str, Any] | None:
         **_ids(record.left, index),
         "matched_keys": [list(pair) for pair in cast("Sequence[Sequence[str]]", record.details["labels"])],
     }
-    refused = _verdicts(trace, "keywords", Outcome.REFUSED)
+    stages = ("keywords", "cascade links", "recursion", "BM25") if rules.one_gate else ("keywords",)
+    refused = [verdict for name in stages for verdict in _verdicts(trace, name, Outcome.REFUSED)]
     lists: dict[str, list[dict[str, Any]]] = {"probability_skipped": [], "warmup_failed": [], "refine_blocked": []}
     for verdict in refused:
-        row, details = {"title": index.entries[verdict.entry].title}, verdict.details
+        entry, details = index.entries[verdict.entry], verdict.details
+        row: dict[str, Any] = {"title": entry.title} | ({"vaultSource": entry.vault} if rules.labels_by_vault else {})
         if verdict.reason == "probability_zero":
             lists["probability_skipped"].append({**row, "probability": 0, "roll": 0})
         elif verdict.reason == "refine_blocked":
-            lists["refine_blocked"].append({**row, "primaryKey": details["key"], "refineKeys": details["refine_keys"]})
+            row |= {"primaryKey": details["key"], "refineKeys": details["refine_keys"]}
+            if rules.refine_logic:
+                row["selectiveLogic"] = entry.selective_logic
+            lists["refine_blocked"].append(row)
         elif verdict.reason in _REFUSALS:
             lists[_REFUSALS[verdict.reason]].append({**row, **details})
     report |= {key: rows for key, rows in lists.items() if rows}
@@ -204,7 +216,10 @@ _ALWAYS: Final = frozenset({"pre-gating", "contextual gating (selection)", "re-i
 
 def _stages(trace: Trace, index: VaultIndex) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
+    sorted_later, order = _sorted_later(trace)
     for record in trace.stages:
+        if record is sorted_later:
+            record = replace(record, left=order)  # noqa: PLW2901
         name = _STAGE_NAMES.get(record.name)
         if name is None or record.note == "stopped_early":
             continue
@@ -217,6 +232,19 @@ def _stages(trace: Trace, index: VaultIndex) -> list[dict[str, Any]]:
     return rows
 
 
+def _sorted_later(trace: Trace) -> tuple[StageRecord | None, tuple[int, ...]]:
+    """The last filter of the selection: the recorded runs show its list as it was sorted afterwards."""
+    last: StageRecord | None = None
+    for record in trace.stages:
+        if record.name == "priority order":
+            return last, record.left
+        if _STAGE_NAMES.get(record.name, "").startswith("pipe_") and record.status is StageStatus.RAN:
+            last = record
+        elif record.name == "AI selection":
+            last = None
+    return None, ()
+
+
 def _stage(name: str, record: StageRecord, index: VaultIndex) -> dict[str, Any]:
     row: dict[str, Any] = {"stage": name}
     removed = record.with_outcome(Outcome.REMOVED)
@@ -226,14 +254,14 @@ def _stage(name: str, record: StageRecord, index: VaultIndex) -> dict[str, Any]:
         return row | {"removed": [verdict.entry for verdict in removed]}
     ids = _ids(record.left, index)
     if name == "pin_block":
-        pinned = [v.entry for v in record.verdicts if v.reason in {"pinned", "pin_upgraded"} and v.entry in record.left]
+        pinned = record.details.get("pinned", [])
         added = [v.entry for v in record.with_outcome(Outcome.ADDED) if v.entry in record.left]
         if record.left != record.entered or pinned:
             gone = [v for v in removed if v.entry in record.entered]
             row |= ids | {
                 "added": added,
                 "removed": [{"id": verdict.entry, "reason": "blocked"} for verdict in gone],
-                "pinned": [entry_id for entry_id in record.left if entry_id in pinned],
+                "pinned": pinned,
             }
         return row
     if record.left != record.entered:
@@ -291,13 +319,14 @@ def _prompt(prompt: Prompt) -> dict[str, Any]:
     row: dict[str, Any] = {"tag": prompt.tag, "via": "prompt_manager" if prompt.managed else "extension_prompt"}
     if not prompt.managed:
         row |= fields_of(prompt, "position", "depth", "role", "scan")
-    if prompt.tag == "deeplore_notebook" and not prompt.managed:
+    if prompt.tag in ("deeplore_notebook", PREFILL_TAG) and not prompt.managed:
         row["text"] = prompt.text
     return row | {"hash": simple_hash(prompt.text)}
 
 
 def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
     counters: dict[str, Any] = dict(counters_as_json(state.counters))
+    columns = 6 if settings.rule_set.vault_in_log else 5
     decay = counters.pop("decay")
     row: dict[str, Any] = {
         **counters,
@@ -307,7 +336,8 @@ def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
             {
                 "gen": record.generation,
                 "entries": [
-                    [item.title, item.position, item.depth, item.role, item.content_hash] for item in record.entries
+                    [item.title, item.position, item.depth, item.role, item.content_hash, item.vault][:columns]
+                    for item in record.entries
                 ],
             }
             for record in state.injection_log

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt, Tally
 from lorestudio.systems.deeplore.ai.manifest import Manifest, is_forced
 from lorestudio.systems.deeplore.gating import Policy
-from lorestudio.systems.deeplore.inputs import RandomSource
+from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.holding import Holding
@@ -35,12 +36,12 @@ class Accepted:
 class RunState:
     """The candidates and everything that stages hand to later stages. Made anew for every run.
 
-    `labels` are the match labels by bare title, as DeepLore keeps them, or by tracker key where equal titles are kept
-    apart. `outcome` is set by the stage that ends the run early. `keyword_matches` are the matches of two-stage mode,
-    None in the others; `match_now` asks for the matching stages after an AI selection that failed in AI-only mode, and
-    says whether their labels count. `ai_cached` is True only where an AI selection was answered from its cache,
-    `confidence` ranks its picks. `switches` says where behaviour switches made a difference. `holding` is there only
-    where the run is asked what would become of an entry.
+    `labels` are the match labels by bare title, as DeepLore 2.0.2 keeps them, or by tracker key where equal titles are
+    kept apart. `outcome` is set by the stage that ends the run early. `keyword_matches` are the matches of two-stage
+    mode, None in the others; `match_now` asks for the matching stages after an AI selection that failed in AI-only
+    mode, and says whether their labels count. `ai_cached` is None where no model was to choose, and True where its
+    choice came from the cache; `confidence` ranks its picks. `switches` says where behaviour switches made a
+    difference. `holding` is there only where the run is asked what would become of an entry.
     """
 
     random: RandomSource
@@ -76,6 +77,16 @@ class RunState:
     switches: list[dict[str, Json]] = field(default_factory=list)
     facts: dict[str, Json] = field(default_factory=dict)
     holding: Holding | None = None
+
+    def bootstraps_exempt(self, ctx: Inputs) -> bool:
+        """Whether bootstrap entries pass all gates: always in 2.0.2, while the chat is short in 2.6."""
+        return self.bootstrapping or not ctx.rules.bootstrap_ends
+
+    def policy_at_hand(self, ctx: Inputs) -> Policy:
+        """Who is exempt from a gate: drawn from the candidates in 2.0.2, once from all entries in 2.6."""
+        if ctx.rules.one_policy:
+            return self.policy
+        return Policy.of(self.candidates, ctx.moment.controls.pins, bootstraps=self.bootstraps_exempt(ctx))
 
     def put_back(self, candidates: list[Entry]) -> None:
         """Make the candidates these again, which they were before a stage that failed."""
@@ -138,6 +149,17 @@ def counters_as_json(counters: Counters) -> Mapping[str, Json]:
         name: dict(getattr(counters, name)) for name in ("cooldown", "decay", "consecutive", "injection_history")
     }
     return {"generation_count": counters.generation_count, **tracked}
+
+
+def passes(state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str | None) -> bool:
+    """The one gate of every way in: cooldown, warmup, and the roll last (rules: deeplore-newer 1.2).
+
+    `text` is where the warmup counts; None where it is not asked. Refusals are put on record.
+    """
+    if entry.cooldown is not None and not is_rested(state, ledger, entry):
+        return False
+    asked = text is not None and entry.warmup is not None and 0 < entry.warmup < math.inf
+    return not (asked and not is_warm(ledger, entry, matcher, text or "")) and luck_decides(state, ledger, entry)
 
 
 def is_rested(state: RunState, ledger: Ledger, entry: Entry) -> bool:

@@ -37,12 +37,14 @@ def xml_escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-def render(template: str, title: str, content: str, *, literal: bool = False) -> str:
+def render(template: str, title: str, content: str, *, literal: bool = False, checked: bool = False) -> str:
     """One entry in its template. `$` patterns in title and content act as in a JavaScript replacement.
 
-    With `literal` they do not.
+    With `literal` they do not. With `checked` a template that has no place for the content is none
+    (rules: deeplore-newer 1.13).
     """
-    template = template or DEFAULT_TEMPLATE
+    if not template or (checked and "{{content}}" not in template):
+        template = DEFAULT_TEMPLATE
     if literal:
         return template.replace("{{title}}", xml_escape(title)).replace("{{content}}", content)
     filled = _replace_all(template, "{{title}}", xml_escape(title))

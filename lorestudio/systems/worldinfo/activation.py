@@ -40,7 +40,7 @@ class Activation:
             return "wi_decorator", {}
         if entry.never_activates:
             return "wi_never", {}
-        if entry.constant:
+        if entry.constant and not (self.settings.newer and entry.uid in self.similar):
             return "wi_constant", {}
         if entry.uid in self.similar:
             return "wi_vector", {"score": self.similar[entry.uid]}
@@ -49,7 +49,7 @@ class Activation:
         return self._by_keys(entry, scan)
 
     def score(self, entry: BookEntry, scan: Scan) -> int:
-        """How many keys of the entry are found, as groups count it: SillyTavern fills in no macros for that."""
+        """How many keys of the entry are found, as groups count it: as they are written, with macros and blanks."""
         if not entry.keys:
             return 0
         how, text = self._matching(entry), self.haystack.text(entry, scan)
@@ -60,14 +60,23 @@ class Activation:
         return primary + found if entry.logic is Logic.AND_ALL and found == len(entry.secondary) else primary
 
     def _refusal(self, entry: BookEntry, scan: Scan, level: int) -> Told | None:
-        sticky, recursive = entry.uid in self.timed.sticky, scan is Scan.RECURSION
         if entry.disabled:
             return "wi_disabled", {}
         if entry.triggers and self.source.kind not in entry.triggers:
             return "wi_trigger", {"kinds": list(entry.triggers), "kind": self.source.kind}
+        return self._filtered(entry) or self._resting(entry, scan, level)
+
+    def _filtered(self, entry: BookEntry) -> Told | None:
         named = not self.source.characters.isdisjoint(entry.characters)
         if entry.characters and named is entry.characters_excluded:
             return "wi_character", {"names": list(entry.characters)}
+        tags = self.source.tags
+        if entry.tags and tags is not None and tags.isdisjoint(entry.tags) is not entry.characters_excluded:
+            return "wi_tags", {"tags": list(entry.tags)}
+        return None
+
+    def _resting(self, entry: BookEntry, scan: Scan, level: int) -> Told | None:
+        sticky, recursive = entry.uid in self.timed.sticky, scan is Scan.RECURSION
         if entry.uid in self.timed.waiting:
             return "wi_delay", {"delay": entry.delay}
         if entry.uid in self.timed.cooling and not sticky:
@@ -81,14 +90,16 @@ class Activation:
     def _by_keys(self, entry: BookEntry, scan: Scan) -> Told:
         how, text = self._matching(entry), self.haystack.text(entry, scan)
         try:
-            key = next((key for each in entry.keys if (key := self._key(each)) and occurs(key, text, how)), None)
+            written = filter(None, map(self.substituted, entry.keys))
+            key = next((key for each in written if occurs(key := trim(each), text, how)), None)
             if key is None:
                 return "", {}
             where = self.haystack.where(key, how, entry)
             if not entry.selective or not entry.secondary:
                 return "wi_key", where
-            secondary = [self._key(each) for each in entry.secondary]
-            found = [each for each in secondary if each and occurs(each, text, how)]
+            filled = [self.substituted(each) for each in entry.secondary]
+            secondary = [trim(each) for each in filled]
+            found = [key for key, each in zip(secondary, filled, strict=True) if each and occurs(key, text, how)]
         except UnusableKeyError as error:
             return "wi_pattern", {"problem": str(error)}
         satisfied = {
@@ -101,10 +112,6 @@ class Activation:
         if found:
             details["found_back"] = [self.haystack.where(each, how, entry).get("back") for each in found]
         return ("wi_key" if satisfied else "wi_secondary"), details
-
-    def _key(self, key: str) -> str:
-        """The key with its macros filled in."""
-        return trim(self.substituted(key))
 
     def _matching(self, entry: BookEntry) -> KeyMatching:
         settings = self.settings

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.chat import Chat, authors_note
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
+from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.files import BookFile
@@ -65,22 +67,25 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     """World Info for the scene's chat. Waits for the disk. Raises InputError."""
     embedder = embedder_named(settings.embedder) if settings.vectors else None
     vectors = KnownVectors(embedder) if embedder is not None else None
-    around = surroundings(scene)
+    around = surroundings(scene, settings)
     files = (*book_files(settings), *_extra_files(settings, scene))
-    if settings.source == VAULT or (settings.source == BY_BOOKS and not files):
+    if settings.source == VAULT or (settings.source == BY_BOOKS and not files and not scene.books):
         return WorldInfoSystem(settings, None, around, vectors)
     named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
+    named += scene.books
     linked, missing = _linked(settings, scene, named)
     books = (*named, *linked)
     return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
 
 
-def surroundings(scene: Scene) -> Surroundings:
-    """What a scan is told beside the messages."""
-    chat = scene.chat or Chat()
+def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
+    """What a scan is told beside the messages. Raises InputError for a line of a setting that cannot be read."""
+    chat, names = scene.chat or Chat(), frozenset(_names(scene))
+    called = {settings.avatar} if settings.avatar else names
     card = scene.card.data if scene.card is not None else None
     extras = {Extra.PERSONA: scene.persona}
-    macros = {"user": scene.user_name, "char": scene.character_name, "persona": scene.persona}
+    macros = {"user": scene.user_name}
+    filled = {"persona": scene.persona}
     if card is not None:
         extras |= {
             Extra.DESCRIPTION: card.description,
@@ -89,7 +94,7 @@ def surroundings(scene: Scene) -> Surroundings:
             Extra.SCENARIO: card.scenario,
             Extra.CREATOR_NOTES: card.creator_notes,
         }
-        macros |= {
+        filled |= {
             "description": card.description,
             "personality": card.personality,
             "scenario": card.scenario,
@@ -98,17 +103,59 @@ def surroundings(scene: Scene) -> Surroundings:
             "charinstruction": card.post_history_instructions,
         }
     return Surroundings(
-        note=authors_note(chat.metadata),
-        by_user=tuple(message.is_user for message in chat.messages),
-        characters=frozenset(_names(scene)),
+        note=_note(chat, settings, called),
+        messages=chat.messages,
+        characters=names,
+        only_these=scene.names is not None,
+        tags=_tags(scene, settings, called),
         extras=extras,
         macros=macros,
+        filled=filled,
+        variables={name: to_string(value) for name, value in _part(chat.metadata, "variables").items()},
         reply_tokens=scene.reply_tokens,
     )
 
 
+def _note(chat: Chat, settings: WorldInfoSettings, names: Collection[str]) -> AuthorsNote:
+    """The chat's note with that of the character, which takes its place or stands before or behind it."""
+    note, written = authors_note(chat.metadata), settings.character_notes.strip()
+    if not written:
+        return note
+    try:
+        listed = json.loads(written)
+    except ValueError as error:
+        raise InputError("character_notes", f"not valid JSON ({error}). {_NOTES_ADVICE}") from None
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise InputError("character_notes", f"no list of objects. {_NOTES_ADVICE}")
+    own = next((each for each in listed if each.get("name") in names), None)
+    if own is None or not truthy(own.get("useChara")):
+        return note
+    text, place = str(own.get("prompt") or ""), own.get("position")
+    texts = {1: (text, note.text), 2: (note.text, text)}
+    return replace(note, text="\n".join(texts.get(place, (text,)) if isinstance(place, int) else (text,)))
+
+
+_NOTES_ADVICE: Final = "Copy the list “chara” from “note” in SillyTavern's settings.json."
+
+
+def _tags(scene: Scene, settings: WorldInfoSettings, names: Collection[str]) -> frozenset[str] | None:
+    """The ids of the character's tags, None where nobody knows them."""
+    if scene.tags is not None:
+        return frozenset(scene.tags)
+    for line in filter(None, map(str.strip, settings.tags.splitlines())):
+        character, colon, tags = (part.strip() for part in line.partition(":"))
+        if not colon:
+            raise InputError("tags", f"“{line}” names no tags. Write the character, a colon, and the ids of its tags.")
+        if character in names:
+            return frozenset(filter(None, map(str.strip, tags.split(","))))
+    return None
+
+
 def _names(scene: Scene) -> Iterator[str]:
     """What a character filter may call the character: SillyTavern uses the name of the picture's file."""
+    if scene.names is not None:
+        yield from scene.names
+        return
     if scene.card is not None:
         yield scene.card.name
     if scene.card_path is not None:
@@ -185,13 +232,19 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
     values: dict[str, Json] = {}
     for source in (own, _part(extensions, "note"), _part(extensions, "vectors")):
         values |= {key: value for key, value in source.items() if key in keys and value is not None}
-    worlds = path.parent / "worlds"
+    worlds, note = path.parent / "worlds", _part(extensions, "note")
     lore = [each for each in _listed(known, "charLore") if isinstance(each, Mapping)]
     extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in _texts(each, "extraBooks")]
     values |= {
         "worlds": str(worlds),
         "book": "\n".join(f"{worlds / name}.json" for name in _texts(known, "globalSelect")),
         "extra_books": "\n".join(extra),
+        "tags": "\n".join(
+            f"{avatar.rpartition('.')[0] or avatar}: {', '.join(_texts(_part(document, 'tag_map'), avatar))}"
+            for avatar, tags in _part(document, "tag_map").items()
+            if isinstance(tags, list)
+        ),
+        "character_notes": json.dumps(notes, ensure_ascii=False) if (notes := _listed(note, "chara")) else "",
     }
     return section_of(values, WorldInfoSettings, str(path))
 

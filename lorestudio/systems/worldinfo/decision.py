@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lorestudio.domain.chat import AuthorsNote, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import round_half_up
-from lorestudio.exchange.lorebooks.books import BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
-from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
+from lorestudio.exchange.lorebooks.books import BookRole, BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
+from lorestudio.exchange.lorebooks.entry import BookEntry, Extra, of_1_12
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.macros import Macros
@@ -23,61 +23,85 @@ from lorestudio.systems.worldinfo.placing import Placement, placed
 from lorestudio.systems.worldinfo.scan import Scanned, Scanner
 from lorestudio.systems.worldinfo.similarity import Similar, similar_entries
 from lorestudio.systems.worldinfo.timed import TimedState, after, at
+from lorestudio.systems.worldinfo.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """Nothing of it is needed: without it there is no note and no card.
 
-    `by_user` says of every message of the chat's file whether the person wrote it, which the note's interval counts.
-    `characters` are the names by which a character filter may know the character, besides the speaker's name.
-    `extras` are texts of card and persona; `macros` stand for themselves without braces, in lower case.
-    `reply_tokens` is how much of the context is kept for the reply.
+    `messages` are all of the chat's file, hidden ones too: the note's interval counts the person's, and macros name the
+    last one. `characters` are the names by which a character filter may know the character, besides the speaker's name
+    unless `only_these` count; `tags` are its tags, None where nobody knows them. `extras` are texts of card and
+    persona; `macros` stand for themselves without braces, in lower case; in those that are `filled` macros are filled
+    in, too. `variables` are the chat's. `reply_tokens` is how much of the context is kept for the reply.
     """
 
     note: AuthorsNote = field(default_factory=AuthorsNote)
-    by_user: tuple[bool, ...] = field(default=(), repr=False)
+    messages: tuple[Message, ...] = field(default=(), repr=False)
     characters: frozenset[str] = frozenset()
+    only_these: bool = False
+    tags: frozenset[str] | None = None
     extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     macros: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    filled: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     reply_tokens: int = 0
 
     def note_due(self, message: int) -> bool:
         """Whether the note is inserted in the turn that writes that message."""
-        return self.note.due(sum(self.by_user[:message]))
+        return self.note.due(sum(each.is_user for each in self.messages[:message]))
 
     @property
     def told(self) -> tuple[object, ...]:
         """All of it that the messages before a turn do not tell, in an order of its own: for a digest."""
-        texts = (sorted(self.extras.items()), sorted(self.macros.items()))
-        return (self.note, sorted(self.characters), *texts, self.reply_tokens)
+        texts = [sorted(each.items()) for each in (self.extras, self.macros, self.filled, self.variables)]
+        tags = None if self.tags is None else sorted(self.tags)
+        return (self.note, sorted(self.characters), self.only_these, tags, *texts, self.reply_tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class WorldInfoState:
-    """What goes on from one generation to the next."""
+    """What goes on from one generation to the next. `variables` are None before the first one."""
 
     timed: TimedState = field(default_factory=TimedState)
     random_state: int = 0
+    variables: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """The entries in the order they are offered to the budget, and how traces call them.
 
-    `entries` are by uid; `books` is None where the entries are the vault's notes.
+    `entries` are by uid; `books` is None where the entries are the vault's notes. `digest` tells one set of entries
+    from another.
     """
 
     book: tuple[BookEntry, ...]
+    watch: Watch
     index: VaultIndex
     entries: dict[str, Entry]
     books: BooksInPlay | None = None
+    digest: str = ""
 
-    @property
-    def digest(self) -> str:
-        """Tells one set of entries from another."""
-        told = "\n".join(f"{entry.uid} {entry.digest}" for entry in self.book)
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+class Worlds:
+    """The entries in play as they were made last, for a chat whose generations all have the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[object, tuple[object, ...], World] | None = None
+
+    def world(self, moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...] | None) -> World:
+        """The entries of a moment, of these books or of the vault where there are none."""
+        source = moment.index if books is None else books
+        by = (moment.controls.blocks,) if books is None else (
+            moment.counter, settings.character_strategy, settings.version,
+        )  # fmt: skip
+        last = self._last
+        if last is None or last[0] is not source or last[1] != by:
+            made = _of_vault(moment) if books is None else _of_books(moment, settings, books)
+            self._last = last = (source, by, made)
+        return last[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,71 +122,99 @@ async def decided(
     around: Surroundings,
     vectors: TextVectors | None,
     state: WorldInfoState,
+    worlds: Worlds | None = None,
 ) -> Decision:
     """Decide one generation. Timed effects count the messages that the generation sees."""
-    world = _of_vault(moment) if books is None else _of_books(moment, settings, books)
-    macros = Macros(_values(moment, around))
-    due, note = around.note_due(moment.turn.message), macros.fill(around.note.text)
-    newest = [macros.fill(message.text) for message in reversed(moment.chat)]
+    world = (worlds or Worlds()).world(moment, settings, books)
+    macros = _macros(moment, around, around.variables if state.variables is None else state.variables)
+    due = around.note_due(moment.turn.message)
+    newest = [macros.fill(message.text) for message in reversed(moment.chat)] if settings.vectors else ()
     similar = await similar_entries(world.book, newest, settings, vectors)
-    timed = at(len(moment.chat), world.book, state.timed)
+    timed = at(len(moment.chat), world.watch.lasting, state.timed)
     random = Mulberry32(state.random_state)
     scanned = Scanner(
         world.book,
-        _source(moment, settings, around, macros, note if due else ""),
+        _source(moment, settings, around, macros, note_due=due),
         settings,
         timed,
         moment.counter,
         random.next,
         _budget(moment, settings, around),
         macros.fill,
-        similar.taken,
+        {**dict.fromkeys(_forced(world, moment), 1.0), **similar.taken},
+        world.watch,
     ).run()
+    note = macros.fill(around.note.text)
     placement = placed(scanned.active, scanned.contents, around.note, note, note_due=due)
-    later = WorldInfoState(after(len(moment.chat), scanned.active, timed.state), random.state)
+    later = WorldInfoState(after(len(moment.chat), scanned.active, timed.state), random.state, macros.variables)
     return Decision(world, similar, scanned, placement, later)
 
 
 def _of_vault(moment: Moment) -> World:
+    blocks = moment.controls.blocks
     notes = [
-        as_book_entry(entry, disabled=any(rule.matches(entry) for rule in moment.controls.blocks))
+        as_book_entry(entry, disabled=any(rule.matches(entry) for rule in blocks))
         for entry in moment.index.entries
         if not entry.guide
     ]
     book = tuple(sorted(notes, key=lambda entry: -entry.order))
-    return World(book, moment.index, {str(entry.id): entry for entry in moment.index.entries})
+    return World(book, Watch(book), moment.index, {str(entry.id): entry for entry in moment.index.entries})
 
 
 def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...]) -> World:
-    playing = in_play(books)
-    book = in_order(playing.used, InsertionStrategy(settings.character_strategy))
+    known = books if settings.newer else tuple(book for book in books if book.role is not BookRole.PERSONA)
+    playing = in_play(known)
+    listed = in_order(playing.used, InsertionStrategy(settings.character_strategy))
+    book = listed if settings.newer else tuple(map(of_1_12, listed))
     index = index_of(book, moment.counter)
-    return World(book, index, dict(zip((each.uid for each in book), index.entries, strict=True)), playing)
+    told = "\n".join(f"{entry.uid} {entry.digest}" for entry in book)
+    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    entries = dict(zip((each.uid for each in book), index.entries, strict=True))
+    return World(book, Watch(book), index, entries, playing, digest)
 
 
-def _values(moment: Moment, around: Surroundings) -> dict[str, str]:
+def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) -> Macros:
     """The macros that can stand in keys and texts."""
-    values = {"user": moment.user, "char": moment.character, "newline": "\n", "noop": "", "trim": ""}
+    user, character = moment.user, moment.character
+    values = {"user": user, "char": character, "noop": ""}
+    values |= {"group": character, "charifnotgroup": character, "groupnotmuted": character, "notchar": user}
+    last = around.messages[: moment.turn.message] or moment.chat
+    values |= {"lastmessage": last[-1].text if last else "", "lastmessageid": str(len(last) - 1) if last else ""}
     for name, seen in (
-        ("lastmessage", moment.chat),
         ("lastusermessage", [each for each in moment.chat if each.is_user]),
         ("lastcharmessage", [each for each in moment.chat if not each.is_user]),
     ):
         values[name] = seen[-1].text if seen else ""
-    return values | dict(around.macros)
+    values |= around.macros
+    macros = Macros({**values, **around.filled}, dict(variables))
+    inside = {name: macros.fill(text) for name, text in around.filled.items()}
+    return Macros(values | inside, macros.variables)
 
 
-def _source(moment: Moment, settings: WorldInfoSettings, around: Surroundings, macros: Macros, note: str) -> TextSource:
+def _forced(world: World, moment: Moment) -> Iterator[str]:
+    """The uids of the entries that the host activates."""
+    if moment.forced:
+        yield from (entry.uid for entry in world.book if entry.name in moment.forced)
+
+
+def _source(
+    moment: Moment, settings: WorldInfoSettings, around: Surroundings, macros: Macros, *, note_due: bool
+) -> TextSource:
     texts = tuple(_searched(message, names=settings.include_names) for message in reversed(moment.chat))
-    characters = {settings.avatar} if settings.avatar else {moment.character, *around.characters}
+    speaker = () if around.only_these else (moment.character,)
+    characters = {settings.avatar} if settings.avatar else {*speaker, *around.characters}
     extras = {extra: macros.fill(text) for extra, text in around.extras.items()}
     prompts: list[tuple[str, str]] = []
     if settings.scan_note:
         depth_prompt = extras.get(Extra.DEPTH_PROMPT, "")
+        note = macros.fill(around.note.text) if note_due else ""
         prompts = [("the author's note", note), ("the character's depth prompt", depth_prompt)]
+    if moment.quiet_prompt:
+        prompts.append(("the quiet prompt", macros.fill(moment.quiet_prompt)))
     turn = moment.turn
     kind = "swipe" if turn.kind == "normal" and turn.swipe else turn.kind
-    return TextSource(texts, frozenset(characters) - {""}, tuple(prompts), extras, kind)
+    kind = settings.generation_type if kind == "normal" else kind
+    return TextSource(texts, frozenset(characters) - {""}, around.tags, tuple(prompts), extras, kind)
 
 
 def _budget(moment: Moment, settings: WorldInfoSettings, around: Surroundings) -> int:
@@ -174,4 +226,5 @@ def _budget(moment: Moment, settings: WorldInfoSettings, around: Surroundings) -
 
 
 def _searched(message: Message, *, names: bool) -> str:
-    return f"{message.name}: {message.text}" if names and message.name is not None else message.text
+    name = "undefined" if message.name is None else message.name  # as JavaScript writes a field that is not there
+    return f"{name}: {message.text}" if names else message.text

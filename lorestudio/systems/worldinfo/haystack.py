@@ -38,13 +38,15 @@ class Scan(StrEnum):
 class TextSource:
     """What is scanned: the messages, the newest first, as they are searched, and who is to speak.
 
-    `characters` are the names that a character filter may call the speaker by. `prompts` are texts that other parts of
+    `characters` are the names that a character filter may call the speaker by, `tags` the ids of its tags, None where
+    nobody knows them. `prompts` are texts that other parts of
     the prompt lend to every entry, each with its name; `extras` those that an entry asks for itself. `kind` is the kind
     of generation.
     """
 
     messages: tuple[str, ...]
     characters: frozenset[str] = frozenset()
+    tags: frozenset[str] | None = None
     prompts: tuple[tuple[str, str], ...] = ()
     extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}))
     kind: str = "normal"
@@ -73,7 +75,7 @@ class Haystack:
 
     @property
     def recurs(self) -> bool:
-        """Whether a loop has put something aside for recursion, even a text that is empty."""
+        """Whether a loop has put something aside for recursion."""
         return bool(self._recursion)
 
     def widen(self) -> None:
@@ -81,8 +83,13 @@ class Haystack:
         self._skew += 1
 
     def feed(self, entries: Sequence[tuple[BookEntry, str]]) -> str:
-        """Let the texts of these entries be searched, too; returns them as they were put aside."""
+        """Let the texts of these entries be searched, too; returns them as they were put aside.
+
+        In 1.12 an empty text was put aside as well, so that a wider scan was followed by recursion.
+        """
         text = "\n".join(content for _, content in entries)
+        if self._settings.newer and not text:
+            return ""
         self._recursion.append(text)
         self._texts.clear()
         self._feeding += entries

@@ -9,7 +9,7 @@ Lorebook entries as the entries of an index, so that traces can name them.
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -17,18 +17,14 @@ from lorestudio.domain.entry import Entry, Position, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Logic
-from lorestudio.exchange.lorebooks.native import native_entry
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY, native_entry
 
 
 def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> VaultIndex:
     """An index with an entry for each; its number is the place, its vault the lorebook, its file the uid there."""
-    seen: Counter[tuple[str, str]] = Counter()
     made = []
     for place, entry in enumerate(entries):
-        name = f"uid {entry.uid.removeprefix(f'{entry.world}.')}"
-        seen[entry.world, name] += 1
-        if seen[entry.world, name] > 1:
-            name = f"{name} ({seen[entry.world, name]})"
+        name = f"uid {entry.name.removeprefix(f'{entry.world}.')}"
         made.append(
             Entry(
                 place,
@@ -38,7 +34,7 @@ def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> V
                 entry.content,
                 entry.keys,
                 entry.secondary,
-                priority=entry.order,
+                priority=0 if math.isnan(entry.order) else entry.order,
                 constant=entry.constant,
                 tokens=counter.count(entry.content),
                 content_hash=entry.digest,
@@ -90,7 +86,7 @@ def as_book_entry(entry: Entry, *, disabled: bool = False) -> BookEntry:
         if name.startswith("wi_"):
             word = name.removeprefix("wi_")
             own[_SPELLINGS.get(word, word)] = list(value) if isinstance(value, tuple) else value
-    native: dict[str, Json] = {**_native(entry), **own, "disable": disabled or own.get("disable") is True}
+    native: dict[str, Json] = {**NEW_ENTRY, **_native(entry), **own, "disable": disabled or own.get("disable") is True}
     return native_entry(native, str(entry.id))
 
 

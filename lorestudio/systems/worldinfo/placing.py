@@ -1,6 +1,6 @@
 """Where the active entries stand in the prompt (rules: sillytavern 5.6 "Output", 5.7).
 
-A higher order stands later. What has no text, or no place, stands nowhere.
+A higher order stands later, but in an outlet first. What has no text, or no place, stands nowhere.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def placed(
     """The blocks of a generation. `contents` are the entries' texts and `note_text` the note's, macros filled in."""
     nowhere: list[tuple[BookEntry, str]] = []
     slots: dict[tuple[BookPlace, int, int, str], list[BookEntry]] = {}
-    # The highest order last; of the same order what became active first stands last.
+    # The highest order last (in outlets: first); of the same order what became active first stands last.
     for entry in sorted(active, key=lambda entry: -entry.order)[::-1]:
         reason = _why_nowhere(entry, contents[entry.uid], note_due=note_due)
         if reason:
@@ -67,7 +67,7 @@ def placed(
         at_depth = entry.place is BookPlace.AT_DEPTH
         outlet = entry.outlet if entry.place is BookPlace.OUTLET else ""
         slot = (entry.place, entry.depth if at_depth else 0, entry.role if at_depth else int(Role.SYSTEM), outlet)
-        slots.setdefault(slot, []).append(entry)
+        slots.setdefault(slot, []).insert(0 if outlet else len(slots.get(slot, ())), entry)
     blocks = [
         LoreBlock(_tag(*slot), _position(slot[0]), slot[1], slot[2], tuple(_joined(members, contents)),
               SLOTS.get(slot[0], f"in the outlet {slot[3]}" if slot[3] else ""))

@@ -10,22 +10,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import accumulate
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, key_order
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.worldinfo.activation import TAKEN, Activation, Told
 from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource
 from lorestudio.systems.worldinfo.timed import Timed
+from lorestudio.systems.worldinfo.watch import Watch
 
 
 @dataclass(slots=True)
 class GroupChoice:
-    """Who went out of a group and why, and who was chosen."""
+    """Who is left of the new entries, who went out of a group and why, and who was chosen."""
 
+    left: list[BookEntry]
     removed: dict[str, Told] = field(default_factory=dict)
     kept: dict[str, Told] = field(default_factory=dict)
+
+    def take_out(self, entries: Iterable[BookEntry], reason: str, details: Mapping[str, Json]) -> None:
+        """These lose. For one that is out already SillyTavern takes out the last of all that are left."""
+        for entry in entries:
+            out, told = entry, (reason, details)
+            if entry.uid in self.removed and self.left:
+                out, told = self.left[-1], ("wi_group_bystander", {"group": details["group"], "source_uid": entry.uid})
+            if out in self.left:
+                self.left.remove(out)
+                self.removed[out.uid] = told
+                self.kept.pop(out.uid, None)
 
 
 def choose(
@@ -37,87 +51,83 @@ def choose(
     *,
     scoring: bool,
 ) -> GroupChoice:
-    """Choose within each group, in the order the groups come up. An entry may be in several.
+    """Choose within each group, one after the other. An entry may be in several.
 
     Timed effects are looked at in all groups first, then scores, then one of each group is taken. Who went out of one
-    group takes no part in the others any more.
+    group still takes part in the others, and can drive the rest out there.
     """
-    choice = GroupChoice()
-    active_groups = {entry.group for entry in active}
-    groups: dict[str, list[BookEntry]] = {}
+    choice = GroupChoice(list(new))
+    members: dict[str, list[BookEntry]] = {}
     for entry in new:
         for group in entry.groups:
-            members = groups.setdefault(group, [])
-            if entry not in members:
-                members.append(entry)
-    sticky = {name for name, members in groups.items() if _any_sticky(name, members, timed, choice)}
-    for name, members in groups.items():
-        if name not in sticky and (scoring or any(entry.group_scoring for entry in members)):
-            _only_best(name, _left(members, choice), score, choice, scoring=scoring)
-    for name, members in groups.items():
+            members.setdefault(group, []).append(entry)
+    if not members:
+        return choice
+    groups = {name: members[name] for name in key_order(members)}
+    active_groups = {entry.group for entry in active}
+    sticky = {name for name, listed in groups.items() if _any_sticky(name, listed, timed, choice)}
+    for name, listed in groups.items():
+        if name not in sticky and (scoring or any(entry.group_scoring for entry in listed)):
+            groups[name] = _best(name, listed, score, choice, scoring=scoring)
+    for name, listed in groups.items():
         if name in sticky:
             continue
         if name in active_groups:
-            _remove(choice, _left(members, choice), "wi_group_active", {"group": name})
+            choice.take_out(listed, "wi_group_active", {"group": name})
         else:
-            _one(name, _left(members, choice), draw, choice)
+            _one(name, listed, draw, choice)
     return choice
 
 
-def _left(members: Iterable[BookEntry], choice: GroupChoice) -> list[BookEntry]:
-    return [entry for entry in members if entry.uid not in choice.removed]
-
-
-def _any_sticky(name: str, everyone: list[BookEntry], timed: Timed, choice: GroupChoice) -> bool:
+def _any_sticky(name: str, members: list[BookEntry], timed: Timed, choice: GroupChoice) -> bool:
     """Whether a member is sticky: it drives the others out. What cools down or waits goes, sticky or not."""
-    members = _left(everyone, choice)
     sticky = [entry for entry in members if entry.uid in timed.sticky]
     if sticky:
-        _remove(choice, [entry for entry in members if entry not in sticky], "wi_group_sticky", {"group": name})
-    out = [entry for entry in members if entry.uid in timed.cooling or entry.uid in timed.waiting]
-    _remove(choice, out, "wi_group_timed", {"group": name})
+        others = [entry for entry in members if entry.uid not in timed.sticky]
+        choice.take_out(others, "wi_group_sticky", {"group": name})
+    for resting in (timed.cooling, timed.waiting):
+        choice.take_out([entry for entry in members if entry.uid in resting], "wi_group_timed", {"group": name})
     return bool(sticky)
 
 
-def _only_best(
+def _best(
     name: str, members: list[BookEntry], score: Callable[[BookEntry], int], choice: GroupChoice, *, scoring: bool
-) -> None:
-    """Those with the most keys found stay, and who takes no part in scoring."""
+) -> list[BookEntry]:
+    """Those with the most keys found, and who takes no part in scoring; the others go."""
     scores = {entry.uid: score(entry) for entry in members}
     most = max(scores.values(), default=0)
+    best: list[BookEntry] = []
     for entry in members:
         takes_part = scoring if entry.group_scoring is None else entry.group_scoring
         if takes_part and scores[entry.uid] < most:
-            _remove(choice, [entry], "wi_group_score", {"group": name, "score": scores[entry.uid], "most": most})
+            choice.take_out([entry], "wi_group_score", {"group": name, "score": scores[entry.uid], "most": most})
+        else:
+            best.append(entry)
+    return best
 
 
 def _one(name: str, members: list[BookEntry], draw: Callable[[], float], choice: GroupChoice) -> None:
     """One of the members: the highest order of those with priority, else by lot."""
     if len(members) <= 1:
         return
-    first = [entry for entry in members if entry.group_override]
+    first = sorted((entry for entry in members if entry.group_override), key=lambda entry: -entry.order)
     if first:
-        winner = max(first, key=lambda entry: entry.order)
-        choice.kept[winner.uid] = ("wi_group_priority", {"group": name})
+        winner, told = first[0], _told("wi_group_priority", group=name)
     else:
-        total = sum(entry.group_weight for entry in members)
-        roll = draw() * total
-        passed = 0.0
-        winner = members[-1]
-        for entry in members:
-            passed += entry.group_weight
-            if roll <= passed:
-                winner = entry
-                break
-        choice.kept[winner.uid] = ("wi_group_drawn", {"group": name, "of": len(members)})
-    losers = [entry for entry in members if entry is not winner]
-    _remove(choice, losers, "wi_group_lost", {"group": name, "winner_uid": winner.uid})
+        roll = draw() * sum(entry.group_weight for entry in members)
+        passed = list(accumulate(entry.group_weight for entry in members))
+        place = next((place for place, weight in enumerate(passed) if roll <= weight), None)
+        if place is None:
+            return
+        winner, told = members[place], _told("wi_group_drawn", group=name, of=len(members))
+    if winner in choice.left:
+        choice.kept[winner.uid] = told
+    losers = [entry for entry in members if entry.uid != winner.uid]
+    choice.take_out(losers, "wi_group_lost", {"group": name, "winner_uid": winner.uid})
 
 
-def _remove(choice: GroupChoice, entries: Iterable[BookEntry], reason: str, details: Mapping[str, Json]) -> None:
-    for entry in entries:
-        choice.removed.setdefault(entry.uid, (reason, details))
-        choice.kept.pop(entry.uid, None)
+def _told(reason: str, **details: Json) -> Told:
+    return reason, details
 
 
 class LoopPart(StrEnum):
@@ -151,7 +161,7 @@ class Loop:
 class Scanned:
     """The entries that are active in the end, in the order they became so; the loops; tokens used of the budget.
 
-    `contents` are the texts of all entries that were weighed, by uid, macros filled in.
+    `contents` are the texts of all entries that reached the budget, by uid, macros filled in.
     """
 
     active: tuple[BookEntry, ...]
@@ -168,7 +178,7 @@ class Scanner:
     """One scan over one list of entries, which stand in the order they are offered to the budget.
 
     `next_draw` gives random numbers from 0 to 1, `substituted` a text with its macros filled in; `similar` are the
-    scores of the entries that similarity brings in.
+    scores of the entries that similarity brings in. `watch` is that of the same entries, where it is there already.
     """
 
     entries: tuple[BookEntry, ...]
@@ -180,6 +190,7 @@ class Scanner:
     budget: int
     substituted: Callable[[str], str]
     similar: Mapping[str, float]
+    watch: Watch | None = None
     _haystack: Haystack = field(init=False)
     _activation: Activation = field(init=False)
     _draws: list[float] = field(default_factory=list)
@@ -199,30 +210,42 @@ class Scanner:
     def run(self) -> Scanned:
         """Scan until nothing new comes in."""
         settings = self.settings
-        levels = sorted({entry.recursion_level for entry in self.entries if entry.recursion_level})
+        watch = self.watch or Watch(self.entries)
+        levels = list(watch.levels)
         self._level = levels.pop(0) if levels else 0
         scan: Scan | None = Scan.FIRST if self.entries else None
         loops: list[Loop] = []
         while scan is not None and not 0 < settings.max_recursion_steps <= len(loops):
             events: list[Event] = []
-            new = self._new(scan, events)
+            new = self._new(watch, scan, events)
             new = self._grouped(new, scan, events)
             came = self._budgeted(new, events)
             loops.append(Loop(scan, tuple(events)))
-            feeding = [(entry, self._content(entry)) for entry in came if not entry.prevent_recursion]
+            # What did not reach the budget feeds recursion with its macros as they are written.
+            feeding = [
+                (entry, self._contents.get(entry.uid, entry.content)) for entry in came if not entry.prevent_recursion
+            ]
             scan = self._next(scan, feeding, levels)
-            if scan is not None:
-                self._kept_text = f"{self._haystack.feed(feeding)}\n{self._kept_text}"
+            text = self._haystack.feed(feeding) if scan is not None else ""
+            if text or not settings.newer:
+                self._kept_text = f"{text}\n{self._kept_text}"
         active = tuple(self._active.values())
         used = self.counter.count("\n".join(self._content(entry) for entry in active))
         draws = tuple(self._draws)
         return Scanned(active, self._contents, tuple(loops), used, self.budget, self._overflowed, draws)
 
-    def _new(self, scan: Scan, events: list[Event]) -> list[BookEntry]:
-        """The entries that would become active in this loop, sticky ones first."""
+    def _new(self, watch: Watch, scan: Scan, events: list[Event]) -> list[BookEntry]:
+        """The entries that would become active in this loop: sticky ones first, then those that similarity brings.
+
+        One of these that lost its lot comes up again in the next loop. Both are so since 1.12.7.
+        """
         found = []
-        for entry in self.entries:
-            if entry.uid in self._active or entry.uid in self._failed:
+        forced = self.similar if self.settings.newer else {}
+        told: dict[str, str] = {}
+        others = (self.similar, self.timed.sticky, self.timed.cooling)
+        for place in watch.places(self._haystack, scan, others):
+            entry = self.entries[place]
+            if self._known_by(entry) in self._active or (entry.uid in self._failed and entry.uid not in forced):
                 continue
             reason, details = self._activation.decide(entry, scan, self._level)
             taken = reason in TAKEN
@@ -230,9 +253,10 @@ class Scanner:
                 found.append(entry)
             if taken or (reason and self._told.get(entry.uid) != reason):
                 events.append(Event(LoopPart.KEYS, entry.uid, taken, reason, details))
-            self._told[entry.uid] = reason
+            told[entry.uid] = reason
+        self._told = told
         sticky = self.timed.sticky
-        return sorted(found, key=lambda entry: entry.uid not in sticky)
+        return sorted(found, key=lambda entry: (entry.uid not in sticky, entry.uid not in forced))
 
     def _grouped(self, new: list[BookEntry], scan: Scan, events: list[Event]) -> list[BookEntry]:
         left = choose(
@@ -249,16 +273,17 @@ class Scanner:
                 events.append(Event(LoopPart.GROUPS, entry.uid, False, reason, details))
             elif entry.uid in left.kept:
                 events.append(Event(LoopPart.GROUPS, entry.uid, True, *left.kept[entry.uid]))
-        return [entry for entry in new if entry.uid not in left.removed]
+        return left.left
 
     def _budgeted(self, new: list[BookEntry], events: list[Event]) -> list[BookEntry]:
         """Those of the new entries that feed recursion: all but the ones that lost their draw.
 
-        What ignores the budget comes in behind the one that broke it, too, as in newer SillyTavern.
+        What ignores the budget comes in behind the one that broke it, too. An overflow lasts for all later loops since
+        1.13.2; before, each began anew.
         """
         kept = self.counter.count(self._kept_text)
         used, running = kept, ""
-        full = False
+        full = self._overflowed and self.settings.newer
         for entry in new:
             if full and not entry.ignores_budget:
                 details: dict[str, Json] = {"used": used, "budget": self.budget}
@@ -274,10 +299,17 @@ class Scanner:
                 full = self._overflowed = True
                 events.append(Event(LoopPart.BUDGET, entry.uid, False, "wi_over_budget", details))
                 continue
-            self._active[entry.uid] = entry
+            replaced = self._active.get(self._known_by(entry))
+            if replaced is not None:
+                events.append(Event(LoopPart.BUDGET, replaced.uid, False, "wi_replaced", {"winner_uid": entry.uid}))
+            self._active[self._known_by(entry)] = entry
             reason = "wi_ignores_budget" if entry.ignores_budget else "wi_fits"
             events.append(Event(LoopPart.BUDGET, entry.uid, True, reason, details))
         return [entry for entry in new if entry.uid not in self._failed]
+
+    def _known_by(self, entry: BookEntry) -> str:
+        """Of the active entries of one name the last one counts; in 1.12 each counted."""
+        return entry.name if self.settings.newer else entry.uid
 
     def _content(self, entry: BookEntry) -> str:
         if entry.uid not in self._contents:
@@ -285,7 +317,7 @@ class Scanner:
         return self._contents[entry.uid]
 
     def _wins(self, entry: BookEntry, events: list[Event]) -> bool:
-        if entry.probability >= 100 or entry.uid in self.timed.sticky:
+        if entry.probability is None or entry.uid in self.timed.sticky:
             return True
         roll = self._draw() * 100
         if roll <= entry.probability:

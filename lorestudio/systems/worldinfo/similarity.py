@@ -73,10 +73,14 @@ def query_of(newest: Sequence[str], amount: int) -> str:
 def chosen(
     compared: Sequence[BookEntry], query: str, known: Mapping[str, Vector], settings: WorldInfoSettings
 ) -> Similar:
-    """Of all texts the most similar ones, as many as may come in at most, as far as they reach the threshold."""
+    """Of all texts the most similar ones, as many as may come in at most, as far as they reach the threshold.
+
+    A threshold of 0 keeps none out: the offline stand-in may find two texts less than unlike.
+    """
     asked = known[query]
     by_text = {entry.content: cosine(asked, known[entry.content]) for entry in compared}
-    best = sorted((text for text in by_text if by_text[text] >= settings.vector_threshold), key=lambda t: -by_text[t])
+    reached = [text for text in by_text if max(0.0, by_text[text]) >= settings.vector_threshold]
+    best = sorted(reached, key=lambda text: -by_text[text])
     first = set(best[: settings.vector_entries])
     scores = {entry.uid: by_text[entry.content] for entry in compared}
     return Similar(query, scores, {entry.uid: scores[entry.uid] for entry in compared if entry.content in first})

@@ -6,7 +6,7 @@ with the budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar, Final
@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.books import Lorebook
-from lorestudio.exchange.lorebooks.entry import BookEntry
+from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import (
     NOTHING_GIVEN,
@@ -22,17 +22,20 @@ from lorestudio.systems.base import (
     Given,
     Moment,
     Offline,
+    RunInputs,
     State,
     System,
     SystemKind,
     inputs_digest,
 )
+from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_vectors
-from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided
+from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, Worlds, decided
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned
+from lorestudio.systems.worldinfo.timed import at
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
@@ -72,6 +75,8 @@ class WorldInfoSystem(System):
     vectors: TextVectors | None = None
     remarks: tuple[str, ...] = ()
     """Sentences for the person about books that are not scanned, or not as their author may expect."""
+    worlds: Worlds = field(default_factory=Worlds, repr=False, compare=False)
+    swipes_go_on: ClassVar[bool] = True  # each draws lots of its own, as the host's random numbers go on
 
     @property
     def inputs(self) -> str:
@@ -79,6 +84,10 @@ class WorldInfoSystem(System):
         books = self.books if self.books is None else [(book.name, book.role, book.entries) for book in self.books]
         maker = self.vectors.label if self.vectors is not None else None
         return inputs_digest(self.settings, books, self.around.told, maker)
+
+    def knowing(self, other: System) -> WorldInfoSystem:
+        """The same with the entries as the other has put them in order."""
+        return replace(self, worlds=other.worlds) if isinstance(other, WorldInfoSystem) else self
 
     def with_chat_of(self, other: System) -> System:
         """The same with who wrote which message as the other knows it."""
@@ -88,38 +97,70 @@ class WorldInfoSystem(System):
         """The other's lorebooks, card, persona and author's note, with who wrote which message as here."""
         return _with_writers(other, self)
 
+    def differences(self, before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
+        """As of any system; timed effects that an earlier swipe began count for nothing, as the chat did not go on."""
+        return System.differences(self, _advanced(before), _advanced(after))
+
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
 
     def saying(self, messages: Sequence[Message]) -> WorldInfoSystem:
-        """The same with the author's note counting the person's messages among these."""
-        return replace(self, around=replace(self.around, by_user=tuple(each.is_user for each in messages)))
+        """The same where these are the messages that the note's interval counts and that macros name."""
+        return replace(self, around=replace(self.around, messages=tuple(messages)))
 
     def not_in_scenario(self) -> str:
-        """A scenario holds notes, no lorebooks, and nobody who makes vectors."""
-        if self.books is not None:
-            return "it scans lorebooks, and a scenario holds notes only. Have it scan the vault, then replay."
+        """Nobody in a scenario makes vectors."""
         return asked_for_vectors(self.vectors)
 
-    def why_not_repeated(self) -> str:
-        """Card and persona are looked at, and are not in a scenario."""
-        if not any(self.around.extras.values()):
-            return ""
-        return "World Info looked at the card or the persona, and a scenario has no room for them. Take them out first."
+    def scenario_fields(self) -> Mapping[str, Json]:
+        """The lorebooks, and what is told of card and persona."""
+        around = self.around
+        card = {name: around.filled.get(name, "") for name in ("description", "personality", "scenario")} | {
+            "mes_example": around.macros.get("mesexamples", ""),
+            "system_prompt": around.macros.get("charprompt", ""),
+            "post_history_instructions": around.macros.get("charinstruction", ""),
+            "creator_notes": around.extras.get(Extra.CREATOR_NOTES, ""),
+            "depth_prompt": around.extras.get(Extra.DEPTH_PROMPT, ""),
+        }
+        found: dict[str, Json] = {
+            "user": around.macros.get("user", ""),
+            "persona": around.filled.get("persona", ""),
+            "avatar": sorted(around.characters),
+            "reply_tokens": around.reply_tokens,
+            "tags": None if around.tags is None else sorted(around.tags),
+            "card": {name: text for name, text in card.items() if text} or None,
+            "books": [
+                {
+                    "name": book.name,
+                    "role": str(book.role),
+                    "entries": [{"uid": entry.name, **raw} for entry, raw in zip(book.entries, book.raws, strict=True)],
+                }
+                for book in self.books or ()
+            ],
+        }
+        return {name: value for name, value in found.items() if value not in (None, "", [], 0)}
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
-        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known)
+        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known, self.worlds)
         run = _WorldInfoRun(moment, self, made)
         return Decided(run.trace(await run.told.through(run.steps())), made.after)
+
+
+def _advanced(run: RunInputs) -> RunInputs:
+    """The run without the timed effects that end because the chat has not gone on since."""
+    state, count = run.state, len(run.moment.chat)
+    if not isinstance(state, WorldInfoState):
+        return run
+    return replace(run, state=replace(state, timed=at(count, (), state.timed).state))  # type: ignore[type-var]  # it is a dataclass
 
 
 def _with_writers(system: System, other: System) -> System:
     if not isinstance(system, WorldInfoSystem) or not isinstance(other, WorldInfoSystem):
         return system
-    return replace(system, around=replace(system.around, by_user=other.around.by_user))
+    return replace(system, around=replace(system.around, messages=other.around.messages))
 
 
 class _WorldInfoRun:
@@ -134,7 +175,7 @@ class _WorldInfoRun:
     def steps(self) -> tuple[RunStep, ...]:
         """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
         steps = [self.told.step("book", Phase.LOAD, self._load)]
-        if self.settings.vectors or any(entry.vectorized for entry in self.made.world.book):
+        if self.settings.vectors or self.made.world.watch.marked:
             steps.append(self.told.step("vector activation", Phase.SELECT, self._tell_similar))
         counts = dict.fromkeys(Scan, 0)
         for loop in self.scanned.loops:
@@ -179,8 +220,8 @@ class _WorldInfoRun:
                 error=found.problem,
             )  # fmt: skip
         if not settings.vectors:
-            marked = sum(entry.vectorized for entry in self.made.world.book)
-            return ledger.close(self.candidates, "wi_vectors_off", "", {"marked": marked}, StageStatus.SKIPPED)
+            marked: dict[str, Json] = {"marked": self.made.world.watch.marked}
+            return ledger.close(self.candidates, "wi_vectors_off", "", marked, StageStatus.SKIPPED)
         label = self.system.vectors.label if self.system.vectors is not None else ""
         note = "wi_compared" if found.scores else "wi_nothing_compared"
         return ledger.close(self.candidates, note=note, details={"by": label})

@@ -21,7 +21,7 @@ class TimedEffect:
 
 @dataclass(frozen=True, slots=True)
 class TimedState:
-    """The effects under way, by entry."""
+    """The effects under way, by what SillyTavern knows the entry by."""
 
     sticky: Mapping[str, TimedEffect] = field(default_factory=lambda: MappingProxyType({}))
     cooldown: Mapping[str, TimedEffect] = field(default_factory=lambda: MappingProxyType({}))
@@ -42,14 +42,13 @@ def at(count: int, entries: Sequence[BookEntry], state: TimedState) -> Timed:
     """The effects at a message count. A sticky effect that ends begins its cooldown at once."""
     sticky, lasting_sticky, ended = _running("sticky", count, entries, state.sticky)
     started = {
-        entry.uid: TimedEffect(entry.digest, count, count + entry.cooldown, protected=True)
+        entry.name: TimedEffect(entry.digest, count, count + entry.cooldown, protected=True)
         for entry in entries
         if entry.uid in ended and entry.cooldown
     }
     cooldown, lasting_cooldown, _ = _running("cooldown", count, entries, {**state.cooldown, **started})
     waiting = frozenset(entry.uid for entry in entries if entry.delay and count < entry.delay)
-    cooling = {uid: effect.end for uid, effect in cooldown.items()}
-    return Timed(TimedState(lasting_sticky, lasting_cooldown), frozenset(sticky), cooling, waiting)
+    return Timed(TimedState(lasting_sticky, lasting_cooldown), frozenset(sticky), cooldown, waiting)
 
 
 def after(count: int, activated: Iterable[BookEntry], state: TimedState) -> TimedState:
@@ -57,36 +56,38 @@ def after(count: int, activated: Iterable[BookEntry], state: TimedState) -> Time
     sticky, cooldown = dict(state.sticky), dict(state.cooldown)
     for entry in activated:
         if entry.sticky:
-            sticky.setdefault(entry.uid, TimedEffect(entry.digest, count, count + entry.sticky))
+            sticky.setdefault(entry.name, TimedEffect(entry.digest, count, count + entry.sticky))
         if entry.cooldown:
-            cooldown.setdefault(entry.uid, TimedEffect(entry.digest, count, count + entry.cooldown))
+            cooldown.setdefault(entry.name, TimedEffect(entry.digest, count, count + entry.cooldown))
     return TimedState(sticky, cooldown)
 
 
 def _running(
     kind: str, count: int, entries: Sequence[BookEntry], effects: Mapping[str, TimedEffect]
-) -> tuple[dict[str, TimedEffect], dict[str, TimedEffect], set[str]]:
-    """The effects that work, those that are kept, and the entries whose effect has ended just now.
+) -> tuple[dict[str, int], dict[str, TimedEffect], set[str]]:
+    """The ends of the effects that work and the entries whose effect has ended just now, by uid; the effects kept.
 
     An effect of an entry that is gone or was changed works no longer, and is kept until its end, so that the entry
     begins no new one before that.
     """
-    known = {entry.uid: entry for entry in entries}
-    works: dict[str, TimedEffect] = {}
+    if not effects:
+        return {}, {}, set()
+    known = {(entry.name, entry.digest): entry for entry in reversed(entries)}
+    works: dict[str, int] = {}
     kept: dict[str, TimedEffect] = {}
     ended: set[str] = set()
-    for uid, effect in effects.items():
-        entry = known.get(uid)
+    for name, effect in effects.items():
+        entry = known.get((name, effect.digest))
         if count <= effect.start and not effect.protected:
             continue
-        if entry is None or entry.digest != effect.digest:
+        if entry is None:
             if count < effect.end:
-                kept[uid] = effect
+                kept[name] = effect
             continue
         if not (entry.sticky if kind == "sticky" else entry.cooldown):
             continue
         if count >= effect.end:
-            ended.add(uid)
+            ended.add(entry.uid)
         else:
-            works[uid] = kept[uid] = effect
+            works[entry.uid], kept[name] = effect.end, effect
     return works, kept, ended

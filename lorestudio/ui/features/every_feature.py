@@ -43,7 +43,7 @@ class Features:
         self.why_not = WhyNotFeature(context, self.trace, self.vault.work, self.systems.change)
         self.budget = BudgetFeature(context)
         self.graph = GraphFeature(context)
-        self.projects = ProjectsFeature(context)
+        self.projects = ProjectsFeature(context, self.systems)
         self.providers = ProvidersFeature(context)
         self.replay = ReplayFeature(context, self.chat.pane)
         self.controls = ControlsFeature(context, self.vault, self.chat.pane, self.trace.pane, self.why_not.pane)

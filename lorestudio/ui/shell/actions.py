@@ -50,13 +50,25 @@ class Action:
     leaves_chat: bool = False
 
 
-MENUS: Final = ("File", "Edit", "Entry", "Chat", "View", "Run", "Trace", "Help")
-"""The menu bar, from left to right."""
+MENUS: Final = {
+    "File": "&File", "Edit": "&Edit", "Entry": "E&ntry", "Chat": "&Chat", "View": "&View", "Run": "&Run",
+    "Trace": "&Trace", "Help": "&Help",
+}  # fmt: skip
+"""The menu bar, from left to right: each with the letter that opens it together with Alt."""
+
+LONGEST_MENU: Final = 15
+"""No menu has more entries than this; a longer list is no longer read."""
+
+RARE: Final = frozenset({
+    "Chat/Recap", "Chat/Memories", "Chat/Chosen memory", "Entry/Proposals", "Run/System", "pane.recap", "pane.memories",
+})  # fmt: skip
+"""Menus, and actions by id, that stand in the menu bar only once one of them was used; the palette finds them all."""
 
 
 def in_menu_order(actions: Iterable[Action]) -> tuple[Action, ...]:
     """The actions as they stand in the menus."""
-    return tuple(sorted(actions, key=lambda action: (MENUS.index(action.menu.partition("/")[0]), action.order)))
+    tops = list(MENUS)
+    return tuple(sorted(actions, key=lambda action: (tops.index(action.menu.partition("/")[0]), action.order)))
 
 
 def about(words: str, title: str) -> str:
@@ -74,7 +86,8 @@ def pane_action(number: int, name: str, title: str, show: Callable[[], object]) 
     """The action that shows a pane and gives it the keyboard."""
     keys = (f"Ctrl+{number}",) if number <= LAST_WITH_SHORTCUT else ()
     tip = "Show the pane and give it the keyboard"
-    return Action(f"pane.{name}", title, "View", _FIRST_PANE + number, show, keys, tip=tip)
+    menu = "View/Panes" if keys else "View/More panes"
+    return Action(f"pane.{name}", title, menu, _FIRST_PANE + number, show, keys, tip=tip)
 
 
 _OVERLAPS: Final = {

@@ -21,7 +21,7 @@ from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QtMsgType,
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.studio.project.answering import Connections, default_profiles_path
-from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.project import Project, demo_folder, is_demo
 from lorestudio.studio.replay.run_store import default_folder
 from lorestudio.ui.features.projects.actions import stopped_entry
 from lorestudio.ui.shell.jobs import WindowLoop, window_loop
@@ -76,6 +76,7 @@ def run(
         connections=connections,
         keep_in=default_folder() if folder is None else folder / "runs",
         cache_file=default_cache() if folder is None else folder / "vaults.sqlite",
+        demo_in=demo_folder() if folder is None else folder / "demo",
     )
     with theme.held_back():
         window = MainWindow(session, theme, settings)
@@ -84,6 +85,7 @@ def run(
     window.closed.connect(closed.set)
     app.aboutToQuit.connect(closed.set)
     with collected_on_gui_thread(), _hooks(window), closed_by_signals(window.close), loop:
+        window.begin_on_screen()
         window.show()
         if project is not None:
             window.session.set_project(project)
@@ -162,8 +164,10 @@ def wait_until_idle(session: Session, seconds: float = RENDER_SECONDS) -> None:
 
 
 def show_something(window: MainWindow) -> None:
-    """Choose the reply with the most to tell, and in it an entry that was stopped."""
+    """Choose the reply with the most to tell, and in it an entry that was stopped; the demo chooses its own."""
     session = window.session
+    if session.project is not None and is_demo(session.project):
+        return  # it has its own first look
     told = {
         key: [record.removed for record in trace.stages if record.removed] for key, trace in session.runs.traces.items()
     }

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.actions import RARE, Action, Where
 from lorestudio.ui.shell.bars import StatusLine
 from lorestudio.ui.shell.layout import PaneLayout
 from lorestudio.ui.shell.menus import Commands
@@ -34,7 +34,8 @@ class Context(QObject):
     """What is open, what is looked at, and the few things that a feature asks its window for.
 
     `window` is the parent of dialogs, nothing more. `keep_chat` asks what becomes of an unsaved chat before it is left,
-    and returns whether it asked; the feature that saves chats sets it. `closed` follows the end of the window, when
+    and returns whether it asked; the feature that saves chats sets it. `findable` are asked what the palette can find
+    beside actions; the key of each choice does what its row says. `closed` follows the end of the window, when
     nothing of it runs any more.
     """
 
@@ -60,6 +61,7 @@ class Context(QObject):
         self.bars = BarStack(theme, self.commands.title, window)
         self.status = StatusLine(session, window)
         self.keep_chat: Callable[[Leave], bool] = lambda _leave: False
+        self.findable: list[Callable[[], Iterable[Choice]]] = []
         self._soon = later(self, self.update_actions)
 
     # ---- asking -----------------------------------------------------------------------------------------------------
@@ -94,7 +96,10 @@ class Context(QObject):
     def show(self, name: str) -> None:
         """Bring a pane to the front and give it the keyboard."""
         self.uncover(name)
-        self.layout.docks[name].pane.focus_target().setFocus(Qt.FocusReason.ShortcutFocusReason)
+        pane = self.layout.docks[name].pane
+        pane.focus_target().setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if self.current_pane() is not pane:  # what takes the keyboard there is not in sight at the moment
+            pane.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def uncover(self, name: str) -> None:
         """Bring a pane to the front, and leave the keyboard where it is."""
@@ -135,8 +140,22 @@ class Context(QObject):
         self.commands.update()
 
     def _do(self, name: str) -> None:
-        self.commands.table[name].do()
+        action = self.commands.table[name]
+        self._note_rare({name, action.menu})
+        action.do()
         self.update_actions()
+
+    @property
+    def used(self) -> set[str]:
+        """What of the rare menus and actions was used once, in this window or an earlier one."""
+        return set(str(self.settings.value("menus/used", "")).split(","))
+
+    def _note_rare(self, names: set[str]) -> None:
+        """What is rare and was used once stands in the menus from then on."""
+        before = self.used
+        if not names & RARE <= before:
+            self.settings.setValue("menus/used", ",".join(sorted(before | names & RARE)))
+            self.commands.show_used(self.used)
 
     # ---- when an action makes sense ---------------------------------------------------------------------------------
 

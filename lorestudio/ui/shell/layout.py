@@ -10,6 +10,7 @@ from typing import Final
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QMainWindow, QTabWidget
 
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 
@@ -27,14 +28,24 @@ _H: Final = Qt.Orientation.Horizontal
 _V: Final = Qt.Orientation.Vertical
 
 
+SMALL: Final = (1360, 860)
+"""A screen less wide or high than this has the first window maximised; on others it takes nine tenths."""
+
+
 class PaneLayout:
-    """The docks of a window. Each workspace stands as it was left; the one that the window was closed in comes back."""
+    """The docks of a window. Each workspace stands as it was left; the one that the window was closed in comes back.
+
+    While nothing was `moved` by hand, the panes stand as the workspace has them in a window of its present size.
+    """
 
     def __init__(self, window: QMainWindow, settings: QSettings) -> None:
         self._window, self._settings = window, settings
         self.docks: dict[str, PaneDock] = {}
         self.current = BY_NAME.get(str(settings.value("window/workspace", "")), DEBUG)
         self._width_before = 0
+        self.moved = self._arranging = False
+        self._kind = (False, False)
+        self._soon = later(window, self._fit)
         self._behind = False
         window.setDockNestingEnabled(True)
         window.setDockOptions(
@@ -48,11 +59,57 @@ class PaneLayout:
     def take(self, panes: Sequence[Pane], theme: Theme) -> None:
         """These are the panes of the window."""
         self.docks = {pane.name: PaneDock(pane, theme, self._window) for pane in panes}
+        for dock in self.docks.values():
+            dock.topLevelChanged.connect(self._was_moved)
+            dock.dockLocationChanged.connect(self._was_moved)
+
+    def take_place(self) -> None:
+        """Give the window the size and place that it had, or those that suit its screen where it had none."""
+        geometry = self._settings.value("window/geometry")
+        if isinstance(geometry, QByteArray) and self._window.restoreGeometry(geometry):
+            return
+        room = self._window.screen().availableGeometry()
+        if room.width() < SMALL[0] or room.height() < SMALL[1]:
+            self._window.setWindowState(Qt.WindowState.WindowMaximized)
+        else:
+            self._window.resize(room.size() * 0.9)
+            self._window.move(room.center() - self._window.rect().center())
 
     # ---- workspaces -------------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
         """Put the panes where the workspace has them in a window of this size."""
+        self._arranging, self.moved = True, False
+        self._kind = self._kind_now
+        self._put()
+        self._arranging = False
+
+    def resized(self) -> None:
+        """The window has another size: the panes follow, unless somebody has moved them."""
+        if not self.moved and self._kind != self._kind_now:
+            self._soon.start()
+
+    @property
+    def _kind_now(self) -> tuple[bool, bool]:
+        return self._window.width() < NARROW, self._window.height() < LOW
+
+    def _fit(self) -> None:
+        """Arrange the panes anew; the same ones are open as before, and the keyboard stays where it is."""
+        open_now = {name for name, dock in self.docks.items() if not dock.isHidden()}
+        in_front = [dock for dock in self.docks.values() if not dock.visibleRegion().isEmpty()]
+        focus = self._window.focusWidget()
+        self.arrange()
+        for name, dock in self.docks.items():
+            dock.setVisible(name in open_now)
+        for dock in in_front:
+            dock.raise_()
+        if focus is not None:
+            focus.setFocus()
+
+    def _was_moved(self) -> None:
+        self.moved = self.moved or not self._arranging
+
+    def _put(self) -> None:
         window, docks, workspace = self._window, self.docks, self.current
         width, height = window.width(), window.height()
         for dock in docks.values():
@@ -115,10 +172,8 @@ class PaneLayout:
         self._settings.sync()
 
     def restore(self) -> None:
-        """Put the window back as it was; as the workspace starts where nothing usable was remembered."""
-        geometry = self._settings.value("window/geometry")
-        usable = isinstance(geometry, QByteArray) and self._window.restoreGeometry(geometry)
-        if not (usable and self._bring_back()):
+        """Put the panes back as they were; as the workspace starts where nothing usable was remembered."""
+        if not self._bring_back():
             self.arrange()
 
     @property
@@ -126,13 +181,21 @@ class PaneLayout:
         return f"window/state-{self.current.name}"
 
     def _keep(self) -> None:
+        """What nobody has changed is not kept, so that it suits the size of the next window."""
         self._settings.setValue("window/version", LAYOUT_VERSION)
-        self._settings.setValue(self._key, self._window.saveState(LAYOUT_VERSION))
+        opened = {name for name, dock in self.docks.items() if not dock.isHidden()}
+        if self.moved or opened != set(self.current.shown):
+            self._settings.setValue(self._key, self._window.saveState(LAYOUT_VERSION))
+        else:
+            self._settings.remove(self._key)
 
     def _bring_back(self) -> bool:
         state = self._settings.value(self._key)
         fits = str(self._settings.value("window/version", "")) == str(LAYOUT_VERSION)
-        return fits and isinstance(state, QByteArray) and self._window.restoreState(state, LAYOUT_VERSION)
+        self._arranging = True
+        found = fits and isinstance(state, QByteArray) and self._window.restoreState(state, LAYOUT_VERSION)
+        self._arranging, self.moved = False, self.moved or found
+        return found
 
     # ---- room for one pane ------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, QSize, Signal
-from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
@@ -16,11 +16,10 @@ from lorestudio.ui.shell.bars import DockTitles
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import holding, row, tight
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import Pane
 
 
 class MainWindow(QMainWindow):
@@ -48,7 +47,7 @@ class MainWindow(QMainWindow):
             actions, {place: keys for each in self.features for place, keys in each.view_keys.items()}
         )
         self._titles = DockTitles(self, context.layout.docks, context.current_pane)
-        self.welcome = EmptyState(theme, "lorestudio", self, large=True)
+        self.welcome = self.features.projects.start
         self._build()
         self._follow()
         for feature in self.features:
@@ -77,18 +76,9 @@ class MainWindow(QMainWindow):
         context.commands.attach(places)
         title = row(self.menuBar(), 1, *self.features.window.buttons, spacing=4, margins=(0, 3, 8, 3))
         self.setMenuWidget(holding(tight(title, context.bars), self))
-        self.welcome.say(
-            tr("See what your lore does"),
-            tr(
-                "Open the folder that holds your notes, or look around in the demo first: it runs at once, offline, "
-                "and shows for every reply which notes went into the prompt and why."
-            ),
-            (("vault.open", tr("Open vault folder…")), ("demo.open", tr("Open the demo"))),
-        )
         self.setCentralWidget(self.welcome)
         self.setStatusBar(context.status)
-        for pressed in (self.welcome.pressed, context.bars.pressed):
-            pressed.connect(context.run)
+        context.bars.pressed.connect(context.run)
 
     def _follow(self) -> None:
         context, session, changed = self.context, self.session, self.context.actions_changed
@@ -139,8 +129,23 @@ class MainWindow(QMainWindow):
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """Qt: the size at the first start."""
+        """Qt: a size for a picture; on a screen, `begin_on_screen` chooses."""
         return QSize(1280, 800)
+
+    def begin_on_screen(self) -> None:
+        """Be as large as at the end of the last run, or at the first start as the screen suggests."""
+        self.context.layout.take_place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: another width or height may want another arrangement."""
+        super().resizeEvent(event)
+        if self._shown_state and self._arranged:
+            self.context.layout.resized()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt: a window of docks has a ground only between them, so the person has dragged one's edge."""
+        super().mouseReleaseEvent(event)
+        self.context.layout.moved = True
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: sizes of panes hold only once the window has its size."""

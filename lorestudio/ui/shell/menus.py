@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from lorestudio.ui.shell.actions import MENUS, Action, Where, in_menu_order
+from lorestudio.ui.shell.actions import MENUS, RARE, Action, Where, in_menu_order
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 
@@ -22,6 +22,7 @@ class Commands:
         self.actions: dict[str, QAction] = {}
         self._view_keys: Mapping[str, Sequence[tuple[str, str]]] = {}
         self._window, self._run, self._theme = window, run, theme
+        self._menus: dict[str, QMenu] = {}
         theme.changed.connect(self.paint_icons)
 
     def take(self, actions: Iterable[Action], view_keys: Mapping[str, Sequence[tuple[str, str]]]) -> None:
@@ -75,7 +76,7 @@ class Commands:
 
     def fill_menu_bar(self, bar: QMenuBar) -> None:
         """The menus, in order, with submenus for paths such as `View/Theme`."""
-        menus: dict[str, QMenu] = {name: bar.addMenu(tr(name)) for name in MENUS}
+        menus = self._menus = {name: bar.addMenu(tr(title)) for name, title in MENUS.items()}
         groups: dict[str, int] = {}
         for action in self.table.values():
             made, group = self.actions[action.id], action.order // 100
@@ -89,6 +90,12 @@ class Commands:
             if action.menu not in menus:
                 menus[action.menu], groups[action.menu] = menus[top].addMenu(tr(sub)), group
             menus[action.menu].addAction(made)
+
+    def show_used(self, used: Container[str]) -> None:
+        """Of what is rare, only what was used stands in the menus: these menus and actions of `RARE`."""
+        for name in RARE:
+            shown = self._menus[name].menuAction() if name in self._menus else self.actions[name]
+            shown.setVisible(name in used)
 
     def update(self) -> None:
         """Enable what makes sense at the moment, tick what is on, and say what would be done."""
@@ -106,18 +113,13 @@ class Commands:
             if action.icon:
                 self.actions[action.id].setIcon(self._theme.icon(action.icon))
 
-    def shortcut_groups(self) -> dict[str, list[tuple[str, str]]]:
-        """For the help: per place, titles with their shortcuts."""
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for action in self.table.values():
-            if action.shortcuts:
-                keys = "  ".join(_native(shortcut) for shortcut in action.shortcuts)
-                groups.setdefault(action.where.value, []).append((tr(action.title).rstrip("…"), keys))
-        for place, items in self._view_keys.items():
-            groups.setdefault(place, []).extend(
-                (tr(title), "  ".join(_native(key) for key in keys.split("  "))) for title, keys in items
-            )
-        return groups
+    def view_keys(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """The keys that views answer themselves: place, title and keys."""
+        return [
+            (place, tr(title), tuple(keys.split("  ")))
+            for place, items in self._view_keys.items()
+            for title, keys in items
+        ]
 
 
 def _run_id(run: Callable[[str], None], action_id: str, _checked: bool = False) -> None:

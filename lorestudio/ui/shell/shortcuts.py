@@ -34,6 +34,9 @@ _EDITING: Final = frozenset({
 })  # fmt: skip
 """Keys that text fields and lists need, without a modifier."""
 
+FIXED: Final = "view:"
+"""How the ids of keys begin that a view answers itself."""
+
 Shortcuts = Mapping[str, tuple[str, ...]]
 """The shortcuts of the actions that a person has changed, by the actions' ids; an empty tuple takes them all away."""
 
@@ -116,7 +119,15 @@ def _title(action: Action) -> str:
 
 
 def _menu(action: Action) -> str:
-    return action.menu.replace("/", " › ")
+    return "" if action.id.startswith(FIXED) else action.menu.replace("/", " › ")
+
+
+def _works(action: Action) -> str:
+    return action.menu if action.id.startswith(FIXED) else sentence_case(tr(action.where.value))
+
+
+def _without(table: Iterable[Action]) -> Iterable[Action]:
+    return (one for one in table if not one.shortcuts)
 
 
 class ShortcutsDialog(QDialog):
@@ -124,16 +135,30 @@ class ShortcutsDialog(QDialog):
 
     changed = Signal(object)
 
-    def __init__(self, theme: Theme, table: Sequence[Action], chosen: Shortcuts, parent: QWidget | None = None) -> None:
-        """`table` is as it comes with the program, `chosen` what the person has changed of it."""
+    def __init__(
+        self,
+        theme: Theme,
+        table: Sequence[Action],
+        chosen: Shortcuts,
+        parent: QWidget | None = None,
+        view_keys: Iterable[tuple[str, str, tuple[str, ...]]] = (),
+    ) -> None:
+        """`table` is as it comes with the program, `chosen` what the person has changed of it.
+
+        `view_keys` are place, title and keys of what views answer themselves; they are listed and stay as they are.
+        """
         super().__init__(parent)
-        self.setWindowTitle(tr("Change keyboard shortcuts"))
+        self.setWindowTitle(tr("Keyboard shortcuts"))
         self._table = tuple(table)
+        self._fixed = tuple(
+            Action(f"{FIXED}{place}: {title}", title, sentence_case(tr(place)), 0, bool, keys)
+            for place, title, keys in view_keys
+        )
         self.chosen: dict[str, tuple[str, ...]] = dict(chosen)
         columns = (
-            Column("Action", _title, bold=self._is_changed),
+            Column("Action", _title, width=300, bold=self._is_changed),
             Column("Menu", _menu, width=FIT, bold=self._is_changed),
-            Column("Works", lambda one: sentence_case(tr(one.where.value)), width=FIT, bold=self._is_changed),
+            Column("Works", _works, width=FIT, bold=self._is_changed),
             Column("Shortcuts", lambda one: shown(one.shortcuts), width=FIT, bold=self._is_changed),
         )
         self.model = RecordTable(
@@ -174,7 +199,7 @@ class ShortcutsDialog(QDialog):
             of=self,
             spacing=8,
         )
-        self.resize(780, 560)
+        self.resize(940, 600)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -255,18 +280,22 @@ class ShortcutsDialog(QDialog):
         self.changed.emit(dict(self.chosen))
 
     def _fill(self) -> None:
-        self.model.set_rows(self.now)
+        self.model.set_rows((*(one for one in self.now if one.shortcuts), *self._fixed, *_without(self.now)))
         self._settle()
 
     def _is_changed(self, action: Action) -> bool:
         return action.id in self.chosen
 
     def _spoken(self, action: Action, _column: Column) -> str:
-        parts = [_title(action), shown(action.shortcuts) or tr("no shortcut"), tr(action.where.value)]
+        parts = [_title(action), shown(action.shortcuts) or tr("no shortcut"), _works(action)]
         return ", ".join([*parts, tr("changed")] if self._is_changed(action) else parts)
 
     def _settle(self) -> None:
         action, typed = self.action, self._typed()
+        fixed = action is not None and action.id.startswith(FIXED)
+        self.field.setEnabled(not fixed)
+        if fixed:
+            action = None
         said = objections(self.now, action, (typed,)) if action is not None and typed else []
         others = bool(typed) and action is not None and bool(clashing(self.now, action, typed))
         if said:
@@ -277,7 +306,8 @@ class ShortcutsDialog(QDialog):
             title, keys = tr(action.title), shown(action.shortcuts) or tr("no shortcut")
             self.said.setText(tr("“{title}” has {keys}. Press new keys in the field.", title=title, keys=keys))
         else:
-            self.said.setText(tr("Choose an action."))
+            stays = tr("These keys belong to the view itself and stay as they are.")
+            self.said.setText(stays if fixed else tr("Choose an action."))
         for each in (self.set, self.add):
             each.setEnabled(action is not None and bool(typed) and not said)
         self.take.setVisible(others and len(said) == 1)

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
+from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QMenu, QToolButton
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
+from lorestudio.domain.resources import resource
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import WORKSPACES, Workspace
-from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, with_shortcuts
+from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, shown, with_shortcuts
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import named
-from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.picker import Choice
+
+KEPT: Final = 20
+"""So many of the things found last are remembered."""
+
+LATELY: Final = 30.0
+"""Points for what was found last; each before it has one less."""
+
+_ABLE: Final = 2.0
+"""Points for an action that can be done now, which also puts actions before everything else in an empty search."""
 
 _THEMES = {"system": "Like the system", "light": "Light", "dark": "Dark"}
 
@@ -27,7 +41,7 @@ class WindowFeature(Feature):
         super().__init__(context)
         self._workspace, self._palette, self._switch = (QToolButton(context.window) for _ in range(3))
         self.buttons = (self._workspace, self._palette, self._switch)
-        for button, name in ((self._workspace, tr("Workspace")), (self._palette, tr("Command palette"))):
+        for button, name in ((self._workspace, tr("Workspace")), (self._palette, tr("Find anything"))):
             named(button, name, kind="text")  # before it is shown, because the style asks for it once
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._shortcuts = ShortcutStore(context.settings)
@@ -53,7 +67,7 @@ class WindowFeature(Feature):
                 text=lambda: about(tr("Redo setting or chat change"), steps.redo_title),
             ),
             Action(
-                "go.command", "Command palette…", "Edit", 30, self._open_palette, ("Ctrl+P", "Ctrl+Shift+P"),
+                "go.command", "Find anything…", "Edit", 30, self._open_palette, ("Ctrl+P", "Ctrl+Shift+P"),
                 icon="search",
             ),
             Action("find.pane", "Find in this pane", "Edit", 100, self._find, ("Ctrl+F",), when=context.has_project),
@@ -81,9 +95,11 @@ class WindowFeature(Feature):
                 for place, workspace in enumerate(WORKSPACES, start=1)
             ),
             Action(
-                "help.shortcuts", "Keyboard shortcuts", "Help", 0, self._show_shortcuts, ("F1", "?"), icon="question"
+                "help.pane", "What this pane is for", "Help", 0, self._show_pane_help, ("F1",), icon="question",
+                tip="What the pane shows, what can be done in it, and its keys",
             ),
-            Action("help.remap", "Change keyboard shortcuts…", "Help", 5, self._change_shortcuts),
+            Action("help.shortcuts", "Keyboard shortcuts…", "Help", 5, self._show_shortcuts, ("Shift+F1", "?"),
+                   tip="All shortcuts, to search and to change"),
             Action("help.details", "Details of the last problem", "Help", 10, self._show_details),
             Action("help.about", "About lorestudio", "Help", 100, partial(dialogs.show_about, window)),
         )  # fmt: skip
@@ -95,7 +111,7 @@ class WindowFeature(Feature):
         menu = QMenu(self._workspace, toolTipsVisible=True)
         context.commands.fill(menu, [f"workspace.{workspace.name}" for workspace in WORKSPACES])
         self._workspace.setMenu(menu)
-        self._palette.setText(tr("Go to entry or command   Ctrl+P"))
+        self._palette.setText(tr("Find anything   Ctrl+P"))
         self._palette.clicked.connect(partial(context.run, "go.command"))
         flip = tr("Switch between light and dark")
         named(self._switch, flip, flip)
@@ -105,6 +121,7 @@ class WindowFeature(Feature):
         self._name_workspace()
         self._table = tuple(context.commands.table.values())
         context.commands.rebind(with_shortcuts(self._table, self._shortcuts.load(self._table)))
+        context.commands.show_used(context.used)
 
     def choose_theme(self, choice: str) -> None:
         """Take another theme and remember it."""
@@ -115,22 +132,35 @@ class WindowFeature(Feature):
     # ---- finding ----------------------------------------------------------------------------------------------------
 
     def _open_palette(self) -> None:
-        context = self.context
+        """Find anything: actions and panes, entries, messages and settings, those first that were found lately."""
+        context, recent = self.context, self._recent()
         items = [
             Choice(
                 action.title.rstrip("…"),
                 action.menu.replace("/", " › "),
-                context.action(action.id).shortcut().toString(),
-                action.id,
+                context.action(action.id).shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+                partial(context.run, action.id),
                 context.action(action.id).isEnabled(),
+                f"action:{action.id}",
+                tr(action.tip),
+                _ABLE if context.action(action.id).isEnabled() else 0.0,
             )
             for action in context.commands.table.values()
             if action.id != "go.command"
         ]
-        title, placeholder = tr("Command palette"), tr("Type a few letters of a command")
-        picker = Picker(context.theme, title, placeholder, items, context.window)
-        picker.picked.connect(lambda key: context.run(str(key)))
-        picker.open_over(context.window)
+        items += [choice for find in context.findable for choice in find()]
+        known = {name: LATELY - place for place, name in enumerate(recent)}
+        items = [replace(each, favour=known.get(each.name, each.favour)) for each in items]
+        title, placeholder = tr("Find anything"), tr("An entry, a message, a setting, a command or a pane")
+        picker = context.pick(title, placeholder, items, lambda do: do())
+        picker.chosen.connect(self._remember)
+
+    def _recent(self) -> list[str]:
+        return [name for name in str(self.context.settings.value("palette/recent", "")).split("\n") if name]
+
+    def _remember(self, choice: Choice) -> None:
+        names = [choice.name, *(name for name in self._recent() if name != choice.name)][:KEPT]
+        self.context.settings.setValue("palette/recent", "\n".join(names))
 
     def _find(self) -> None:
         pane = self.context.current_pane()
@@ -185,22 +215,42 @@ class WindowFeature(Feature):
         text = self.context.bars.details() or tr("There was no problem so far.")
         dialogs.show_text(self.context.window, tr("Details"), text)
 
-    def _show_shortcuts(self) -> None:
-        """Show all shortcuts, with a way to change them."""
-        dialog = dialogs.show_shortcuts(self.context.window, self.context.commands.shortcut_groups())
-        for buttons in dialog.findChildren(QDialogButtonBox):
-            change = buttons.addButton(tr("Change shortcuts…"), QDialogButtonBox.ButtonRole.ActionRole)
-            change.setAutoDefault(False)
-            change.clicked.connect(dialog.accept)
-            change.clicked.connect(partial(self.context.run, "help.remap"))
+    def _show_pane_help(self) -> None:
+        """Say what the pane with the keyboard shows, what can be done, and which keys work there."""
+        pane = self.context.current_pane()
+        if pane is None:
+            self._show_shortcuts()
+        else:
+            dialogs.show_markdown(self.context.window, pane.title, pane_help(pane.title) + self._keys_of(pane))
 
-    def _change_shortcuts(self) -> None:
-        """Show the actions with their shortcuts to change."""
+    def _keys_of(self, pane: Pane) -> str:
+        """The keys that work in a pane, as a list."""
+        commands = self.context.commands
+        inside = {action for widget in (pane, *pane.findChildren(QWidget)) for action in widget.actions()}
+        here = [one for one in commands.table.values() if one.shortcuts and commands.actions[one.id] in inside]
+        rows = [(tr(one.title).rstrip("…"), one.shortcuts) for one in here if one.where is not Where.WINDOW]
+        places = {one.where.value for one in here} - {Where.WINDOW.value}
+        rows += [
+            (title, keys)
+            for place, title, keys in commands.view_keys()
+            if place in places or place.endswith(f" {pane.name}")
+        ]
+        if not rows:
+            return ""
+        head = ("", "", tr("### Keys that work here"), "", f"| {tr('What')} | {tr('Keys')} |", "|---|---|")
+        return "\n".join((*head, *(f"| {title} | {shown(keys)} |" for title, keys in rows)))
+
+    def _show_shortcuts(self) -> None:
+        """Show all shortcuts, to search and to change."""
         if self.dialog is not None:
             self.dialog.close()
             self.dialog.deleteLater()
         self.dialog = ShortcutsDialog(
-            self.context.theme, self._table, self._shortcuts.load(self._table), self.context.window
+            self.context.theme,
+            self._table,
+            self._shortcuts.load(self._table),
+            self.context.window,
+            self.context.commands.view_keys(),
         )
         self.dialog.changed.connect(self._shortcuts_changed)
         self.dialog.open()
@@ -208,3 +258,14 @@ class WindowFeature(Feature):
     def _shortcuts_changed(self, chosen: dict[str, tuple[str, ...]]) -> None:
         self._shortcuts.save(chosen)
         self.context.commands.rebind(with_shortcuts(self._table, chosen))
+
+
+@cache
+def _help_page() -> dict[str, str]:
+    parts = resource("docs", "panes.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    return {title: text.strip() for title, _, text in (part.partition("\n") for part in parts)}
+
+
+def pane_help(title: str) -> str:
+    """What the page on panes says of the one with this title."""
+    return _help_page().get(title, "")

@@ -138,8 +138,16 @@ class Reading(QObject):
     With `cache_file`, the cache of parsed vaults, changes on disk are followed.
     """
 
-    def __init__(self, session: SessionState, runs: SessionRuns, parts: ProjectParts, cache_file: Path | None) -> None:
+    def __init__(
+        self,
+        session: SessionState,
+        runs: SessionRuns,
+        parts: ProjectParts,
+        cache_file: Path | None,
+        demo_in: Path | None = None,
+    ) -> None:
         super().__init__(session)
+        self._demo_in = demo_in
         self._session, self._runs, self._parts = session, runs, parts
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
         if self._follower is not None:
@@ -147,9 +155,14 @@ class Reading(QObject):
             self._follower.failed.connect(lambda told: session.notice.emit(Notice(told, "warning")))
 
     def open(
-        self, vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, key: str = ""
+        self,
+        vaults: Sequence[Path | str],
+        chat: Path | None = None,
+        settings: Path | None = None,
+        key: str = "",
+        then: Callable[[], None] = lambda: None,
     ) -> None:
-        """Read vaults, and a chat and settings where given, off the GUI thread; then show them.
+        """Read vaults, and a chat and settings where given, off the GUI thread; then show them, and do what is next.
 
         What is in the cache is shown at once and compared with the disk afterwards. `key` is kept for a vault behind
         Obsidian's plugin.
@@ -163,11 +176,12 @@ class Reading(QObject):
                 return await asyncio.to_thread(open_project, vaults, chat, settings)
             return await self._follower.open(places, chat, settings)
 
-        self._read(", ".join(Path(place).name for place in places), work)
+        names = ", ".join(Path(place).name for place in places)
+        self._read(names or (chat.name if chat is not None else tr("an empty project")), work, then)
 
-    def open_demo(self) -> None:
-        """Show the vault and chat that come with the program."""
-        self._read(tr("the demo"), lambda _job: demo_project())
+    def open_demo(self, *, reset: bool = False) -> None:
+        """Show the vault and chat that come with the program; `reset` undoes whatever was done to them."""
+        self._read(tr("the demo"), lambda _job: demo_project(self._demo_in, reset=reset))
 
     def open_chat(self, path: Path) -> None:
         """Show another chat with the same vault."""

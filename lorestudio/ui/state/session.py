@@ -73,10 +73,12 @@ class Session(SessionState):
         connections: Connections | None = None,
         keep_in: Path | None = None,
         cache_file: Path | None = None,
+        demo_in: Path | None = None,
     ) -> None:
         """`keep_in` is the folder where runs survive the window; the places of graphs are kept beside it.
 
         `cache_file` is the cache of parsed vaults; without it vaults are read whole and not followed.
+        `demo_in` is where the person's copy of the demo lies, or is made; without it the demo is shown as it comes.
         """
         super().__init__(parent, connections, keep_in)
         self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
@@ -84,7 +86,7 @@ class Session(SessionState):
         self.runs = SessionRuns(self)
         self.replays = Replays(self, self.runs, steps, make_simulator)
         self.parts = ProjectParts(self, steps, self.runs, self.replays, self._follow_anew)
-        self.reading = Reading(self, self.runs, self.parts, cache_file)
+        self.reading = Reading(self, self.runs, self.parts, cache_file, demo_in)
         self.providers = Providers(self, self.runs)
 
     def _follow_anew(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,18 +14,16 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
-    QGridLayout,
     QLineEdit,
     QMessageBox,
-    QScrollArea,
-    QSizePolicy,
+    QTextBrowser,
     QWidget,
 )
 
 from lorestudio.domain.resources import VERSION
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.layouts import column, holding, label, named, row, text_view
+from lorestudio.ui.widgets.layouts import column, label, named, text_view
 
 
 def choose_folder(parent: QWidget, title: str, start: str, chosen: Callable[[Path], None]) -> QFileDialog:
@@ -181,33 +179,12 @@ def show_text(parent: QWidget, title: str, text: str) -> QDialog:
     return _opened(dialog, field, 720, 420)
 
 
-def show_shortcuts(parent: QWidget, groups: Mapping[str, Sequence[tuple[str, str]]]) -> QDialog:
-    """All shortcuts by the place where they work."""
-    dialog = _dialog(parent, tr("Keyboard shortcuts"))
-    halves: tuple[list[QWidget], list[QWidget]] = ([], [])
-    sizes = [0, 0]
-    for place, items in groups.items():
-        side = 0 if sizes[0] <= sizes[1] else 1
-        sizes[side] += len(items) + 2
-        halves[side].append(_shortcut_group(place, items, dialog))
-    area = named(QScrollArea(dialog, widgetResizable=True), tr("Keyboard shortcuts"))
-    area.setWidget(holding(row(*(column(*half, 1) for half in halves), spacing=32)))
-    return _opened(dialog, area, 820, 560)
-
-
-def _shortcut_group(place: str, items: Sequence[tuple[str, str]], parent: QWidget) -> QWidget:
-    box = QWidget(parent)
-    grid = QGridLayout(box)
-    grid.setContentsMargins(0, 4, 0, 10)
-    grid.setHorizontalSpacing(16)
-    grid.setVerticalSpacing(4)
-    grid.addWidget(label(box, tr(place).capitalize(), "title", wrap=False), 0, 0, 1, 2)
-    for line, (title, keys) in enumerate(items, start=1):
-        grid.addWidget(label(box, title, wrap=False), line, 0)
-        grid.addLayout(row(1, *(label(box, key, "key", wrap=False) for key in keys.split("  "))), line, 1)
-    grid.setColumnStretch(0, 1)
-    box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-    return box
+def show_markdown(parent: QWidget, title: str, text: str) -> QDialog:
+    """A page of help to read."""
+    dialog = _dialog(parent, title)
+    page = named(QTextBrowser(dialog), title)
+    page.setMarkdown(text)
+    return _opened(dialog, page, 620, 560)
 
 
 def show_about(parent: QWidget) -> QDialog:

@@ -171,6 +171,7 @@ class Pane(QWidget):
         super().__init__(parent)
         self.setObjectName("Pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.name = name
         self.title = title
         self.theme = theme

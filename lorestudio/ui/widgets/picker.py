@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
+import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListView, QWidget
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 from rapidfuzz.distance import LCSseq
 
 from lorestudio.ui.shell.qt import ITEM, Index
@@ -25,6 +26,12 @@ from lorestudio.ui.widgets.layouts import column, label, named, row
 from lorestudio.ui.widgets.record_table import RecordTable
 
 _PREFIX, _WORD, _INITIALS = 30, 20, 15
+_INSIDE: Final = 70.0
+"""Points for whoever says the words somewhere inside; a title that begins with them has more."""
+_CLOSELY: Final = 400
+"""So many titles are compared closely at most, so that no keystroke waits."""
+_WORTH_READING: Final = 3
+"""With fewer letters nearly every text would have them."""
 
 
 def score(query: str, text: str) -> float | None:
@@ -44,21 +51,54 @@ def score(query: str, text: str) -> float | None:
     return points + _INITIALS * LCSseq.similarity(letters, "".join(word[0] for word in words)) / len(letters)
 
 
-def ranked(query: str, texts: Iterable[str]) -> list[int]:
-    """The places of the texts that fit, best first; equally good ones stay in order."""
-    scored = ((score(query, text), place) for place, text in enumerate(texts))
-    return [place for _points, place in sorted((-points, place) for points, place in scored if points is not None)]
+def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: Sequence[float] = ()) -> list[int]:
+    """The places of the texts that fit, best first; equally good ones stay in order.
+
+    A text also fits, but less well, where all words of the query are in what `more` says of it (in small letters).
+    `favour` are points for texts that are likelier to be meant.
+    """
+    known = list(texts)
+    letters = query.casefold().replace(" ", "")
+    if not letters:
+        return sorted(range(len(known)), key=lambda place: -favour[place] if favour else 0.0)
+    names = [text.casefold() for text in known]
+    enough = process.cdist([letters], names, scorer=LCSseq.similarity, score_cutoff=len(letters), dtype=np.int32)
+    points: dict[int, float] = {}
+    found = enough[0].nonzero()[0].tolist()
+    if len(found) > _CLOSELY:  # a letter or two fit nearly everything: only the likeliest are looked at closely
+        typed = query.casefold().strip()
+        near = process.cdist([typed], [names[place] for place in found], scorer=fuzz.WRatio, workers=1)[0].tolist()
+        begins = [_WORD * (f" {typed}" in f" {names[place]}") for place in found]
+        points = {place: near[at] + begins[at] - _PREFIX for at, place in enumerate(found)}
+        found = sorted(found, key=lambda place: (-points[place], place))[:_CLOSELY]
+    for place in found:
+        fits = score(query, known[place])
+        if fits is not None:
+            points[place] = fits + (favour[place] if favour else 0.0)
+    words = query.casefold().split()
+    if len(letters) >= _WORTH_READING:
+        for place, text in enumerate(more):
+            if place not in points and text and all(word in text for word in words):
+                points[place] = _INSIDE + (favour[place] if favour else 0.0)
+    return sorted(points, key=lambda place: (-points[place], place))
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing to pick: what it is called, more about it, its shortcut, and what the picker hands back."""
+    """One thing to pick: what it is called, more about it, its shortcut, and what the picker hands back.
+
+    `name` stays the same from one picker to the next, for those that were picked lately. `more` is searched, too;
+    `favour` are points for one that is likelier to be meant.
+    """
 
     title: str
     detail: str
     hint: str
     key: object
     enabled: bool = True
+    name: str = ""
+    more: str = ""
+    favour: float = 0.0
 
 
 def _look(choice: Choice) -> Look:
@@ -79,10 +119,12 @@ _STEPS: Final = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, 
 class Picker(QDialog):
     """Type, arrow keys, Enter. `picked` carries the key of the choice; Escape closes and picks nothing.
 
-    `wanted_new` carries what was typed, where Shift+Enter asks for something new of that name.
+    `chosen` carries the whole `Choice`, before `picked` carries its key. `wanted_new` carries what was typed, where
+    Shift+Enter asks for something new of that name.
     """
 
     picked = Signal(object)
+    chosen = Signal(object)
     wanted_new = Signal(str)
 
     def __init__(
@@ -97,6 +139,7 @@ class Picker(QDialog):
         column(frame, of=self, margins=0)
         self.field = named(QLineEdit(frame, placeholderText=placeholder, clearButtonEnabled=True), title)
         self._all = list(choices)
+        self._more = [choice.more.casefold() for choice in self._all]
         self._model = RecordTable([Column("", attrgetter("title"), look=_look, spoken=_spoken)], parent=self)
         self.view = named(QListView(frame, uniformItemSizes=True), tr("Matches"))
         self.view.setModel(self._model)
@@ -120,6 +163,7 @@ class Picker(QDialog):
         """More to pick, found meanwhile; the row that the keyboard is on stays where it still fits."""
         chosen = self.view.currentIndex().data(ITEM)
         self._all += choices
+        self._more += [choice.more.casefold() for choice in choices]
         self._rank(self.field.text())
         self.view.setCurrentIndex(self._model.index(max(self._model.place_of(id(chosen)), 0), 0))
         self._say_count()
@@ -142,6 +186,7 @@ class Picker(QDialog):
         """Say more about the choices; the row that the keyboard is on stays, whatever is said of it now."""
         place = self.view.currentIndex().row()
         self._all = list(choices)
+        self._more = [choice.more.casefold() for choice in self._all]
         self._rank(self.field.text())
         self.view.setCurrentIndex(self._model.index(max(place, 0), 0))
 
@@ -167,7 +212,9 @@ class Picker(QDialog):
         self._say_count()
 
     def _rank(self, text: str) -> None:
-        self._model.set_rows([self._all[place] for place in ranked(text, (choice.title for choice in self._all))])
+        favour = [choice.favour for choice in self._all]
+        places = ranked(text, (choice.title for choice in self._all), self._more, favour if any(favour) else ())
+        self._model.set_rows([self._all[place] for place in places])
 
     def _want_new(self) -> None:
         name = self.field.text().strip()
@@ -184,4 +231,5 @@ class Picker(QDialog):
         choice = index.data(ITEM)
         if isinstance(choice, Choice) and choice.enabled:
             self.close()
+            self.chosen.emit(choice)
             self.picked.emit(choice.key)

@@ -11,7 +11,8 @@ from typing import Final
 from lorestudio.domain.entry import MAX_DEPTH, LeftOutNote, ParserWarning
 from lorestudio.domain.javascript import Json, number_text, to_number, trim
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.vault.entries import field_name, parse_note
+from lorestudio.settings.rules import NEW
+from lorestudio.vault.entries import LOGIC_FIELD, field_name, parse_note
 from lorestudio.vault.lint.model import FixSpec, Hit
 from lorestudio.vault.lint.note import Note, Rules
 from lorestudio.vault.note.properties import ProblemKind
@@ -103,6 +104,17 @@ def switched_off(note: Note, _rules: Rules) -> Iterator[Hit]:
             "P59", f"{name}: {word} is not the word false, so the entry is on.", name,
             fix=FixSpec("Switch it off", "set", name, value=False, safe=False),
         )  # fmt: skip
+
+
+def idle_logic(note: Note, rules: Rules) -> Iterator[Hit]:
+    """P62: a logic of refine keys that nothing reads, or that has no keys to go by."""
+    name = next((each for each in note.values if each.lower() == LOGIC_FIELD), None)
+    if name is None:
+        return
+    if not rules.settings.rule_set.refine_logic:
+        yield Hit("P62", f"The rules of {rules.settings.rules} do not read {name}; those of {NEW} do.", name)
+    elif not note.entry.refine_keys:
+        yield Hit("P62", f"“{note.entry.title}” has no refine_keys, so {name} decides nothing.", name)
 
 
 def unusable_values(note: Note, rules: Rules) -> Iterator[Hit]:

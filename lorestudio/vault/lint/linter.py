@@ -20,6 +20,7 @@ from lorestudio.vault.lint.fixes import Repair, repair, work_out
 from lorestudio.vault.lint.front_matter import (
     comma_lists,
     document_problems,
+    idle_logic,
     parser_warnings,
     readings,
     strict_losses,
@@ -44,7 +45,7 @@ NoteCheck = Callable[[Note, Rules], Iterator[Hit]]
 VaultCheck = Callable[[Note, VaultFacts], Iterator[Hit]]
 
 NOTE_CHECKS: Final[tuple[NoteCheck, ...]] = (
-    parser_warnings, strict_losses, unread_names, switched_off, unusable_values,
+    parser_warnings, strict_losses, unread_names, switched_off, idle_logic, unusable_values,
     comma_lists, readings, document_problems,
     entry_config.keyless, entry_config.empty_text, entry_config.idle_conditions, entry_config.short_warmup,
     entry_config.chances, entry_config.zero_priority, entry_config.guide_conflicts, entry_config.odd_titles,

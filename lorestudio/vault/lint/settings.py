@@ -8,10 +8,13 @@ from typing import Final
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, trim, truthy
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations, setting_value
+from lorestudio.settings.rules import NEW
+from lorestudio.vault.entries import NEWER_FIELDS
 from lorestudio.vault.lint.model import Hit
 
 SMALL_BUDGET: Final = 200
+PROMPTS: Final = "DeepLore/prompts/"
 STALE: Final = 3
 """An index older than so many lifetimes is out of date (S11)."""
 
@@ -27,7 +30,7 @@ class SettingsFile:
 def settings_checks(
     settings: DeepLoreSettings, index: VaultIndex, file: SettingsFile | None, age_seconds: float | None
 ) -> Iterator[Hit]:
-    """S01 to S11, S51 to S53, Z03, Z52. With an empty index only what concerns the settings themselves is looked at."""
+    """S01 to S11, S51 to S56, Z03, Z52. With an empty index only what concerns the settings themselves is looked at."""
     if file is not None:
         yield from _vaults(file.vaults)
         yield from _connections(file.settings)
@@ -37,6 +40,7 @@ def settings_checks(
     if age_seconds is not None and lifetime > 0 and age_seconds > STALE * lifetime:
         told = f"The index is {age_seconds / 60:,.0f} minutes old; its lifetime is {lifetime:,} seconds."
         yield Hit("S11", told, "cacheTTL")
+    yield from _versions(settings, index)
     if index.entries:
         yield from _constants(settings, index)
 
@@ -82,6 +86,32 @@ def _values(settings: DeepLoreSettings) -> Iterator[Hit]:
         yield Hit("S09", "Recursion is on with a single step.", "maxRecursionSteps")
     if settings.cache_ttl == 0:
         yield Hit("S10", "The vault is fetched before every generation.", "cacheTTL")
+
+
+def _versions(settings: DeepLoreSettings, index: VaultIndex) -> Iterator[Hit]:
+    """S54 to S56: what only the rules of another version know."""
+    if settings.rules.startswith(NEW):
+        if settings.ai_search_enabled and settings.ai_search_connection_mode == "proxy":
+            yield Hit("S56", "AI selection uses a proxy, and DeepLore 2.6 has none.", "aiSearchConnectionMode")
+        return
+    for each in declarations():
+        if each.since and each.affects and setting_value(settings, each) != each.default:
+            told = f"“{each.title}” has no effect under the rules of {settings.rules}."
+            yield Hit("S54", told, each.alias)
+    sign = sign_of_newer(index)
+    if sign:
+        yield Hit("S55", sign, "rules")
+
+
+def sign_of_newer(index: VaultIndex) -> str:
+    """What in the vault shows DeepLore 2.5 or later, in a sentence; "" for nothing (rules: deeplore-newer 4)."""
+    for entry in index.entries:
+        field = next((name for name in entry.system_fields if name in NEWER_FIELDS), "")
+        if field:
+            return f"“{entry.filename}” has the field {field}, which only DeepLore 2.5 and later reads."
+    files = [*(each.filename for each in index.entries), *(each.filename for each in index.left_out)]
+    prompt = next((name for name in files if name.startswith(PROMPTS)), "")
+    return f"There is “{prompt}”: only DeepLore 2.5 and later reads instructions there." if prompt else ""
 
 
 def _tags(settings: DeepLoreSettings) -> Iterator[Hit]:

@@ -19,8 +19,9 @@ def settings_from(values: Mapping[str, Any]) -> DeepLoreSettings:
 
 
 def constrained() -> frozenset[str]:
-    """The keys that the original corrects: those with limits and those with a list of choices."""
-    return frozenset(key for key, declared in _BY_ALIAS.items() if declared.low is not None or declared.checked)
+    """The keys that the recorded version corrects: those with limits and those with a list of choices."""
+    known = {key: declared for key, declared in _BY_ALIAS.items() if not declared.since}
+    return frozenset(key for key, declared in known.items() if declared.low is not None or declared.checked)
 
 
 def _settings(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra
-from lorestudio.exchange.lorebooks.reading import read_lorebook
+from lorestudio.exchange.lorebooks.reading import load_lorebook, read_lorebook
 
 
 def remarks(entry: dict[str, object]) -> str:
@@ -30,11 +34,11 @@ def test_every_field_of_an_entry_is_read() -> None:
         ({"mystery": 3}, "the field “mystery”"),
         ({"extensions": {"plugin": 1}}, "“extensions.plugin”"),
         ({"automationId": "open"}, "no quick reply runs"),
-        ({"characterFilter": {"names": [], "tags": ["t"]}}, "filter by tags"),
         ({"position": 9}, "stands nowhere"),
         ({"position": 7}, "none is named"),
         ({"key": ["/(/"]}, "no usable pattern"),
-        ({"key": ["a", 3]}, "no text"),
+        ({"key": ["a", 3]}, "no list of texts"),
+        ({"keysecondary": "a, b"}, "no list of texts"),
     ],
 )
 def test_what_has_no_effect_is_said(field: dict[str, object], words: str) -> None:
@@ -69,12 +73,21 @@ def test_the_book_in_a_card() -> None:
     made = book.entries[0]
     assert (made.uid, made.keys, made.secondary, made.comment, made.order) == ("3", ("a",), ("b",), "N", 3)
     assert (made.vectorized, made.prevent_recursion, made.group_weight, made.selective) == (True, True, 7, False)
-    assert (made.place, made.probability, made.depth) == (BookPlace.AFTER, 100, 4)
+    assert (made.place, made.probability, made.depth) == (BookPlace.AFTER, None, 4)
     assert made.extras == (Extra.SCENARIO,)
     told = " ".join(book.remarks)
     assert "token_budget" in told
     assert "“extensions.other”" in told
     assert "use_regex" not in told
+
+
+def test_a_cards_book_in_a_file_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "book.json"
+    entry = {"keys": ["a"], "content": "x", "enabled": True, "insertion_order": 3}
+    path.write_text(json.dumps({"spec": "lorebook_v3", "data": {"name": "B", "entries": [entry]}}))
+    book = load_lorebook(path)
+    assert [(each.keys, each.order, each.place) for each in book.entries] == [(("a",), 3, BookPlace.AFTER)]
+    assert (book.name, book.role) == ("book", BookRole.GLOBAL)
 
 
 def test_a_cards_entry_is_on_only_where_it_says_so() -> None:
@@ -95,7 +108,19 @@ def test_books_of_other_programs() -> None:
     assert (two.keys, two.secondary, two.constant, two.order, two.probability) == (("a", "b"), ("c",), True, 4, 30)
     assert (three.keys, three.comment, three.content, three.order, three.disabled) == (("k",), "N", "T", 400, False)
     assert {entry.place for entry in (one, two, three)} == {BookPlace.BEFORE}
+    always = read_lorebook({"type": "risu", "data": [{**lore, "activationPercent": 0}]}).entries[0]
+    assert always.probability is None  # 0 is taken for "no lot is drawn"
     assert "NovelAI" in read_lorebook(novel).remarks[0]
+
+
+def test_entries_are_listed_by_their_number_and_what_an_import_leaves_out_changes_nothing() -> None:
+    """`Object.keys` lists numbers first, ascending; an import puts an entry under its id (rules: sillytavern 5.3)."""
+    raws = {"10": {"comment": "c"}, "b": {"comment": "d"}, "2": {"comment": "a"}, "9": {"comment": "b"}}
+    assert [entry.comment for entry in read_lorebook({"entries": raws}).entries] == ["a", "b", "c", "d"]
+    twice = [{"id": 5, "name": "late"}, {"id": 1, "name": "one"}, {"id": 5, "name": "later", "depth": 9, "order": 3}]
+    book = read_lorebook({"character_book": {"entries": twice}})
+    assert [(entry.uid, entry.comment, entry.depth) for entry in book.entries] == [("1", "one", 4), ("5", "later", 4)]
+    assert "“entry.depth”" in " ".join(book.remarks)
 
 
 def test_a_bare_list_is_a_book_and_a_word_is_none() -> None:

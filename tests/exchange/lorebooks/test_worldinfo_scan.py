@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CharacterEstimate
+from lorestudio.exchange.lorebooks.books import InsertionStrategy, Lorebook, in_order
 from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra, Logic, split_decorators
 from lorestudio.exchange.lorebooks.keys import KeyMatching, occurs
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.reading import read_lorebook
-from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.settings.worldinfo import V1_12, V1_18, WorldInfoSettings
 from lorestudio.systems.macros import Macros
 from lorestudio.systems.worldinfo.haystack import TextSource
 from lorestudio.systems.worldinfo.scan import LoopPart, Scanner
@@ -23,7 +25,9 @@ ONCE = PLAIN.model_copy(update={"recursive": False})
 
 
 def entries(*raws):
-    return read_lorebook({"entries": {str(place): {"uid": place, **raw} for place, raw in enumerate(raws)}}).entries
+    return read_lorebook(
+        {"entries": {str(place): {**NEW_ENTRY, "uid": place, **raw} for place, raw in enumerate(raws)}}
+    ).entries
 
 
 def scan(
@@ -72,7 +76,9 @@ def key(*words, **more):
         ("art", "modern art", False, True, True),
         ("modern art", "postmodern artist", False, True, True),  # several words are looked for as they are
         ("Art", "art", True, False, False),
-        (" art ", "the party", False, False, True),  # keys are trimmed
+        (" art ", "the party", False, False, False),  # trimming is the scan's affair
+        ("art ", "modern art. ", True, True, False),  # a blank makes it several words
+        ("", "the party", True, True, True),  # blank: always
         ("/dr[ae]gon/i", "a DREGON", False, True, True),
         ("/dragon/", "a Dragon", False, False, False),  # a pattern has its own flags
         ("/^\x01wren:/i", "\x01Wren: hello", False, False, True),
@@ -91,9 +97,8 @@ def test_whole_words_are_those_of_the_pattern(word, text):
     """`(?:^|\\W)(key)(?:$|\\W)`, in which only ASCII letters, digits and _ are part of a word
     (rules: sillytavern 5.6).
     """
-    key = word.strip()
-    pattern = re.compile(rf"(?:\A|\W)({re.escape(key)})(?:\Z|\W)", re.ASCII)
-    expected = key in text if len(key.split()) > 1 else pattern.search(text) is not None
+    pattern = re.compile(rf"(?:\A|\W)({re.escape(word)})(?:\Z|\W)", re.ASCII)
+    expected = word in text if len(re.split(r"\s+", word)) > 1 else pattern.search(text) is not None
     assert occurs(word, text, KeyMatching(True, True)) is expected
 
 
@@ -137,6 +142,7 @@ def test_decorators_and_their_fallbacks():
     assert split_decorators("@@unknown\n@@@activate\nText") == (("@@activate",), "Text")
     assert split_decorators("@@activate\n@@@dont_activate\nText") == (("@@activate",), "Text")
     assert split_decorators("No @@activate") == ((), "No @@activate")
+    assert split_decorators("@@activate") == (("@@activate",), "@@activate")  # no line of text: all of it is kept
 
 
 # ---- recursion, minimum ---------------------------------------------------------------------------------------------
@@ -206,8 +212,23 @@ def test_of_every_group_one_comes_in_at_most(raws, random):
     groups = [name for entry in scanned.active for name in entry.groups]
     assert len(groups) == len(set(groups))
     left = {entry.uid for entry in scanned.active}
-    assert {str(uid) for uid, raw in enumerate(raws) if not raw["group"]} <= left
-    assert not raws or left  # there is always somebody to take
+    if not any("," in raw["group"] for raw in raws):  # who is in two groups may lose in both, and take others along
+        assert {str(uid) for uid, raw in enumerate(raws) if not raw["group"]} <= left
+        assert not raws or left  # there is always somebody to take
+
+
+def test_who_loses_in_two_groups_takes_the_last_entry_along():
+    first = {"group": "x", "groupOverride": True}
+    raws = [key("q", group="x,y"), key("q", **first), key("q", **{**first, "group": "y"}), key("q")]
+    scanned = scan(raws, "q", settings=ONCE)
+    assert [entry.uid for entry in scanned.active] == ["1", "2"]
+    assert reasons(scanned, 3) == ["wi_key", "wi_group_bystander"]
+
+
+def test_who_lost_in_one_group_still_drives_the_others_out_of_the_next():
+    raws = [key("q", group="x,y", groupOverride=True, order=50), key("q", group="x", groupOverride=True),
+            key("q", group="y"), key("q")]  # fmt: skip
+    assert active(raws, "q", settings=ONCE) == [1, 3]
 
 
 def test_priority_in_a_group_needs_no_draw():
@@ -322,9 +343,12 @@ def test_macros_are_filled_in_before_keys_are_sought_and_texts_counted():
     assert active(spread, "x", macros={"user": "Wren"}) == [0, 1]  # recursion reads what the model would
 
 
-def test_a_blank_secondary_key_is_never_found():
-    for logic, expected in ((Logic.AND_ANY, []), (Logic.NOT_ALL, [0]), (Logic.NOT_ANY, [0]), (Logic.AND_ALL, [])):
-        assert active([key("x", keysecondary=[" "], selectiveLogic=int(logic))], "x y") == expected
+def test_a_key_of_blanks_is_always_found_and_an_empty_one_never():
+    for blank in (" ", "{{newline}}"):
+        assert active([key(blank)], "x y") == [0]
+        for logic, expected in ((Logic.AND_ANY, [0]), (Logic.NOT_ALL, []), (Logic.NOT_ANY, []), (Logic.AND_ALL, [0])):
+            assert active([key("x", keysecondary=[blank], selectiveLogic=int(logic))], "x y") == expected
+    assert active([key("", "{{noop}}")], "x y", macros={"noop": ""}) == []
 
 
 def test_messages_are_trimmed_and_texts_of_a_loop_are_one_for_patterns():
@@ -376,10 +400,42 @@ def test_scores_of_a_wider_scan_leave_recursion_out():
     assert active(raws, "aa bb", "qq", settings=settings) == [0, 2]
 
 
-def test_a_wider_scan_is_followed_by_recursion_even_where_nothing_was_put_aside():
-    """The buffer holds an empty text then, which is what lets delayed entries in."""
+def test_a_wider_scan_was_followed_by_recursion_where_nothing_was_put_aside():
+    """In 1.12 the buffer held an empty text then, which let delayed entries in (rules: sillytavern 5.6)."""
     settings = PLAIN.model_copy(update={"min_activations": 1, "depth": 1})
-    assert active([key("oath", delayUntilRecursion=True)], "an oath", "b", settings=settings) == [0]
+    older = settings.model_copy(update={"version": V1_12})
+    assert active([key("oath", delayUntilRecursion=True)], "an oath", "b", settings=older) == [0]
+    assert active([key("oath", delayUntilRecursion=True)], "an oath", "b", settings=settings) == []
+
+
+def test_an_overflow_lasts_and_did_not_in_1_12():
+    raws = [key("x", content="1" * 20, order=9, preventRecursion=True), key("x", content="2", delayUntilRecursion=1)]
+    raws.append(key("x", content="3", delayUntilRecursion=2))
+    assert active(raws, "x", budget=10) == []
+    assert active(raws, "x", budget=10, settings=PLAIN.model_copy(update={"version": V1_12})) == [1, 2]
+
+
+def test_what_similarity_brings_comes_before_all_else_and_draws_again():
+    raws = [key("x", content="longer", constant=True, order=9), key("q", content="short", probability=50, order=1)]
+    lost = scan(raws, "x", draws=[0.9, 0.1], similar={"1": 1.0})
+    assert [entry.uid for entry in lost.active] == ["0", "1"]
+    assert [entry.uid for entry in scan(raws, "x", draws=[0.1], similar={"1": 1.0}).active] == ["1", "0"]
+    older = PLAIN.model_copy(update={"version": V1_12})
+    assert active(raws, "x", draws=[0.1], similar={"1": 1.0}, settings=older) == [0, 1]
+
+
+def test_of_two_entries_of_one_number_the_later_one_takes_the_place():
+    """In 1.12 both counted (rules: sillytavern 5.6 "Version 1.18")."""
+    raws = [{"uid": 7, **key("x", content="one")}, {"uid": 7, **key("x", content="two")}]
+    book = in_order([Lorebook("B", entries(*raws))], InsertionStrategy.EVENLY)
+    found = {}
+    for version in (V1_18, V1_12):
+        settings = PLAIN.model_copy(update={"version": version})
+        timed = at(1, book, TimedState())
+        found[version] = Scanner(book, TextSource(("x",)), settings, timed, WORDS, lambda: 0.0, 99, str, {}).run()
+    assert [(entry.name, entry.content) for entry in found[V1_18].active] == [("B.7", "two")]
+    assert reasons(found[V1_18], "B.7")[-1] == "wi_replaced"
+    assert [entry.content for entry in found[V1_12].active] == ["one", "two"]
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
@@ -387,7 +443,8 @@ def test_a_wider_scan_is_followed_by_recursion_even_where_nothing_was_put_aside(
 
 def test_old_files_and_embedded_books_are_read():
     old = read_lorebook({"entries": {"0": {"key": "a, b", "content": "x", "order": "7"}}}).entries[0]
-    assert (old.keys, old.order, old.selective, old.depth) == (("a", "b"), 7, True, 4)
+    assert (old.keys, old.order, old.selective, old.depth) == ((), 7, False, 4)  # no default is filled in
+    assert (old.place, old.probability) == (BookPlace.NOWHERE, None)
     card = read_lorebook(
         {"entries": [{"keys": ["a"], "secondary_keys": ["b"], "content": "x", "enabled": False, "insertion_order": 3,
                       "position": "after_char", "extensions": {"depth": 9, "sticky": 2}}]}

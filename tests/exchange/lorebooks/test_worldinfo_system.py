@@ -11,6 +11,7 @@ from lorestudio.domain.entry import Entry, Position, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.entry import BookPlace, Extra, Logic
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -45,7 +46,10 @@ def decide(texts, settings=None, state=None, controls=None, book=None, entries=W
 
 def lorebook(*raws, name="Eldoria", role=BookRole.GLOBAL):
     """A lorebook whose entries are always active unless they say otherwise."""
-    entries = {str(uid): {"uid": uid, "constant": True, "comment": f"e{uid}", **raw} for uid, raw in enumerate(raws)}
+    entries = {
+        str(uid): {**NEW_ENTRY, "uid": uid, "constant": True, "comment": f"e{uid}", **raw}
+        for uid, raw in enumerate(raws)
+    }
     return (read_lorebook({"entries": entries}, name, role),)
 
 
@@ -57,7 +61,7 @@ def blocks(trace):
 
 
 def noted(text, **more):
-    return Surroundings(note=AuthorsNote(text, **more), by_user=(True,) * 10)
+    return Surroundings(note=AuthorsNote(text, **more), messages=(Message("Wren", "x", is_user=True),) * 10)
 
 
 def titles(trace):
@@ -104,7 +108,8 @@ def test_a_small_context_ends_the_scan_and_says_so():
 
 
 def test_a_lorebook_takes_the_place_of_the_vault():
-    document = {"entries": {"7": {"uid": 7, "key": ["dragon"], "content": "Of {{char}}.", "comment": "Wyrm"}}}
+    raw = {**NEW_ENTRY, "uid": 7, "key": ["dragon"], "content": "Of {{char}}.", "comment": "Wyrm"}
+    document = {"entries": {"7": raw}}
     trace = decide(["the dragon"], book=(read_lorebook(document, "Eldoria"),)).trace
     assert titles(trace) == ["Wyrm"]
     assert trace.prompt[0].text == "Of Skarn."
@@ -163,6 +168,9 @@ def test_a_character_filter_knows_the_pictures_name():
     book = lorebook({"characterFilter": {"names": ["quay_v2"]}, "content": "t"})
     assert not titles(decide(["x"], book=book).trace)
     assert titles(decide(["x"], book=book, around=Surroundings(characters=frozenset({"quay_v2"}))).trace) == ["e0"]
+    tagged = lorebook({"characterFilter": {"tags": ["t1"]}, "content": "t"})
+    for tags, expected in ((None, ["e0"]), (frozenset(), []), (frozenset({"t1", "t2"}), ["e0"])):
+        assert titles(decide(["x"], book=tagged, around=Surroundings(tags=tags)).trace) == expected
     named = WorldInfoSettings(avatar="other")
     assert not titles(decide(["x"], named, book=book, around=Surroundings(characters=frozenset({"quay_v2"}))).trace)
 

@@ -146,3 +146,28 @@ def test_the_demo_comes_with_the_program(demo: Project) -> None:
 def test_resources_are_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert resource("demo", "settings.json").is_file()
+
+
+def test_notes_and_chats_of_a_newer_deeplore_offer_its_rules(tmp_path: Path) -> None:
+    """One sign is enough to offer them; it decides nothing (rules: deeplore-newer 4)."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    note = vault / "Gate.md"
+    note.write_text("---\ntags: [lorebook]\nkeys: [gate]\nselective_logic: not_any\n---\nOld.\n", encoding="utf-8")
+    project = open_project([vault])
+    assert project.settings.rules == "2.0.2"
+    assert "selective_logic" in project.rules_offer
+    assert project.problems == (project.rules_offer,)
+    newer = project.with_settings(project.settings.model_copy(update={"rules": "2.6"}))
+    assert (newer.rules_offer, newer.problems) == ("", ())
+    assert newer.index.entries[0].selective_logic == "not_any"
+    assert newer.reloaded().settings.rules == "2.6"
+
+    note.write_text("---\ntags: [lorebook]\nkeys: [gate]\nsticky: 3\n---\nOld.\n", encoding="utf-8")
+    assert open_project([vault]).rules_offer == ""  # 2.0.2 knows sticky too
+    log = [{"gen": 1, "entries": [{"title": "Gate", "vaultSource": "vault"}]}]
+    chat = tmp_path / "chat.jsonl"
+    header = {"user_name": "Wren", "chat_metadata": {"deeplore_injection_log": log}}
+    chat.write_text(f"{json.dumps(header)}\n{json.dumps({'name': 'Wren', 'is_user': True, 'mes': 'gate'})}\n")
+    assert "deeplore_injection_log" in open_project([vault], chat).rules_offer
+    assert open_project([vault], chat, rules="2.6").rules_offer == ""

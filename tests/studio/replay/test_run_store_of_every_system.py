@@ -157,11 +157,11 @@ def test_other_settings_of_the_system_or_another_lorebook_are(tmp_path: Path) ->
     assert restored(tmp_path, simulator("hybrid", settings=HybridSettings(limit=1))) == 0
     assert restored(tmp_path, simulator("hybrid", settings=HybridSettings(embedder="none"))) == 0
     book = tmp_path / "book.json"
-    book.write_text('{"entries": {"0": {"uid": 0, "key": ["lamp"], "content": "Old."}}}')
+    book.write_text('{"entries": {"0": {"uid": 0, "key": ["lamp"], "position": 0, "content": "Old."}}}')
     settings = WorldInfoSettings(book=str(book))
     kept(tmp_path, simulator("world-info", settings=settings))
     assert restored(tmp_path, simulator("world-info", settings=settings)) == 4
-    book.write_text('{"entries": {"0": {"uid": 0, "key": ["lamp"], "content": "New."}}}')
+    book.write_text('{"entries": {"0": {"uid": 0, "key": ["lamp"], "position": 0, "content": "New."}}}')
     assert restored(tmp_path, simulator("world-info", settings=settings)) == 0
 
 

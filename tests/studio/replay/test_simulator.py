@@ -426,7 +426,9 @@ def test_what_was_given_up_writes_nothing() -> None:
 
 def test_entries_of_a_lorebook_are_not_taken_for_notes_of_the_vault(tmp_path: Path) -> None:
     book = tmp_path / "book.json"
-    book.write_text(json.dumps({"entries": {"0": {"uid": 0, "key": ["lamp"], "content": "Old.", "comment": "Oil"}}}))
+    book.write_text(
+        json.dumps({"entries": {"0": {"uid": 0, "key": ["lamp"], "position": 0, "content": "Old.", "comment": "Oil"}}})
+    )
     kind = KINDS["world-info"]
     system = kind.make(WorldInfoSettings(book=str(book)), swiped().scene())
     first = asyncio.run(Simulator(swiped(), system).replay())[0]

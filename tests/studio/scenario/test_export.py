@@ -12,6 +12,8 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.tokens import CharacterEstimate
+from lorestudio.exchange.character_card import parse_card
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import read_records, scenario_bytes
 from lorestudio.llm.embedding import HashEmbedder
@@ -27,6 +29,7 @@ from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import VAULT, WorldInfoSettings
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.scenario.running import run_scenarios
@@ -101,6 +104,21 @@ def test_an_earlier_turn_takes_only_what_was_before_it(project: Project) -> None
     assert len(exported.scenario.messages) == 1
     assert exported.scenario.id == "brume #1.2"
     assert exported.differing == ()
+
+
+def test_by_the_rules_of_2_6_it_says_which_answer_was_written(project: Project) -> None:
+    """The answer's place counts hidden messages, so the front end's own chat is told (rules: deeplore-newer 1.7)."""
+    simulator = replayed(settings(project, rules="2.6"))
+    exported = export_turn(simulator, simulator.generations[-1])
+    assert exported.differing == ()
+    assert exported.scenario.rules == "2.6"
+    assert "rules" not in exported.scenario.settings
+    rows = exported.scenario.generations
+    assert [(each.answer_swipe_id, each.front_chat) for each in rows] == [
+        (None, None), (1, None), (None, [0, 1, 2, 3]), (None, [0, 1, 2, 3, 4, 5]),
+    ]  # fmt: skip
+    keys = [state.snapshot.swipe_key for state in simulator.states if state is not None]  # type: ignore[attr-defined]
+    assert keys == ["1|0", "1|1", "4|0", "6|0"]
 
 
 def test_only_what_a_run_reads_goes_into_the_file(project: Project) -> None:
@@ -263,7 +281,8 @@ def test_a_turn_repeats(lore: Project, name: str, settings: Section, tmp_path: P
     exported = export_turn(simulator, LAST)
     assert exported.differing == ()
     assert exported.scenario.system == name
-    assert len(exported.scenario.generations) == 3  # two replies before it, whatever their swipes
+    before = {"world-info": 3}.get(name, 2)  # two replies before it; where swipes draw lots, each of these
+    assert len(exported.scenario.generations) == before + 1
     path = tmp_path / "turn.json"
     path.write_bytes(scenario_bytes(exported.scenario))
     (result,) = run_scenarios(path)
@@ -305,13 +324,32 @@ def test_files_that_are_not_scanned_are_not_named(lore: Project) -> None:
     assert exported.differing == ()
 
 
+def test_lorebooks_card_and_persona_come_along(lore: Project, tmp_path: Path) -> None:
+    book = tmp_path / "book.json"
+    entries = {
+        "0": {**NEW_ENTRY, "uid": 0, "key": ["lamp"], "content": "{{persona}} has one of brass.", "probability": 50},
+        "1": {**NEW_ENTRY, "uid": 1, "key": ["brass"], "content": "Of {{description}}", "sticky": 3},
+        "2": {**NEW_ENTRY, "uid": 2, "constant": True, "content": "Hers.", "characterFilter": {"names": ["quay_v2"]}},
+    }
+    book.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    card = {"spec": "chara_card_v2", "data": {"name": "Ottoline", "description": "letters for {{user}}"}}
+    setup = PromptSetup(
+        parse_card(json.dumps(card).encode(), "c"), tmp_path / "quay_v2.png", Persona("Wren", "A rider")
+    )
+    simulator = ran(replace(lore, setup=setup), "world-info", WorldInfoSettings(chat_books=str(book), budget=90))
+    exported = export_turn(simulator, LAST)
+    assert exported.differing == ()
+    text = scenario_bytes(exported.scenario).decode()
+    assert str(tmp_path) not in text
+    texts = [block.text for block in simulator.traces[LAST].prompt]
+    assert "Hers." in texts[0]
+
+
 def test_what_has_no_room_in_a_scenario_is_said(lore: Project, tmp_path: Path) -> None:
-    book, words = tmp_path / "book.json", tmp_path / "words.txt"
-    book.write_text('{"entries": {"0": {"uid": 0, "key": ["lamp"], "content": "Brass."}}}', encoding="utf-8")
+    words = tmp_path / "words.txt"
     words.write_text("lamp\n", encoding="utf-8")
     for name, settings, told in (
         ("facts", FactsSettings(store=str(tmp_path / "m.sqlite")), "remembers"),
-        ("world-info", WorldInfoSettings(book=str(book)), "lorebooks"),
         ("context-window", ContextWindowSettings(word_list=str(words)), "word list"),
     ):
         with pytest.raises(InputError, match=told):

@@ -423,7 +423,9 @@ def test_what_is_no_entry_and_stopping(folder_project: Project) -> None:
 
 def test_an_entry_of_a_lorebook_file(folder_project: Project, tmp_path: Path) -> None:
     book = tmp_path / "book.json"
-    book.write_text(json.dumps({"entries": {"0": {"uid": 0, "key": ["bell"], "content": "Old.", "comment": "Oil"}}}))
+    book.write_text(
+        json.dumps({"entries": {"0": {"uid": 0, "key": ["bell"], "position": 0, "content": "Old.", "comment": "Oil"}}})
+    )
     kind, settings = KINDS["world-info"], WorldInfoSettings(book=str(book), depth=3)
     simulator = Simulator(folder_project, system_of(folder_project.scene(), kind, settings))
     asyncio.run(simulator.replay())

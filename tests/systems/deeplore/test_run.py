@@ -29,8 +29,9 @@ from tests.systems.worlds import (
 STAGES = [
     ("snapshot", Phase.LOAD), ("constants", Phase.MATCH), ("bootstrap", Phase.MATCH), ("keywords", Phase.MATCH),
     ("active character", Phase.MATCH), ("cascade links", Phase.MATCH), ("recursion", Phase.MATCH),
-    ("BM25", Phase.MATCH), ("match order", Phase.MATCH), ("priority order", Phase.SELECT),
-    ("contextual gating (selection)", Phase.GATE), ("folder filter", Phase.GATE), ("pins and blocks", Phase.GATE),
+    ("BM25", Phase.MATCH), ("match order", Phase.MATCH),
+    ("contextual gating (selection)", Phase.GATE), ("folder filter", Phase.GATE), ("priority order", Phase.SELECT),
+    ("pins and blocks", Phase.GATE),
     ("contextual gating", Phase.GATE), ("re-injection cooldown", Phase.GATE), ("requires and excludes", Phase.GATE),
     ("duplicate stripping", Phase.GATE), ("budget", Phase.BUDGET), ("placement", Phase.INJECT),
     ("notes", Phase.INJECT), ("bookkeeping", Phase.INJECT),
@@ -105,7 +106,6 @@ STORY = {
         "note: off setting=fuzzySearchEnabled",
     ],
     "match order": ["left: World, Crown, Dragon, Mill, Motto, Secret, Start, Tavern, Oath, Late"],
-    "priority order": ["left: World, Crown, Dragon, Mill, Motto, Secret, Start, Tavern, Oath, Late"],
     "contextual gating (selection)": [
         GATED,
         "left: World, Crown, Dragon, Mill, Motto, Secret, Start, Oath, Late",
@@ -114,6 +114,7 @@ STORY = {
         "removed Mill: outside_folders folder=Far folders=[Near]",
         "left: World, Crown, Dragon, Motto, Secret, Start, Oath, Late",
     ],
+    "priority order": ["left: World, Crown, Dragon, Motto, Secret, Start, Oath, Late"],
     "pins and blocks": [
         "added Pin: pinned", "removed Secret: blocked", "left: World, Crown, Dragon, Motto, Start, Oath, Late, Pin",
     ],

@@ -67,7 +67,7 @@ def test_the_settings_for_case_and_whole_words_count(settings: dict[str, bool], 
     vault, chosen = index(**settings)
     titles = [
         vault.vault.entries[wake.target].title
-        for wake in DeepLoreWakes(vault.vault, chosen).wakes(vault.by_title["Bell"])
+        for wake in DeepLoreWakes(vault.vault, chosen).wakes(vault.of_title["Bell"][-1])
     ]
     assert [title for title in titles if title in ("Lamp", "Never")] == woken
 
@@ -75,7 +75,7 @@ def test_the_settings_for_case_and_whole_words_count(settings: dict[str, bool], 
 def test_woken_by() -> None:
     vault, settings = index()
     finder = DeepLoreWakes(vault.vault, settings)
-    woken = finder.woken_by(vault.by_title["Bell"])
+    woken = finder.woken_by(vault.of_title["Bell"][-1])
     assert [vault.vault.entries[wake.source].title for wake in woken] == ["Tide", "Never"]
-    assert finder.wakes(vault.by_title["Lamp"]) == ()  # excludeRecursion
-    assert finder.woken_by(vault.by_title["Always"]) == ()
+    assert finder.wakes(vault.of_title["Lamp"][-1]) == ()  # excludeRecursion
+    assert finder.woken_by(vault.of_title["Always"][-1]) == ()

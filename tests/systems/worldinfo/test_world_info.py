@@ -15,6 +15,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.files import BookFile, book_file
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import SettingsError
@@ -24,7 +25,7 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of
-from lorestudio.systems.worldinfo.books import book_files, with_book_files, world_info_system
+from lorestudio.systems.worldinfo.books import book_files, surroundings, with_book_files, world_info_system
 
 CARD: dict[str, Any] = {
     "name": "Ottoline",
@@ -37,7 +38,9 @@ CARD: dict[str, Any] = {
 
 def world(folder: Path, name: str, *entries: dict[str, Any]) -> str:
     path = folder / f"{name}.json"
-    listed = {str(uid): {"uid": uid, "comment": f"{name} {uid}", **each} for uid, each in enumerate(entries)}
+    listed = {
+        str(uid): {**NEW_ENTRY, "uid": uid, "comment": f"{name} {uid}", **each} for uid, each in enumerate(entries)
+    }
     path.write_text(json.dumps({"entries": listed}))
     return str(path)
 
@@ -173,3 +176,42 @@ def test_sillytaverns_settings_are_taken_over(tmp_path: Path) -> None:
     file.write_text(json.dumps({"world_info_settings": {"world_info_depth": "deep"}}))
     with pytest.raises(SettingsError, match="world_info_depth"):
         kind_of("world-info").read(file)
+
+
+def test_tags_and_notes_of_characters_come_out_of_sillytaverns_settings(tmp_path: Path) -> None:
+    """`tag_map` by picture (rules: sillytavern 5.6 "Loop"), and the list of character-specific notes (5.7)."""
+    file = tmp_path / "settings.json"
+    own = {"name": "ottoline_v2", "prompt": "She hums.", "useChara": True, "position": 2}
+    document = {
+        "world_info_settings": {}, "tag_map": {"ottoline_v2.png": ["t1", "t2"], "hob.png": []},
+        "extension_settings": {"note": {"chara": [own]}},
+    }  # fmt: skip
+    file.write_text(json.dumps(document))
+    settings = kind_of("world-info").read(file)
+    assert isinstance(settings, WorldInfoSettings)
+    assert settings.tags == "ottoline_v2: t1, t2\nhob: "
+    here = project(tmp_path, CARD, note_prompt="A gale.")
+    around = surroundings(here.scene(), settings)
+    assert (around.tags, around.note.text) == (frozenset({"t1", "t2"}), "A gale.\nShe hums.")
+    for position, text in ((1, "She hums.\nA gale."), (0, "She hums.")):
+        notes = json.dumps([{**own, "position": position}])
+        changed = settings.model_copy(update={"character_notes": notes})
+        assert surroundings(here.scene(), changed).note.text == text
+    switched_off = settings.model_copy(update={"character_notes": json.dumps([{**own, "useChara": False}])})
+    assert surroundings(here.scene(), switched_off).note.text == "A gale."
+    hob = replace(here, setup=replace(here.setup, card_path=tmp_path / "hob.png"))
+    assert surroundings(hob.scene(), settings).tags == frozenset()
+    stranger = replace(here, setup=PromptSetup())
+    assert surroundings(stranger.scene(), settings).tags is None
+    for bad, words in (({"character_notes": "{"}, "not valid JSON"), ({"tags": "hob"}, "names no tags")):
+        with pytest.raises(InputError, match=words):
+            surroundings(hob.scene(), settings.model_copy(update=bad))
+
+
+def test_each_swipe_draws_lots_of_its_own_and_the_chat_goes_on_from_the_chosen_one(tmp_path: Path) -> None:
+    file = world(tmp_path, "Eldoria", {"constant": True, "probability": 50, "content": "x"})
+    chat = Chat((Message("Wren", "a kite", is_user=True), Message("Hob", "Yes.", swipes=("Yes.", "No.", "So."))))
+    here = replace(project(tmp_path), chat=chat)
+    system = kind_of("worldinfo").make(WorldInfoSettings(book=file), here.scene())
+    traces = asyncio.run(Simulator(here, system).replay())
+    assert len({trace.draws for trace in traces}) == len(traces) == 4

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +16,21 @@ from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
     QMessageBox,
+    QTextBrowser,
     QTextEdit,
     QWidget,
 )
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.resources import resource
 from lorestudio.trace.model import Phase
 from lorestudio.ui.features.budget.bar import BudgetBar
 from lorestudio.ui.shell import app as ui_app
-from lorestudio.ui.shell.layout import DEBUG
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.layout import DEBUG, PANE_ORDER
+from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.shortcuts import ShortcutsDialog
 from lorestudio.ui.shell.theme import load_palettes
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.widgets import dialogs
@@ -526,14 +532,40 @@ def test_every_action_has_a_handler(window) -> None:
     assert set(window.commands.actions) == set(window.commands.table)
 
 
-def test_help_lists_every_shortcut(window) -> None:
-    groups = window.commands.shortcut_groups()
-    listed = {keys for items in groups.values() for _title, keys in items}
-    assert any("F6" in keys for keys in listed)
-    assert ("Show all of it", "0") in groups["in the graph"]
+def listed(dialog: ShortcutsDialog) -> list[Action]:
+    return [dialog.model.index(row, 0).data(ITEM) for row in range(dialog.model.rowCount())]
+
+
+def test_the_shortcut_list_has_all_keys_and_is_searched(window) -> None:
     window.run("help.shortcuts")
-    assert any(isinstance(widget, QDialog) for widget in QApplication.topLevelWidgets())
+    dialog = window.features.window.dialog
+    keys = {row.id: row.shortcuts for row in listed(dialog)}
+    assert all(keys[action.id] == action.shortcuts for action in window.commands.table.values())
+    assert keys["view:in the graph: Show all of it"] == ("0",)
+    QTest.keyClicks(dialog.search, "f6")
+    assert {row.id for row in listed(dialog)} >= {"view.next_pane", "view.previous_pane"}
+    assert len(listed(dialog)) < 10
+    dialog.search.clear()
+    dialog.choose("view:in the graph: Show all of it")
+    assert not dialog.field.isEnabled()
     close_popups(QDialog)
+
+
+@pytest.mark.parametrize("name", PANE_ORDER)
+def test_f1_says_what_each_pane_is_for(window, name: str) -> None:
+    window.show_pane(name)
+    assert window.current_pane().name == name
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_F1)
+    (dialog,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible()]
+    pane = window.docks[name].pane
+    assert dialog.windowTitle() == pane.title
+    assert len(dialog.findChild(QTextBrowser).toPlainText()) > 80
+    close_popups(QDialog)
+
+
+def test_the_page_on_panes_has_every_pane_and_no_other(window) -> None:
+    text = resource("docs", "panes.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^## (.+)$", text, re.MULTILINE)) == {dock.pane.title for dock in window.docks.values()}
 
 
 # ---- layout, theme, states ------------------------------------------------------------------------------------------

@@ -33,7 +33,11 @@ class Case:
     good_age: float | None = None
 
 
+LOGIC = note("keys: [harbour]\nrefine_keys: [quay]\nselective_logic: not_any")
+NEW = {"rules": "2.6"}
 AI = {"aiSearchEnabled": True, "aiSearchMode": "two-stage"}
+PROXY = AI | {"aiSearchConnectionMode": "proxy"}
+REVERSED = {"priorityReversed": True}  # a sign of 2.5 by itself
 WORDS = {"matchWholeWords": True}
 OTHER = note("keys: [meadow]")
 FIELDS = """fields:
@@ -91,11 +95,16 @@ CASES = [
         note("depth: 10000\nposition: in_chat\nkeys: [harbour]"),
     ),
     Case("P58", note("cooldown: -1\nkeys: [harbour]"), note("cooldown: 0\nkeys: [harbour]")),
+    Case("W_INVALID", note("keys: [harbour]\nselective_logic: nor"), LOGIC, NEW),
+    Case("W_WI_ROUND_TRIP", note("keys: [harbour]\ntriggers: [normal]"), note(), NEW),
+    Case("P62", LOGIC, LOGIC, {}, NEW),
+    Case("P62", note("keys: [harbour]\nselective_logic: not_any"), LOGIC, NEW),
     Case("P59", note("enabled: no\nkeys: [harbour]"), note("enabled: yes\nkeys: [harbour]")),
     Case("P59", note("enabled: false # off\nkeys: [harbour]"), note("enabled: true\nkeys: [harbour]")),
     Case("P60", note("keys: [harbour]\nsummary: a: b: c\nnote: [x"), note("keys: [harbour]\nsummary: a b c")),
     Case("P61", note("keys: [harbour]\nrefine_keys: storm, rain"), note("keys: [harbour]\nrefine_keys: storm")),
     # notes that are no entries
+    Case("SKIP_EMPTY_TITLE", {" .md": note()}, {"A.md": note()}, NEW),
     Case("SKIP_NO_FRONTMATTER", "Just text.", note()),
     Case("SKIP_NO_LOREBOOK_TAG", note(tags="person"), note()),
     Case("SKIP_ENABLED_FALSE", note("enabled: false"), note("enabled: true")),
@@ -349,6 +358,9 @@ CASES = [
     ),
     Case("S10", note(), note(), {"cacheTTL": 0}, {"cacheTTL": 1}),
     Case("S11", note(), note(), {"cacheTTL": 100}, age=301, good_age=300),
+    Case("S54", note(), note(), REVERSED | {"rules": "2.0.2"}, REVERSED),
+    Case("S55", LOGIC, LOGIC, {}, NEW),
+    Case("S56", note(), note(), PROXY | NEW, PROXY),
     Case("S51", note(), note(), {"constantTag": "LoreBook"}, {"constantTag": "always"}),
     Case("S52", note(), note(), AI, AI | {"aiSearchProfileId": "p"}, file=True),
     Case("S53", note(), note(), AI | {"scanDepth": 0}, AI | {"scanDepth": 1}),

@@ -31,12 +31,17 @@ logger = logging.getLogger(__name__)
 _NEVER_ASKED: Final = frozenset({ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY})
 
 
+NO_PROXY: Final = "DeepLore has no proxy connections since 2.5. Choose a connection profile for the AI selection."
+
+
 async def ask(state: RunState, ctx: Inputs, request: ChatRequest) -> ChatReply:
     """The answer. Raises LlmError where there is none; question and outcome are in the trace.
 
     Whatever else the source raises is such an error too, as in DeepLore (rules: deeplore-tools 1.8 "Count as failure"),
     named by its class; only being stopped on purpose passes through.
     """
+    if ctx.rules.no_proxy and ctx.settings.ai_search_connection_mode == "proxy":
+        raise LlmError(ErrorKind.UNKNOWN, NO_PROXY, who=ctx.answers.label)
     merged, label, begun = ctx.settings.ai_force_user_role, ctx.answers.label, ctx.moment.timer()
     reply, error = None, None
     try:
@@ -59,8 +64,10 @@ async def ask(state: RunState, ctx: Inputs, request: ChatRequest) -> ChatReply:
 
 
 def give_probe_back(state: RunState, ctx: Inputs, ledger: Ledger) -> None:
-    """A call without a verdict keeps the breaker's probe out, unless that is mended."""
-    if ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
+    """A call without a verdict keeps the breaker's probe out in 2.0.2, unless that is mended."""
+    if ctx.rules.probe_freed:
+        state.ai = breaker.released(state.ai)
+    elif ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
         state.ai = breaker.released(state.ai)
         state.note_switch("probe_leak", ledger.name, "the probe was given back")
 

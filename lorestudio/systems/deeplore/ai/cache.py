@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import length, simple_hash, to_string, trim
+from lorestudio.domain.javascript import Json, length, simple_hash, to_string, trim
 from lorestudio.domain.state import CachedPick, CachedSelection
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.ai.replies import Selected
@@ -62,6 +62,9 @@ def question(
 
 
 def _settings_key(settings: DeepLoreSettings) -> str:
+    connection: tuple[Json, ...] = ()
+    if settings.rule_set.cache_connection:
+        connection = (settings.ai_search_proxy_url, settings.ai_search_max_tokens)
     return "|".join(
         to_string(value)
         for value in (
@@ -77,6 +80,7 @@ def _settings_key(settings: DeepLoreSettings) -> str:
             settings.ai_confidence_threshold or "low",
             settings.manifest_summary_mode or "prefer_summary",
             settings.ai_search_manifest_summary_length or 600,
+            *connection,
         )
     )
 

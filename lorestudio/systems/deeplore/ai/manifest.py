@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from lorestudio.domain.entry import Entry, FieldDefinition
 from lorestudio.domain.javascript import Json, head, to_string, trim
 from lorestudio.domain.state import Counters
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.text import truncate_to_sentence, xml_escape
+from lorestudio.vault.entries import NOT_IMPLEMENTED, WI_FIELDS
 
 _DEFAULT_LENGTH = 600
+_OF_WI: Final = frozenset((*WI_FIELDS, *NOT_IMPLEMENTED))
 _STALE, _FREQUENT = " [STALE — consider refreshing]", " [FREQUENT — consider diversifying]"
 
 
@@ -58,7 +61,7 @@ def build(
 def _block(entry: Entry, labels: Mapping[str, str], settings: DeepLoreSettings, counters: Counters) -> str:
     links = f" → {', '.join(entry.resolved_links)}" if entry.resolved_links else ""
     hint = _hint(entry, settings, counters)
-    line = f"{entry.title} ({entry.tokens}tok){links}{hint}{_fields(entry.custom_fields, labels)}"
+    line = f"{entry.title} ({entry.tokens}tok){links}{hint}{_fields(_shown(entry, settings), labels)}"
     return f'<entry name="{xml_escape(entry.title)}">\n{line}\n{_description(entry, settings)}\n</entry>'
 
 
@@ -79,6 +82,17 @@ def _hint(entry: Entry, settings: DeepLoreSettings, counters: Counters) -> str:
     streak = counters.consecutive.get(entry.tracker_key)
     penalty = settings.decay_penalty_threshold
     return _FREQUENT if penalty > 0 and streak is not None and streak >= penalty else ""
+
+
+def _shown(entry: Entry, settings: DeepLoreSettings) -> Mapping[str, Json]:
+    """The fields that the model reads: all in 2.0.2, in 2.6 those that are listed, else all that World Info has not
+    (rules: deeplore-newer 1.9).
+    """
+    values = entry.custom_fields
+    if not settings.rule_set.manifest_fields or not values:
+        return values
+    listed = [trim(name) for name in settings.ai_manifest_include_fields.split(",") if trim(name)]
+    return {name: value for name, value in values.items() if (name in listed if listed else name not in _OF_WI)}
 
 
 def _fields(values: Mapping[str, Json], labels: Mapping[str, str]) -> str:

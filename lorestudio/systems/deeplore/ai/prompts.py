@@ -9,6 +9,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.rules import OLD_RULES, RuleSet
 
 MAX_ENTRIES = "{{maxEntries}}"
 UNLIMITED = "as many as are relevant"
@@ -81,12 +82,24 @@ SCHEMA: Final[Mapping[str, Json]] = {
     "additionalProperties": False,
 }
 
+CATEGORY_SCHEMA: Final[Mapping[str, Json]] = {
+    "type": "object",
+    "properties": {"categories": {"type": "array", "items": {"type": "string"}}},
+    "required": ["categories"],
+    "additionalProperties": False,
+}
+
 _CLAUDE: Final = re.compile(r"^(?:claude-|anthropic/claude)", re.IGNORECASE)
 
 
-def schema_for(model: str) -> Mapping[str, Json] | None:
-    """The schema of the answer; Claude models are asked without one (rules: deeplore-tools 1.3.1)."""
-    return None if _CLAUDE.match(model) else SCHEMA
+def schema_for(model: str, rules: RuleSet = OLD_RULES) -> Mapping[str, Json] | None:
+    """The schema of the answer; 2.0.2 asks Claude models without one (rules: deeplore-tools 1.3.1)."""
+    return None if _CLAUDE.match(model) and not rules.asked_by_schema else SCHEMA
+
+
+def effort_for(model: str, rules: RuleSet) -> str:
+    """How much a model is to think before it answers: Claude models as they like in 2.6, "" where nothing is said."""
+    return "auto" if _CLAUDE.match(model) and rules.asked_by_schema else ""
 
 
 @dataclass(frozen=True, slots=True)

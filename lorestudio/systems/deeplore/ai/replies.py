@@ -20,8 +20,13 @@ from lorestudio.trace.model import ItemResult, ReplyItem, TitleMatch
 _PREFERRED: Final = ("results", "entries", "titles", "selected")
 
 
-def extract_list(value: Json) -> list[Any] | None:
-    """The list that the reply means, None where it means none. An empty list is an answer."""
+def extract_list(value: Json, *, strict: bool = False) -> list[Any] | None:
+    """The list that the reply means, None where it means none. An empty list is an answer.
+
+    With `strict` only arrays are looked for, as 2.6 does (rules: deeplore-newer 1.10).
+    """
+    if strict:
+        return _strict(value)
     if not truthy(value):
         return None
     if isinstance(value, str):
@@ -31,6 +36,14 @@ def extract_list(value: Json) -> list[Any] | None:
     if isinstance(value, Mapping):
         return _from_object(value)
     return None
+
+
+def _strict(value: Json) -> list[Any] | None:
+    if isinstance(value, list):
+        return value
+    text = value if isinstance(value, str) else spell(value)
+    found = (each for each in values_in(text, arrays=True) if isinstance(each, list) and _usable(each))
+    return next(found, None)
 
 
 def _usable(items: list[Any]) -> bool:

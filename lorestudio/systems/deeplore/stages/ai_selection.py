@@ -112,7 +112,8 @@ async def _search(state: RunState, ctx: Inputs, ledger: Ledger) -> SearchResult:
         user=message,
         max_tokens=settings.ai_search_max_tokens,
         timeout_ms=settings.ai_search_timeout,
-        json_schema=prompts.schema_for(model),
+        json_schema=prompts.schema_for(model, ctx.rules),
+        reasoning_effort=prompts.effort_for(model, ctx.rules),
         model=model,
         stable_prefix=message.index(prompts.TRANSCRIPT_TAG),
     )
@@ -141,13 +142,13 @@ async def _ask(
     try:
         reply = await ask(state, ctx, request)
     except LlmError as error:
-        if error.counts_as_failure:
+        if error.fails_by_status if ctx.rules.breaker_status else error.counts_as_failure:
             state.ai = breaker.failed(state.ai, ctx.moment.clock_ms)
         else:
             give_probe_back(state, ctx, ledger)
         return SearchResult(error=error.message or str(error), why=why)
     state.ai = replace(state.ai, calls=state.ai.calls + 1, last_success_ms=ctx.moment.clock_ms)
-    items = extract_list(reply.content)
+    items = extract_list(reply.content, strict=ctx.rules.strict_replies)
     picks = normalize(items or [])
     if items is None or (items and not picks):
         state.ai = breaker.failed(state.ai, ctx.moment.clock_ms)

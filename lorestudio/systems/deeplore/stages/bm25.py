@@ -6,7 +6,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fixed_1
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
-from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides
+from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides, passes
 from lorestudio.systems.deeplore.words import BM25
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
@@ -54,9 +54,12 @@ def bm25_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
 
 def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry) -> bool:
     """Cooldown, then warmup counted in the entry's own window, then probability."""
+    depth = (entry.scan_depth or ctx.settings.scan_depth) if ctx.rules.one_gate else ctx.depth_of(entry)
+    text = "" if state.window is None else state.window.tail(depth)
+    if ctx.rules.one_gate:
+        return passes(state, ledger, entry, ctx.matcher, text)
     if not is_rested(state, ledger, entry):
         return False
-    text = "" if state.window is None else state.window.tail(ctx.depth_of(entry))
     warm = entry.warmup is None or entry.warmup < 1 or is_warm(ledger, entry, ctx.matcher, text)
     return warm and luck_decides(state, ledger, entry)
 

@@ -31,7 +31,7 @@ def bookkeeping_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageReco
         log = _log(state, ctx, entries)
         state.tally = Tally(
             state.swipe_key,
-            len(ctx.moment.chat),
+            _chat_length(ctx),
             ctx.moment.clock_ms,
             tuple(entry.tracker_key for entry in state.reached_budget),
             tuple(entry.tracker_key for entry in entries),
@@ -42,6 +42,14 @@ def bookkeeping_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageReco
     counters = run_down(counters, entries, ctx.settings)
     state.after = replace(after, counters=counters, injection_log=log)
     return ledger.close(state.candidates, details=counters_as_json(counters))
+
+
+def _chat_length(ctx: Inputs) -> int:
+    """How long the chat is by which old places are forgotten: in 2.6 the front end's own."""
+    if not ctx.rules.answer_slot:
+        return len(ctx.moment.chat)
+    turn = ctx.moment.turn
+    return turn.message + (turn.kind == "swipe" or turn.swipe > 0)  # the answer that a swipe replaces is still there
 
 
 def _remember(counters: Counters, entries: list[Entry], settings: DeepLoreSettings) -> Counters:

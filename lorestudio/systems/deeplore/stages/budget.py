@@ -19,12 +19,12 @@ WORTH_TRUNCATING = 50
 """Tokens that must be left for a truncated entry to be worth having."""
 
 
-def truncated(entry: Entry, room: int) -> Entry:
-    """The entry cut to about `room` tokens at a sentence; the hash says that it is not the whole note."""
+def truncated(entry: Entry, room: int, *, marked: bool = True) -> Entry:
+    """The entry cut to about `room` tokens at a sentence; where it is `marked`, the hash says so."""
     per_token = length(entry.content) / entry.tokens if entry.tokens > 0 and entry.content else 4
     content = truncate_to_sentence(entry.content, math.floor(room * per_token))
     tokens = math.ceil(length(content) / per_token)
-    return replace(entry, content=content, tokens=tokens, content_hash=f"{entry.content_hash}_trunc")
+    return replace(entry, content=content, tokens=tokens, content_hash=entry.content_hash + "_trunc" * marked)
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ def _offer(
         state.accepted.append(Accepted(entry))
         ledger.keep(entry, "fits", tokens=entry.tokens, total=intake.total)
     elif free >= WORTH_TRUNCATING:
-        part = truncated(entry, free)
+        part = truncated(entry, free, marked=not settings.rule_set.truncated_known)
         intake.count += 1
         intake.total += part.tokens
         intake.stopped, intake.stopped_by = "truncated", entry.title

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -52,18 +52,25 @@ def clusters(entries: Sequence[Entry], *, folders: bool = False) -> dict[str, li
     return found
 
 
-def category_manifest(found: Mapping[str, Sequence[Entry]]) -> str:
-    """One line a category: its size and its first titles."""
+def category_manifest(found: Mapping[str, Sequence[Entry]], *, vaults: bool = False) -> str:
+    """One line a category: its size and its first titles; with `vaults`, a repeated title says which vault's it is."""
     return "\n".join(
-        f"[{name}] ({len(members)} entries): {', '.join(entry.title for entry in members[:_SAMPLE])}"
+        f"[{name}] ({len(members)} entries): {', '.join(_samples(members[:_SAMPLE], vaults=vaults))}"
         + (f" (+{len(members) - _SAMPLE} more)" if len(members) > _SAMPLE else "")
         for name, members in found.items()
     )
 
 
-def chosen_categories(reply: Json) -> set[str] | None:
-    """The lower-cased names in the reply, None where it names none."""
-    items = extract_list(reply)
+def _samples(members: Sequence[Entry], *, vaults: bool) -> Iterator[str]:
+    seen: set[str] = set()
+    for entry in members:
+        yield f"{entry.title}@{entry.vault}" if vaults and entry.title in seen else entry.title
+        seen.add(entry.title)
+
+
+def chosen_categories(reply: Json, *, strict: bool = False) -> set[str] | None:
+    """The lower-cased names in the reply, None where it names none; `strict` as in `extract_list`."""
+    items = extract_list(reply, strict=strict)
     if not items:
         return None
     names: set[str] = set()
@@ -75,13 +82,13 @@ def chosen_categories(reply: Json) -> set[str] | None:
     return names or None
 
 
-def category_items(reply: Json, found: Mapping[str, object]) -> tuple[ReplyItem, ...]:
+def category_items(reply: Json, found: Mapping[str, object], *, strict: bool = False) -> tuple[ReplyItem, ...]:
     """Each item of the reply on record; several categories that differ only in case are one match."""
     known: dict[str, list[str]] = {}
     for name in found:
         known.setdefault(name.lower(), []).append(name)
     items: list[ReplyItem] = []
-    for item in extract_list(reply) or ():
+    for item in extract_list(reply, strict=strict) or ():
         asked = _name(item)
         names = known.get(asked.lower(), [])
         if not asked:
@@ -136,21 +143,25 @@ async def _prefilter(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecor
     if not granted:
         return _unchanged(ledger, before, "AI calls are paused")
     transcript = _transcript(state, ctx, ledger)
+    model = ctx.settings.ai_search_model or ctx.model
     request = ChatRequest(
         kind="prefilter",
         system=prompts.CATEGORIES,
-        user=prompts.categories_message(category_manifest(found), transcript),
+        user=prompts.categories_message(category_manifest(found, vaults=ctx.rules.category_vaults), transcript),
         max_tokens=REPLY_TOKENS,
         timeout_ms=ctx.settings.ai_search_timeout,
-        model=ctx.settings.ai_search_model or ctx.model,
+        json_schema=prompts.CATEGORY_SCHEMA if ctx.rules.asked_by_schema else None,
+        reasoning_effort=prompts.effort_for(model, ctx.rules),
+        model=model,
     )
     try:
         reply = await ask(state, ctx, request)
     except LlmError as error:
         state.ai = breaker.released(state.ai)
         return _unchanged(ledger, before, f"the call failed: {error}")
-    names = chosen_categories(reply.content)
-    answered = AiRecord(items=category_items(reply.content, found))
+    strict = ctx.rules.strict_replies
+    names = chosen_categories(reply.content, strict=strict)
+    answered = AiRecord(items=category_items(reply.content, found, strict=strict))
     if names is None:
         give_probe_back(state, ctx, ledger)
         return replace(_unchanged(ledger, before, "the answer names no category"), ai=answered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lorestudio.domain.entry import Entry
-from lorestudio.systems.deeplore.gating import Policy, is_active, rejecting_field
+from lorestudio.systems.deeplore.gating import Policy, looked_at, rejecting_field
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
@@ -15,16 +15,17 @@ from lorestudio.trace.model import Phase, RunOutcome, StageRecord
 
 def _gate(state: RunState, ctx: Inputs, ledger: Ledger, policy: Policy) -> StageRecord:
     """Entries whose fields do not fit the chat's context leave, exempt ones stay."""
-    fields, context = ctx.index.vault.fields, ctx.moment.controls.context
-    if not is_active(fields, context):
+    rules, context = ctx.rules, ctx.moment.controls.context
+    fields = looked_at(ctx.index.vault.fields, context, rules)
+    if not fields:
         return ledger.skipped("no_context")
     kept: list[Entry] = []
     tolerance, inherit = ctx.settings.contextual_gating_tolerance, ctx.is_fixed("field_tolerance")
     turned: list[str] = []
     for entry in state.candidates:
-        gate = rejecting_field(entry, fields, context, tolerance, inherit=inherit)
+        gate = rejecting_field(entry, fields, context, tolerance, rules, inherit=inherit)
         if inherit and entry not in policy:
-            exact = rejecting_field(entry, fields, context, tolerance)
+            exact = rejecting_field(entry, fields, context, tolerance, rules)
             turned += [entry.title] if (gate is None) is not (exact is None) else []
         if gate is None or policy.spares(entry, ledger, "gated_field"):
             kept.append(entry)
@@ -48,7 +49,7 @@ def _gate(state: RunState, ctx: Inputs, ledger: Ledger, policy: Policy) -> Stage
 
 def _gate_among_themselves(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Gate the candidates under the policy drawn from themselves and the pins."""
-    return _gate(state, ctx, ledger, Policy.of(state.candidates, ctx.moment.controls.pins))
+    return _gate(state, ctx, ledger, state.policy_at_hand(ctx))
 
 
 pre_gating_stage: Final = FunctionStage("pre-gating", Phase.GATE, _gate_among_themselves)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from lorestudio.domain.entry import Entry
-from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
@@ -25,7 +24,7 @@ def _filter(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     folders = ctx.moment.controls.folders
     if not folders:
         return ledger.skipped("no_folder_filter")
-    policy = Policy.of(state.candidates, ctx.moment.controls.pins)
+    policy = state.policy_at_hand(ctx)
     before = len(state.candidates)
     kept: list[Entry] = []
     for entry in state.candidates:

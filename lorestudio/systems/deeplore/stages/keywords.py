@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyHit, KeyMatcher
 from lorestudio.systems.deeplore.scan import ScanWindow
-from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides
+from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides, passes
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord
@@ -16,7 +17,7 @@ from lorestudio.trace.model import Phase, StageRecord
 def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """One pass over the chat finds all keys; then each entry that was hit has to pass its own conditions.
 
-    Warmup, then probability, then cooldown: the roll is made even where the cooldown then decides.
+    In 2.0.2 that is warmup, then probability, then cooldown: the roll is made even where the cooldown then decides.
     """
     settings, window = ctx.settings, state.window
     if settings.scan_depth <= 0 or window is None:
@@ -38,11 +39,12 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
             blocked = matcher.test_primary(entry_id, hits, offsets[depth])
             if blocked is not None and entry.refine_keys:
                 where = _hit_details(window, ctx, matcher, blocked, depth)
-                refine_keys = list(entry.refine_keys)
-                ledger.refuse(entry, "refine_blocked", **where, refine_keys=refine_keys, searched=window.count(depth))
+                where |= {"refine_keys": list(entry.refine_keys), "searched": window.count(depth)}
+                if entry.selective_logic != ANY_REFINE:
+                    where["logic"] = entry.selective_logic
+                ledger.refuse(entry, "refine_blocked", **where)
             continue
-        warm = is_warm(ledger, entry, matcher, window.text[offsets[depth] :])
-        if not warm or not luck_decides(state, ledger, entry) or not is_rested(state, ledger, entry):
+        if not _passes(state, ctx, ledger, entry, window.text[offsets[depth] :]):
             continue
         details = _hit_details(window, ctx, matcher, hit, depth)
         if entry.id in state.matched:  # a bootstrap entry: the key takes over as the reason
@@ -54,6 +56,14 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     depth = settings.scan_depth
     searched: dict[str, Json] = {"messages": window.count(depth), "characters": len(window.tail(depth))}
     return ledger.close(state.candidates, default_reason="no_key_hit", details={"depth": depth, **searched})
+
+
+def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry, text: str) -> bool:
+    """Whether the entry's own conditions let it in."""
+    if ctx.rules.one_gate:
+        return passes(state, ledger, entry, ctx.matcher, text)
+    warm = is_warm(ledger, entry, ctx.matcher, text)
+    return warm and luck_decides(state, ledger, entry) and is_rested(state, ledger, entry)
 
 
 def _reaches_further(window: ScanWindow, ctx: Inputs) -> bool:

@@ -49,5 +49,6 @@ def _notepad(ctx: Inputs) -> str:
     if notes:
         parts.append(f"[Your previous session notes]\n{notes}\n[End of session notes]")
     if ctx.settings.ai_notepad_mode == "tag":
-        parts.append(ctx.settings.ai_notepad_prompt or NOTEPAD_INSTRUCTION)
+        own = ctx.settings.ai_notepad_prompt
+        parts.append(own if trim(own) else NOTEPAD_INSTRUCTION)
     return "\n\n".join(parts)

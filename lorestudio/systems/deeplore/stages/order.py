@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cmp_to_key
 
-from lorestudio.domain.collation import compare, sort_key
+from lorestudio.domain.collation import CollationKey, compare, sort_key
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.systems.deeplore.inputs import Inputs
@@ -41,14 +41,26 @@ def _priority(entry: Entry) -> float:
     return entry.priority
 
 
+def rank(ctx: Inputs) -> Callable[[Entry], tuple[float, CollationKey, CollationKey]]:
+    """How entries are ordered: by priority, title and in 2.6 vault; the other way round where that is wanted
+    (rules: deeplore-newer 1.3).
+    """
+    sign, by_vault = -1 if ctx.reversed else 1, ctx.rules.reversed_priority
+
+    def key(entry: Entry) -> tuple[float, CollationKey, CollationKey]:
+        return sign * entry.priority, sort_key(entry.title), sort_key(entry.vault if by_vault else "")
+
+    return key
+
+
 @stage("match order", Phase.MATCH)
 def match_order_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Most important first, then by how often the keys occur where that is on, then by title."""
-    state.candidates.sort(key=lambda entry: (entry.priority, sort_key(entry.title)))
+    state.candidates.sort(key=rank(ctx))
     keys: dict[str, Callable[[Entry], float]] = {"priority": _priority}
     if ctx.settings.keyword_occurrence_weighting:
         count = _occurrences(state, ctx)
-        state.candidates.sort(key=cmp_to_key(_by_occurrence(count)))
+        state.candidates.sort(key=cmp_to_key(_by_occurrence(count, ctx)))
         keys["occurrences"] = count
     labels: list[Json] = [[title, label] for title, label in state.labels.items()]
     return ledger.close(state.candidates, details={"labels": labels, **order_details(state, ctx, keys)})
@@ -64,20 +76,23 @@ def _occurrences(state: RunState, ctx: Inputs) -> Callable[[Entry], int]:
     counts: dict[str, int] = {}
 
     def count(entry: Entry) -> int:
-        if entry.title not in counts:
-            counts[entry.title] = matcher.occurrences(entry.id, text)
-        return counts[entry.title]
+        key = entry.tracker_key if ctx.rules.labels_by_vault else entry.title
+        if key not in counts:
+            counts[key] = matcher.occurrences(entry.id, text)
+        return counts[key]
 
     return count
 
 
-def _by_occurrence(count: Callable[[Entry], int]) -> Callable[[Entry, Entry], int]:
-    """Compare by priority, occurrences and title."""
+def _by_occurrence(count: Callable[[Entry], int], ctx: Inputs) -> Callable[[Entry, Entry], int]:
+    """Compare by priority, occurrences and title, in 2.6 also by vault."""
+    sign, by_vault = -1 if ctx.reversed else 1, ctx.rules.reversed_priority
 
     def compare_entries(later: Entry, earlier: Entry) -> int:
         if later.priority != earlier.priority:
-            return -1 if later.priority < earlier.priority else 1
-        return count(earlier) - count(later) or compare(later.title, earlier.title)
+            return -sign if later.priority < earlier.priority else sign
+        order = count(earlier) - count(later) or compare(later.title, earlier.title)
+        return order or (compare(later.vault, earlier.vault) if by_vault else 0)
 
     return compare_entries
 
@@ -85,6 +100,6 @@ def _by_occurrence(count: Callable[[Entry], int]) -> Callable[[Entry, Entry], in
 @stage("priority order", Phase.SELECT)
 def priority_order_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Sort by priority and title; occurrences do not count from here on, the AI's confidence only where fixed."""
-    state.candidates.sort(key=lambda entry: (entry.priority, sort_key(entry.title)))
+    state.candidates.sort(key=rank(ctx))
     put_surest_first(state, ctx, ledger)
     return ledger.close(state.candidates, details=order_details(state, ctx, {"priority": _priority}))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
@@ -33,7 +34,9 @@ def pins_and_blocks_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> Stage
         ledger.remove(entry, "blocked")
     gone = {entry.id for entry in blocked}
     state.candidates = [entry for entry in state.candidates if entry.id not in gone]
-    return ledger.close(state.candidates)
+    # Of two notes of one vault with the same title only a copy that was pinned counts as pinned.
+    pinned: list[Json] = [entry.id for entry in state.candidates if entry is not ctx.index.vault.entries[entry.id]]
+    return ledger.close(state.candidates, details={"pinned": pinned})
 
 
 def _once(entries: Iterable[Entry]) -> list[Entry]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from lorestudio.domain.entry import MAX_DEPTH, Entry, Position
-from lorestudio.domain.javascript import number, number_text, to_number
+from lorestudio.domain.entry import MAX_DEPTH, Entry, Position, Role
+from lorestudio.domain.javascript import number, number_text, to_number, trim
 from lorestudio.domain.state import Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.inputs import Inputs
@@ -19,6 +19,27 @@ from lorestudio.trace.model import Injection, Phase, PromptBlock, PromptPart, St
 SEPARATOR = "\n\n"
 MANAGED_TAGS = ("deeplore_constants", "deeplore_lore")
 """Groups that a host's prompt manager may hold under their own name."""
+
+
+PREFILL_TAG = "dle_response_prefill"
+"""Where the host holds the beginning of the reply (rules: deeplore-newer 1.14)."""
+
+
+def prefilled(prompts: tuple[Prompt, ...], ctx: Inputs) -> tuple[Prompt, ...]:
+    """The prompts with the beginning of the reply as the settings want it; a quiet generation leaves it as it is.
+
+    That the model is one of Claude's is not known here, so the mode for those alone never applies.
+    """
+    settings = ctx.settings
+    if not ctx.rules.prefill or ctx.moment.turn.kind == "quiet":
+        return prompts
+    seed = trim(settings.response_prefill_seed)
+    if not settings.enabled or not seed or settings.response_prefill_mode != "all-providers":
+        return tuple(prompt for prompt in prompts if prompt.tag != PREFILL_TAG)
+    begun = Prompt(PREFILL_TAG, seed, Position.IN_CHAT, 0, Role.ASSISTANT)
+    if all(prompt.tag != PREFILL_TAG for prompt in prompts):
+        return (*prompts, begun)
+    return tuple(begun if prompt.tag == PREFILL_TAG else prompt for prompt in prompts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +87,8 @@ def group(accepted: list[Accepted], settings: DeepLoreSettings) -> dict[PromptPl
 
 def entry_text(entry: Entry, settings: DeepLoreSettings, *, literal: bool = False) -> str:
     """The entry in its template, as it goes into the prompt; `literal` is about `$` patterns."""
-    return render(settings.injection_template, entry.title, entry.content, literal=literal)
+    checked = settings.rule_set.checked_template
+    return render(settings.injection_template, entry.title, entry.content, literal=literal, checked=checked)
 
 
 def block(
@@ -93,17 +115,20 @@ def placement_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord
     state.blocks = tuple(block(*one, settings, literal=literal) for one in groups.items())
     if literal and state.blocks != tuple(block(*one, settings) for one in groups.items()):
         state.note_switch("template_patterns", ledger.name, "dollar signs stayed as they are written")
-    state.prompts = tuple(
-        Prompt(
-            part.tag,
-            part.text,
-            part.position,
-            part.depth,
-            part.role,
-            scan=settings.allow_wi_scan,
-            managed=settings.injection_mode == "prompt_list" and part.tag in MANAGED_TAGS,
-        )
-        for part in state.blocks
+    state.prompts = (
+        *(prompt for prompt in state.prompts if prompt.tag == PREFILL_TAG),
+        *(
+            Prompt(
+                part.tag,
+                part.text,
+                part.position,
+                part.depth,
+                part.role,
+                scan=settings.allow_wi_scan,
+                managed=settings.injection_mode == "prompt_list" and part.tag in MANAGED_TAGS,
+            )
+            for part in state.blocks
+        ),
     )
     places = {entry: place for place, entries in groups.items() for entry in entries}
     injections: list[Injection] = []

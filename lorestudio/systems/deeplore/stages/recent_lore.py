@@ -34,13 +34,14 @@ def reinjection_cooldown_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> 
 
 
 def logged(entry: Entry, settings: DeepLoreSettings) -> LoggedInjection:
-    """The entry as the duplicate log names it: where it goes, and the hash of its file."""
+    """The entry as the duplicate log names it: where it goes, the hash of its file, and in 2.6 its vault."""
     return LoggedInjection(
         entry.title,
         settings.injection_position if entry.position is None else entry.position,
         settings.injection_depth if entry.depth is None else entry.depth,
         settings.injection_role if entry.role is None else entry.role,
         entry.content_hash,
+        entry.vault if settings.rule_set.vault_in_log else "",
     )
 
 
@@ -48,14 +49,15 @@ def logged(entry: Entry, settings: DeepLoreSettings) -> LoggedInjection:
 def duplicate_stripping_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """Entries that the log's last records hold at the same place leave, exempt ones stay.
 
-    The log is emptied first unless the AI selection was answered from its cache, so in keywords-only mode nothing is
-    ever stripped.
+    The log is emptied first unless the AI selection was answered from its cache, so in 2.0.2's keywords-only mode
+    nothing is ever stripped. In 2.6 it is kept where no model was asked (rules: deeplore-newer 1.8).
     """
     settings = ctx.settings
     if not settings.strip_duplicate_injections:
         return ledger.skipped("off", {"setting": "stripDuplicateInjections"})
     cleared = ""
-    if state.regenerated or state.ai_cached is not True:
+    asked = state.ai_cached is False if ctx.rules.kept_log else state.ai_cached is not True
+    if state.regenerated or asked:
         cleared = "log_cleared" if state.injection_log else ""
         state.injection_log = ()
     why = "swipe" if state.regenerated else "no cached AI selection"

@@ -10,7 +10,7 @@ from lorestudio.domain.javascript import Json, fold, head, length, trim
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyHit, KeyMatcher
-from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides
+from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides, passes
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord
@@ -79,11 +79,18 @@ def _step(
         hit = matcher.test(entry_id, hits)
         if hit is None or entry_id in state.matched or entry.constant or entry.guide:
             continue
-        rested = entry.cooldown is None or is_rested(state, ledger, entry)
-        if rested and luck_decides(state, ledger, entry) and is_warm(ledger, entry, matcher, searched.text):
+        if _passes(state, ctx, ledger, entry, searched.text):
             found.append(entry)
             _let_in(state, ledger, entry, hit, searched, step)
     return found
+
+
+def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry, text: str) -> bool:
+    """Whether the entry's own conditions let it in; in 2.0.2 the roll comes before the warmup."""
+    if ctx.rules.one_gate:
+        return passes(state, ledger, entry, ctx.matcher, text)
+    rested = entry.cooldown is None or is_rested(state, ledger, entry)
+    return rested and luck_decides(state, ledger, entry) and is_warm(ledger, entry, ctx.matcher, text)
 
 
 def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, searched: StepText, step: int) -> None:

@@ -15,7 +15,13 @@ from lorestudio.trace.model import Phase, StageRecord
 
 
 def swipe_key(ctx: Inputs) -> str:
-    """Where in the chat this generation stands: index of the last message and its swipe."""
+    """Where in the chat this generation stands: index of the last message and its swipe.
+
+    In 2.6 it is the answer that is being written: its place in the front end's chat, and which of its swipes
+    (rules: deeplore-newer 1.7).
+    """
+    if ctx.rules.answer_slot:
+        return f"{ctx.moment.turn.message}|{ctx.moment.turn.swipe}"
     return f"{len(ctx.moment.chat) - 1}|{ctx.moment.chat[-1].swipe if ctx.moment.chat else 0}"
 
 
@@ -44,10 +50,9 @@ def snapshot_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
         state.injection_log = ()
     state.before = replace(ctx.state, snapshot=Snapshot(state.swipe_key, state.counters))
     state.bootstrapping = len(ctx.moment.chat) <= ctx.settings.new_chat_threshold
-    state.policy = (
-        Policy.of(ctx.index.forced, ())
-        if not ctx.moment.controls.pins
-        else Policy.of(ctx.index.visible, ctx.moment.controls.pins)
+    pins = ctx.moment.controls.pins
+    state.policy = Policy.of(
+        ctx.index.visible if pins else ctx.index.forced, pins, bootstraps=state.bootstraps_exempt(ctx)
     )
     state.window = scan_window(ctx)
     return ledger.close(

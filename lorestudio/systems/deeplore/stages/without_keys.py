@@ -39,16 +39,21 @@ def bootstrap_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord
 
 @stage("active character", Phase.MATCH)
 def active_character_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
-    """The entry named like the active character, or else the first with that name as a key, goes in unconditionally."""
+    """The entry named like the active character, or else the first with that name as a key, goes in unconditionally.
+
+    In 2.6 all that have it as title or key go in (rules: deeplore-newer 1.11).
+    """
     if not ctx.settings.character_context_scan:
         return ledger.skipped("off", {"setting": "characterContextScan"})
     if ctx.settings.scan_depth <= 0:
         return ledger.skipped("scan_depth_zero")
     name = ctx.character.lower()
-    entry = ctx.index.by_lower_title.get(name) or ctx.index.first_by_lower_key.get(name) if name else None
-    if entry is not None and entry.id not in state.matched:
-        state.let_in(entry, "(active character)")
-        ledger.add(entry, "active_character", name=ctx.character)
+    titled, keyed = (ctx.index.of_lower_title.get(name, ()), ctx.index.of_lower_key.get(name, ())) if name else ((), ())
+    wanted = [*titled, *keyed] if ctx.rules.all_characters else [*titled[-1:], *keyed[:1]][:1]
+    for entry in wanted:
+        if entry.id not in state.matched:
+            state.let_in(entry, "(active character)")
+            ledger.add(entry, "active_character", name=ctx.character)
     return ledger.close(state.candidates)
 
 

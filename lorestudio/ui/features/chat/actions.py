@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,7 @@ from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import iconed
+from lorestudio.ui.widgets.picker import Choice
 
 MESSAGE_MENU: Final = (
     "message.edit", "message.insert", "message.hide", "message.delete", "message.branch", "", "swipe.choose",
@@ -35,6 +37,9 @@ MESSAGE_MENU: Final = (
 
 
 BY_HAND: Final = ""
+
+FOUND_LETTERS: Final = 90
+"""So much of a message that the palette found is shown beside its number."""
 
 
 class ChatFeature(Feature):
@@ -82,6 +87,7 @@ class ChatFeature(Feature):
         self.replies.cost_known.connect(self._ask_cost)
         self.pane.delegate.edited.connect(self._edited)
         context.keep_chat = self.files.ask_before_leaving
+        context.findable.append(self._findable)
         context.place.restored.connect(self._look_at_last_reply)
 
     def actions(self) -> Iterable[Action]:
@@ -125,33 +131,50 @@ class ChatFeature(Feature):
                 "reply.stop", "Stop writing", "Chat", 115, self.replies.stop, ("Ctrl+Alt+.",), icon="stop",
                 when=lambda: self.replies.busy,
             ),
-            Action("message.edit", "Edit message", "Chat", 200, self.edit, ("Return", "Enter"), chat, chosen, "pencil"),
+            Action("message.edit", "Edit message", "Chat/Message", 200, self.edit, ("Return", "Enter"), chat, chosen,
+                "pencil"),
             Action(
-                "message.insert", "Insert a message after this one", "Chat", 205, self._insert, ("I",), chat, chosen,
+                "message.insert", "Insert a message after this one", "Chat/Message", 205, self._insert, ("I",), chat,
+                chosen,
                 "plus",
             ),
             Action(
-                "message.hide", "Hide from the model, or show", "Chat", 210, self._hide, ("H",), chat, chosen, "hidden",
+                "message.hide", "Hide from the model, or show", "Chat/Message", 210, self._hide, ("H",), chat,
+                chosen, "hidden",
                 text=self._hide_words,
             ),
-            Action("message.delete", "Delete message", "Chat", 215, self._delete, ("Del",), chat, chosen, "trash"),
+            Action("message.delete", "Delete message", "Chat/Message", 215, self._delete, ("Del",), chat, chosen,
+                "trash"),
             Action(
-                "message.branch", "Branch from here", "Chat", 220, self._branch, ("Shift+B",), chat, self._can_branch,
+                "message.branch", "Branch from here", "Chat/Message", 220, self._branch, ("Shift+B",), chat,
+                self._can_branch,
                 "graph",
             ),
             Action(
-                "swipe.choose", "Go on with this swipe", "Chat", 300, self._choose_swipe, ("C",), chat,
+                "swipe.choose", "Go on with this swipe", "Chat/Message", 300, self._choose_swipe, ("C",), chat,
                 self._can_choose_swipe, "check", "Make the swipe that is shown the one that the chat goes on with",
             ),
             Action(
-                "swipe.write", "Write another swipe", "Chat", 305, self._write_swipe, ("Shift+N",), chat,
+                "swipe.write", "Write another swipe", "Chat/Message", 305, self._write_swipe, ("Shift+N",), chat,
                 lambda: self._message is not None and not self._message.is_user, "plus",
             ),
             Action(
-                "swipe.delete", "Delete this swipe", "Chat", 310, self._delete_swipe, ("Shift+Del",), chat,
+                "swipe.delete", "Delete this swipe", "Chat/Message", 310, self._delete_swipe, ("Shift+Del",), chat,
                 lambda: self._message is not None and len(self._message.swipes) > 1, "trash",
             ),
         )  # fmt: skip
+
+    def _findable(self) -> Iterable[Choice]:
+        """The messages, by their words."""
+        chat = self._chat
+        for place, message in enumerate(chat.messages if chat is not None else ()):
+            title, kind = f"#{place} {message.name}", tr("Message")
+            detail = shorten(message.text, FOUND_LETTERS)
+            yield Choice(title, detail, kind, partial(self._look_at, place), name=f"message:{place}", more=message.text)
+
+    def _look_at(self, place: int) -> None:
+        self.context.show("chat")
+        self.pane.choose(place)
 
     def places(self) -> Mapping[Where, Sequence[QWidget]]:
         """The messages; what is about runs works in the whole pane."""

@@ -120,7 +120,8 @@ class ReplayFeature(Feature):
             ),
             Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=self._is_replaying, icon="stop"),
             *(
-                Action(f"message.{way}", f"{way.capitalize()} message", "Run", order, do, (key,), chat, has_chat, way)
+                Action(f"message.{way}", f"{way.capitalize()} message", "Run/Walk through the chat", order, do,
+                    (key,), chat, has_chat, way)
                 for way, order, do, key in (
                     ("first", 100, partial(pane.go_to_end, last=False), "Home"),
                     ("previous", 105, partial(pane.step, -1), "Left"),
@@ -129,20 +130,24 @@ class ReplayFeature(Feature):
                 )
             ),
             Action(
-                "message.number", "Go to message number…", "Run", 120, self._go_to_number, ("G",), Where.RUNS, has_chat
+                "message.number", "Go to message number…", "Run/Walk through the chat", 120, self._go_to_number,
+                ("G",), Where.RUNS, has_chat
             ),
             *(
-                Action(f"message.{way}_change", f"{way.capitalize()} message with a change", "Run", order,
+                Action(f"message.{way}_change", f"{way.capitalize()} message with a change",
+                    "Run/Walk through the chat", order,
                        partial(pane.step_change, steps), (key,), Where.RUNS, now.has_trace)
                 for way, order, steps, key in (("previous", 125, -1, "K"), ("next", 130, 1, "J"))
             ),
             *(
-                Action(f"swipe.{way}", f"{way.capitalize()} swipe", "Run", order, partial(self._step_swipe, steps),
+                Action(f"swipe.{way}", f"{way.capitalize()} swipe", "Run/Walk through the chat", order,
+                    partial(self._step_swipe, steps),
                        (key,), chat, self._has_swipes)
                 for way, order, steps, key in (("previous", 200, -1, "Shift+Left"), ("next", 205, 1, "Shift+Right"))
             ),
             Action(
-                "message.expand", "Show all of a long message", "Run", 210, pane.toggle_expanded, ("X",), chat,
+                "message.expand", "Show all of a long message", "Run/Walk through the chat", 210,
+                pane.toggle_expanded, ("X",), chat,
                 now.has_message,
             ),
         )  # fmt: skip

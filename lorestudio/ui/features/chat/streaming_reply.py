@@ -158,7 +158,8 @@ class StreamingReply(QObject):
     def reveal(self) -> None:
         """Bring its end into sight, and follow it."""
         bar = self._pane.view.verticalScrollBar()
-        bar.setValue(bar.maximum())
+        while bar.value() < bar.maximum():  # rows that come into sight turn out higher than guessed
+            bar.setValue(bar.maximum())
 
     def _show(self, words: str = "") -> None:
         if self._generation is not None:

@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QFontMetrics
 
 from lorestudio.domain.lifecycle import Progress
+from lorestudio.settings.rules import NEW, OLD, VERSIONS
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import Candidate, CandidateStore, compare_candidates
+from lorestudio.studio.compare.comparing import Candidate, CandidateStore, by_rules, compare_candidates
 from lorestudio.studio.compare.comparison import Comparison, TurnComparison, names_of
 from lorestudio.studio.compare.comparison_store import ComparisonStore, in_slot
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
@@ -31,6 +32,12 @@ from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import FIT, Column, titled
 from lorestudio.ui.widgets.record_table import RecordTable
+
+RULES: Final = "rules:"
+"""Begins the key of DeepLore by the rules of one version."""
+
+UPGRADE: Final = (f"{RULES}{OLD}", f"{RULES}{NEW}")
+"""What is compared to see what another version would change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,9 @@ def offers(
         choice = session.choices.with_settings(replace(session.choice, system=name))
         candidate = Candidate(system_title(name), name, choice.settings)
         found.append(Offer(name, system_title(name), system_help(name), candidate, session.runs.complete(choice)))
+    for version, text in VERSIONS.items():
+        candidate = by_rules(session.project, version) if session.project is not None else Candidate(version, MAIN.name)
+        found.append(Offer(f"{RULES}{version}", candidate.label, text, candidate))
     for profile in profiles:
         if profile.settings is not None:
             label = tr("DeepLore: {profile}", profile=profile.name)
@@ -85,6 +95,8 @@ def compare_offers(
     With `keep_in`, the folder of kept runs, nothing is run that was kept; `only_kept` runs nothing at all. Tells in
     words how far it is. Raises Cancelled, InputError, SettingsError and VaultError.
     """
+    if only_kept and any(offer.key.startswith(RULES) for offer in chosen):
+        return ComparedSystems(None)  # which rule did what is not kept
     candidates = [_with_traces(offer) for offer in chosen]
     recorded = None if answers is AnswerKind.STAND_IN else load_recorded(project.chat_path)
     numbers, at = itertools.count(1), ""
@@ -149,14 +161,16 @@ def _columns_of_run(found: Comparison, place: int, label: str, width: int) -> li
         return f"{amounts}: {entries}, {tokens}: {', '.join(names_of(found, share.notes))}"
 
     def only(turn: TurnComparison) -> str:
-        return ", ".join(names_of(found, turn.alone[place]))
+        return ", ".join(names_of(found, turn.alone[place], turn.turn))
 
     def told(turn: TurnComparison) -> str:
         return f"{alone}: {only(turn) or tr('none')}"
 
+    by_rules = bool(found.why)  # then each name has the rule behind it that did it
+    head = ("leaves", "comes in")[place] if by_rules else "only there"
     return [
         Column(label, share, width=width, help=amounts, spoken=listed, tip=listed),
-        Column("only there", only, width=130, help=alone, spoken=told, tip=told),
+        Column(head, only, width=260 if by_rules else 130, help=alone, spoken=told, tip=told),
     ]
 
 

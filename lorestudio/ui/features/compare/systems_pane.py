@@ -337,6 +337,9 @@ class SystemsPane(Pane):
             return tr("ComparedSystems before the last change of settings, notes or chat. “Compare” runs it again.")
         if tuple(offer.label for offer in self._wanted()) != found.labels:
             return tr("Shown is the comparison of {names}.", names=", ".join(found.labels))
+        if found.why or found.reasons:
+            did = [f"{tr(rule)}: {count(turns, 'turn', 'turns')}" for rule, turns in found.reasons]
+            return tr("What made the difference:  {rules}", rules="  ·  ".join(did) or tr("no single rule"))
         return ""
 
     def _show_buttons(self) -> None:

@@ -81,61 +81,74 @@ class ControlsFeature(Feature):
         project, entry, presets = self.context.has_project, self.context.has_entry, self.presets
         return (
             Action(
-                "controls.pin", "Pin in this chat", "Chat", 400, partial(self.toggle, ControlsPart.PINS),
+                "controls.pin", "Pin in this chat", "Chat/Choices for this chat", 400, partial(self.toggle,
+                ControlsPart.PINS),
                 ("Ctrl+Alt+P",),
                 when=entry, icon="star", ticked=partial(self._are_all, ControlsPart.PINS),
                 tip="Pin the chosen entry, so that it always goes in in this chat; or free it",
             ),
             Action(
-                "controls.block", "Block in this chat", "Chat", 405, partial(self.toggle, ControlsPart.BLOCKS),
+                "controls.block", "Block in this chat", "Chat/Choices for this chat", 405, partial(self.toggle,
+                ControlsPart.BLOCKS),
                 ("Ctrl+Alt+B",),
                 when=entry, icon="slash", ticked=partial(self._are_all, ControlsPart.BLOCKS),
                 tip="Block the chosen entry, so that it never goes in in this chat; or free it",
             ),
             Action(
-                "controls.add_pin", "Pin an entry…", "Chat", 410, partial(self.add_rule, ControlsPart.PINS),
+                "controls.add_pin", "Pin an entry…", "Chat/Choices for this chat", 410, partial(self.add_rule,
+                ControlsPart.PINS),
                 when=project, icon="star",
             ),
             Action(
-                "controls.add_block", "Block an entry…", "Chat", 415, partial(self.add_rule, ControlsPart.BLOCKS),
+                "controls.add_block", "Block an entry…", "Chat/Choices for this chat", 415, partial(self.add_rule,
+                ControlsPart.BLOCKS),
                 when=project, icon="slash",
             ),
             Action(
-                "controls.context", "Set the context…", "Chat", 500, self.choose_context, ("Ctrl+Alt+C",), when=project,
+                "controls.context", "Set the context…", "Chat/Choices for this chat", 500, self.choose_context,
+                ("Ctrl+Alt+C",), when=project,
                 icon="gate", tip="Set era, location, scene or another field, with the values found in the vault",
             ),
             Action(
-                "controls.folder", "Filter by folder…", "Chat", 505, self._choosing(self.pickers.folder),
+                "controls.folder", "Filter by folder…", "Chat/Choices for this chat", 505,
+                self._choosing(self.pickers.folder),
                 ("Ctrl+Alt+F",), when=project, icon="folder", tip="Use only entries of some folders in this chat",
             ),
             Action(
-                "controls.notebook", "Author's Notebook…", "Chat", 600, partial(self.edit_text, ControlsPart.NOTEBOOK),
+                "controls.notebook", "Author's Notebook…", "Chat/Choices for this chat", 600, partial(self.edit_text,
+                ControlsPart.NOTEBOOK),
                 ("Ctrl+Alt+N",), when=project, icon="pencil",
                 tip="Your own text for this chat that goes into every prompt",
             ),
             Action(
-                "controls.notepad", "AI Notepad…", "Chat", 605, partial(self.edit_text, ControlsPart.NOTEPAD),
+                "controls.notepad", "AI Notepad…", "Chat/Choices for this chat", 605, partial(self.edit_text,
+                ControlsPart.NOTEPAD),
                 when=project, icon="ai", tip="The notes that the writing model keeps in this chat",
             ),
             Action(
-                "controls.character", "Active character…", "Chat", 610, self._choosing(self.pickers.character),
+                "controls.character", "Active character…", "Chat/Choices for this chat", 610,
+                self._choosing(self.pickers.character),
                 when=project, icon="chat",
                 tip="Whose entry comes in by itself where “Match the active character” is on",
             ),
             Action(
-                "presets.apply", "Apply a scenario preset…", "Chat", 700, presets.ask_apply, ("Ctrl+Alt+R",),
+                "presets.apply", "Apply a scenario preset…", "Chat/Scenario presets", 700, presets.ask_apply,
+                ("Ctrl+Alt+R",),
                 when=project, icon="list",
             ),
             Action(
-                "presets.save", "Save as a scenario preset…", "Chat", 705, presets.ask_save, when=project, icon="save"
+                "presets.save", "Save as a scenario preset…", "Chat/Scenario presets", 705, presets.ask_save,
+                when=project, icon="save"
             ),
-            Action("presets.manage", "Scenario presets…", "Chat", 710, presets.manage, when=project),
+            Action("presets.manage", "Scenario presets…", "Chat/Scenario presets", 710, presets.manage, when=project),
             Action(
-                "controls.focus", "Go to the choices above the chat", "Chat", 800, self.focus_bar, ("Ctrl+Alt+K",),
+                "controls.focus", "Go to the choices above the chat", "Chat/Choices for this chat", 800,
+                self.focus_bar, ("Ctrl+Alt+K",),
                 when=project, tip="Arrow keys walk through them, Delete removes one, Enter changes it",
             ),
             Action(
-                "controls.file", "Back to the choices of the chat's file", "Chat", 805, self.back_to_file,
+                "controls.file", "Back to the choices of the chat's file", "Chat/Choices for this chat", 805,
+                self.back_to_file,
                 when=lambda: any(chip.key == CHANGED for chip in self._chips), icon="undo",
                 tip="Take what was chosen here back to what the chat's file has",
             ),

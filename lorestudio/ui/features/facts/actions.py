@@ -14,7 +14,7 @@ from lorestudio.systems.facts.system import SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.facts.extraction import MemoryWork
 from lorestudio.ui.features.facts.extraction_worker import FAILED, ExtractionWish
-from lorestudio.ui.features.facts.pane import MENU, ROW_MENU, MemoriesPane
+from lorestudio.ui.features.facts.pane import MENU, ONE, ROW_MENU, MemoriesPane
 from lorestudio.ui.features.facts.store import SYSTEM, MemoryStore
 from lorestudio.ui.features.facts.table import as_markdown, spoken_source
 from lorestudio.ui.features.trace.actions import TraceFeature
@@ -77,41 +77,41 @@ class MemoriesFeature(Feature):
                 tip="Type what the memories should be about; the most similar ones come first",
             ),
             Action(
-                "memories.similar", "Find memories like this one", MENU, 921, with_row(self._find_similar), ("S",),
+                "memories.similar", "Find memories like this one", ONE, 921, with_row(self._find_similar), ("S",),
                 here, row,
             ),
             Action(
-                "memories.edit", "Edit the memory", MENU, 1020, with_row(lambda _row: page.detail.edit()), when=row,
+                "memories.edit", "Edit the memory", ONE, 1020, with_row(lambda _row: page.detail.edit()), when=row,
                 icon="pencil", tip="Write its text; Enter in the list does so, too",
             ),
             Action(
-                "memories.pin", "Pin the memory", MENU, 1021,
+                "memories.pin", "Pin the memory", ONE, 1021,
                 with_row(lambda row: store.pin(row.memory, pinned=not row.memory.pinned)), ("P",), here, row, "star",
                 "Pinned memories go into every prompt", text=self._pin_words,
             ),
             Action(
-                "memories.delete", "Delete the memory", MENU, 1022, with_row(lambda row: store.delete([row.memory])),
+                "memories.delete", "Delete the memory", ONE, 1022, with_row(lambda row: store.delete([row.memory])),
                 ("Del",), here, row, "trash", "It can be taken back",
             ),
             Action(
-                "memories.undo", "Take the deletion back", MENU, 1023, store.undo, ("Ctrl+Z",), here,
+                "memories.undo", "Take the deletion back", ONE, 1023, store.undo, ("Ctrl+Z",), here,
                 lambda: bool(store.deleted), "undo",
             ),
             Action(
-                "memories.messages", "Show the messages it came from", MENU, 1120, with_row(self._show_messages),
+                "memories.messages", "Show the messages it came from", ONE, 1120, with_row(self._show_messages),
                 ("M",), here, lambda: page.current is not None and page.current.own, "chat",
             ),
             Action(
-                "memories.origin", "Show where the memory came from", MENU, 1121,
+                "memories.origin", "Show where the memory came from", ONE, 1121,
                 with_row(lambda _row: page.detail.show_origin()), ("O",), here, row,
             ),
             Action(
-                "memories.in_run", "Show the memory in the run", MENU, 1122, with_row(self._show_in_run), ("T",), here,
+                "memories.in_run", "Show the memory in the run", ONE, 1122, with_row(self._show_in_run), ("T",), here,
                 lambda: page.current is not None and self._place_in_run(page.current) is not None, "trace",
                 "What fact memory did with it before the reply that you look at",
             ),
             Action(
-                "memories.copy", "Copy the memory", MENU, 1220, with_row(self._copy), ("Ctrl+C",), here, row, "copy"
+                "memories.copy", "Copy the memory", ONE, 1220, with_row(self._copy), ("Ctrl+C",), here, row, "copy"
             ),
             Action(
                 "memories.copy_all", "Copy all listed memories", MENU, 1221, self._copy_all,

@@ -18,6 +18,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.work_pane import WorkPane
 
 MENU: Final = "Chat/Memories"
+ONE: Final = "Chat/Chosen memory"
 """Where the actions stand in the menus."""
 
 ROW_MENU: Final = (

@@ -34,35 +34,37 @@ class NotesFeature(Feature):
         return (
             Action("entry.save", "Save", "File", 105, pane.save, ("Ctrl+S",), when=self._is_unsaved, icon="save"),
             Action(
-                "entry.back", "Back", "Entry", 100, now.history.back, ("Ctrl+Alt+Left", "Alt+Left"),
+                "entry.back", "Back", "Entry/Go", 100, now.history.back, ("Ctrl+Alt+Left", "Alt+Left"),
                 when=lambda: now.history.can_go_back, icon="chevron-left",
             ),
             Action(
-                "entry.forward", "Forward", "Entry", 105, now.history.forward, ("Ctrl+Alt+Right", "Alt+Right"),
+                "entry.forward", "Forward", "Entry/Go", 105, now.history.forward, ("Ctrl+Alt+Right", "Alt+Right"),
                 when=lambda: now.history.can_go_forward, icon="chevron-right",
             ),
             Action(
-                "entry.source", "Switch between form and source", "Entry", 200,
+                "entry.source", "Switch between form and source", "Entry/Write", 200,
                 partial(self._with_pane, pane.toggle_source), ("Ctrl+E",), when=now.has_entry,
             ),
             Action(
-                "entry.preview", "Show the injected text", "Entry", 205, partial(self._with_pane, pane.toggle_text),
+                "entry.preview", "Show the injected text", "Entry/Write", 205, partial(self._with_pane,
+                pane.toggle_text),
                 ("Ctrl+Shift+V",), when=now.has_entry,
             ),
             Action(
-                "entry.add_property", "Add property…", "Entry", 300, editor.form.open_choice, ("Ctrl+;",), Where.EDITOR,
+                "entry.add_property", "Add property…", "Entry/Write", 300, editor.form.open_choice, ("Ctrl+;",),
+                Where.EDITOR,
                 self._has_note, "plus",
             ),
             Action(
-                "entry.follow", "Follow the link", "Entry", 305, editor.body.follow, ("Alt+Return", "Alt+Enter"),
+                "entry.follow", "Follow the link", "Entry/Write", 305, editor.body.follow, ("Alt+Return", "Alt+Enter"),
                 Where.EDITOR, self._has_note,
             ),
             Action(
-                "entry.link", "Link the selection", "Entry", 310, editor.body.link_selection, ("Ctrl+Shift+L",),
+                "entry.link", "Link the selection", "Entry/Write", 310, editor.body.link_selection, ("Ctrl+Shift+L",),
                 Where.EDITOR, self._has_note, "link",
             ),
             Action(
-                "entry.comment", "Make a comment of it", "Entry", 315, editor.body.toggle_comment, ("Ctrl+/",),
+                "entry.comment", "Make a comment of it", "Entry/Write", 315, editor.body.toggle_comment, ("Ctrl+/",),
                 Where.EDITOR, self._has_note,
             ),
             Action("entry.history", "History of this note…", "Entry", 400, pane.show_history, when=self._has_note),

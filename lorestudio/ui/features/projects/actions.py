@@ -1,34 +1,64 @@
-"""Opening vaults, chats and the demo from the window, and what is looked at first in the demo."""
+"""Opening vaults, chats, lorebooks and the demo from the window, and what is looked at first in the demo."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from lorestudio.domain.resources import resource
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
+
+from lorestudio.exchange.chats.loading import chat_of_text
+from lorestudio.exchange.chats.sillytavern import LoadedChat
+from lorestudio.exchange.lorebooks.files import LookedAt, added_file, look_at
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.studio.project.project import DEMO_LOOK, is_demo
+from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder, look_into
 from lorestudio.trace.model import Outcome, Trace
+from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
+from lorestudio.ui.features.systems.actions import SystemsFeature
 from lorestudio.ui.shell.actions import Action
-from lorestudio.ui.shell.feature import Feature
-from lorestudio.ui.shell.words import tr
+from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import answers, column, label, named
+from lorestudio.ui.widgets.picker import Choice
+from lorestudio.vault.data_folder import utc_now
 
 
-def stopped_entry(trace: Trace) -> tuple[int, str] | None:
-    """The entry that came furthest without going in, and the stage that stopped it; None where none was stopped."""
-    for record in reversed(trace.stages):
-        for verdict in record.verdicts:
-            if verdict.outcome is Outcome.REMOVED:
-                return verdict.entry, record.name
-    return None
+def stopped_entry(trace: Trace, title: str = "") -> tuple[int, str] | None:
+    """The entry that came furthest without going in, and the stage that stopped it; None where none was stopped.
+
+    One that is called `title` comes before others.
+    """
+    stopped = [
+        (verdict.entry, record.name)
+        for record in reversed(trace.stages)
+        for verdict in record.verdicts
+        if verdict.outcome is Outcome.REMOVED
+    ]
+    meant = (one for one in stopped if one[0] in trace.entries and trace.entries[one[0]].title == title)
+    return next(meant, stopped[0] if stopped else None)
 
 
 class ProjectsFeature(Feature):
-    """Asks for the place, remembers the folder, and has it read.
+    """Asks for the place, remembers the folder, and has it read. `start` is what the window shows without a project.
 
     In the demo it chooses an entry that was stopped, once for each opening: every pane then shows what it is for.
     """
 
     _first_look_due = False
+
+    def __init__(self, context: Context, systems: SystemsFeature) -> None:
+        super().__init__(context)
+        self._systems = systems
+        self._recent = RecentProjects(context.settings)
+        self._folder: Path | None = None
+        self.start = StartScreen(context.theme, context.window)
+        self.start.pressed.connect(context.run)
+        self.start.wanted.connect(self._open_again)
+        self.start.show_recent(self._recent.load())
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -43,12 +73,31 @@ class ProjectsFeature(Feature):
                 leaves_chat=True,
             ),
             Action(
-                "chat.open", "Open chat…", "File", 10, self._ask_chat, ("Ctrl+Alt+O",), when=now.project_idle,
+                "chat.open", "Open chat…", "File", 10, self._ask_chat, ("Ctrl+Alt+O",), when=now.idle,
                 icon="chat", leaves_chat=True,
+            ),
+            Action(
+                "chat.paste", "Paste a chat…", "File", 12, self._ask_text, when=now.idle, icon="copy", leaves_chat=True,
+                tip="Make a chat of any text in which “Name:” begins a message",
+            ),
+            Action(
+                "projects.recent", "Open recent…", "File", 13, self._ask_recent, when=now.idle, leaves_chat=True,
             ),
             Action(
                 "demo.open", "Open the demo", "File", 15, reading.open_demo, when=now.idle, icon="lorestudio",
                 leaves_chat=True,
+            ),
+            Action(
+                "demo.reset", "Reset the demo", "Help", 20, self._reset_demo, when=now.idle, leaves_chat=True,
+                tip="Open the demo as it came with the program; what was done to it is kept beside it",
+            ),
+            Action(
+                "book.open", "Open lorebook…", "File", 6, self._ask_book, when=now.idle, icon="list", leaves_chat=True,
+                tip="A lorebook or a card alone: World Info runs over it, no notes needed",
+            ),
+            Action(
+                "sillytavern.open", "Open SillyTavern's folder…", "File", 7, self._ask_sillytavern, when=now.idle,
+                icon="server", leaves_chat=True, tip="Choose one of its chats; nothing is written there",
             ),
             Action(
                 "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),
@@ -63,8 +112,12 @@ class ProjectsFeature(Feature):
 
     def _begin_look(self) -> None:
         session, project = self.context.session, self.context.session.project
-        path = project.chat_path if project is not None else None
-        self._first_look_due = path is not None and path.is_relative_to(resource("demo")) and not session.renewed
+        self._first_look_due = project is not None and is_demo(project) and not session.renewed
+        if self._first_look_due:
+            self.context.selection.choose_message(DEMO_LOOK[0], session.generation_for(DEMO_LOOK[0]))
+        if project is not None:
+            self._recent.add(project)
+            self.start.show_recent(self._recent.load())
         self._look()
 
     def _look(self) -> None:
@@ -72,7 +125,7 @@ class ProjectsFeature(Feature):
         trace = self.context.session.runs.trace(selection.generation) if self._first_look_due else None
         if trace is not None:
             self._first_look_due = False
-            stopped = stopped_entry(trace)
+            stopped = stopped_entry(trace, DEMO_LOOK[1])
             if stopped is not None and selection.entry is None and selection.left_out is None:
                 selection.choose_entry(*stopped)
 
@@ -87,7 +140,15 @@ class ProjectsFeature(Feature):
 
     def _open_vault(self, path: Path) -> None:
         self.context.settings.setValue("folders/vault", str(path))
-        self.context.session.reading.open([path])
+        self._open([path])
+
+    def _open(self, vaults: Sequence[Path]) -> None:
+        """Open vaults; a chat that was opened without notes is what they are opened for, so it stays."""
+        waiting = self.context.session.project
+        if waiting is None or waiting.places or waiting.chat_path is None:
+            self.context.session.reading.open(vaults)
+        else:
+            self.context.session.reading.open(vaults, waiting.chat_path, waiting.settings_path)
 
     def _ask_chat(self) -> None:
         start = str(self.context.settings.value("folders/chat", ""))
@@ -96,4 +157,171 @@ class ProjectsFeature(Feature):
 
     def _open_chat(self, path: Path) -> None:
         self.context.settings.setValue("folders/chat", str(path.parent))
-        self.context.session.reading.open_chat(path)
+        if self.context.has_project():
+            self.context.session.reading.open_chat(path)
+        else:
+            self._open_chat_alone(path)
+
+    # ---- what was open before ---------------------------------------------------------------------------------------
+
+    def _ask_recent(self) -> None:
+        projects = self._recent.load()
+        choices = [Choice(one.title, one.detail, "", one) for one in projects]
+        none = "" if projects else tr("Nothing was opened yet.")
+        self.context.pick(tr("Open recent"), tr("Type a few letters of a vault"), choices, self._open_again, none)
+
+    def _open_again(self, project: RecentProject) -> None:
+        if project.missing:
+            self._recent.drop(project)
+            self.start.show_recent(self._recent.load())
+            text = tr("{file} is not there any more, so “{title}” was taken off the list.",
+                      file=project.missing, title=project.title)  # fmt: skip
+            self.context.say(Notice(text, "warning", actions=("vault.open",), key="recent"))
+            return
+        chat, settings = (Path(name) if name else None for name in (project.chat, project.settings))
+        self.context.session.reading.open(project.places, chat, settings)
+
+    def _reset_demo(self) -> None:
+        self.context.session.reading.open_demo(reset=True)
+
+    # ---- a lorebook, a chat of SillyTavern, a pasted one: none needs a vault ----------------------------------------
+
+    def _ask_book(self) -> None:
+        filters = tr("Lorebooks and cards (*.json *.png *.lorebook);;All files (*)")
+        start = str(self.context.settings.value("folders/book", ""))
+        dialogs.choose_file(self.context.window, tr("Open a lorebook"), start, filters, self._open_book)
+
+    def _open_book(self, path: Path) -> None:
+        """Have World Info run over a lorebook that can be read."""
+        self.context.settings.setValue("folders/book", str(path.parent))
+        self.context.session.jobs.start(
+            tr("Reading {name}", name=path.name),
+            lambda _report: look_at(added_file(path)),
+            done=self._scan,
+            failed=self.context.failing("opened", "warning"),
+        )
+
+    def _scan(self, book: LookedAt) -> None:
+        """Have World Info run over it. What is open stays; without a project an empty one takes it."""
+        path = Path(book.file.path)
+        if book.book is None:
+            self.context.say(Notice(book.problem, "warning", key="opened"))
+            return
+
+        def scan() -> None:
+            self._systems.scan(book.file)
+            self.context.show("bench")
+            text = tr("World Info runs over {name}. Type a text here to see what it would trigger, or open a chat. The "
+                      "entries are in no vault, so they cannot be edited here.", name=path.name)  # fmt: skip
+            self.context.say(Notice(text, actions=("chat.open", "worldinfo.books"), key="opened"))
+
+        if self.context.has_project():
+            scan()
+        else:
+            self.context.session.reading.open((), then=scan)
+
+    def _ask_sillytavern(self) -> None:
+        start = str(self.context.settings.value("folders/sillytavern", ""))
+        title = tr("Choose SillyTavern's folder")
+        dialogs.choose_folder(self.context.window, title, start, self._look_into_sillytavern)
+
+    def _look_into_sillytavern(self, path: Path) -> None:
+        self.context.settings.setValue("folders/sillytavern", str(path))
+        self.context.session.jobs.start(
+            tr("Looking into {name}", name=path.name),
+            lambda _report: look_into(path),
+            done=self._pick_chat,
+            failed=self.context.failing("opened", "warning"),
+        )
+
+    def _pick_chat(self, found: SillyTavernFolder) -> None:
+        choices = [Choice(one.path.stem, one.character, f"{one.when:%Y-%m-%d}", one) for one in found.chats]
+        title, placeholder = tr("Chats of SillyTavern"), tr("Type a few letters of a character or chat")
+
+        def picked(chat: FoundChat) -> None:
+            self._open_chat_alone(chat.path, found.settings)
+
+        self.context.pick(title, placeholder, choices, picked)
+
+    def _open_chat_alone(self, path: Path, settings: Path | None = None) -> None:
+        """Open a chat without any lore, and say how the lore comes to it."""
+
+        def done() -> None:
+            text = tr("{name} is open, without any lore yet. Open the vault that it used, or the lorebooks.",
+                      name=path.name)  # fmt: skip
+            self.context.say(Notice(text, actions=("vault.open", "worldinfo.books"), key="opened"))
+
+        self.context.session.reading.open((), path, settings, then=done)
+
+    def _ask_text(self) -> None:
+        PasteDialog(self._take_text, self.context.window).open()
+
+    def _take_text(self, text: str, chat: LoadedChat | None) -> None:
+        """Keep a pasted chat as a file, so that it is there again at the next start, and open it."""
+        folder = self._folder if self._folder is not None else Path(self.context.settings.fileName()).parent
+        if chat is None:
+            return
+        name = chat.chat.character_name or tr("chat")
+        suffix = "jsonl" if chat.chat.header else "txt"
+        path = folder / "pasted" / f"{_file_name(name)} {utc_now():%Y-%m-%d %H%M%S}.{suffix}"
+
+        def done() -> None:
+            if self.context.has_project():
+                self.context.session.reading.open_chat(path)
+            else:
+                self._open_chat_alone(path)
+
+        self.context.session.jobs.start(
+            tr("Keeping the pasted chat"),
+            lambda _report: _write_new(path, text),
+            done=lambda _none: done(),
+            failed=self.context.failing("opened"),
+        )
+
+    def keep_in(self, folder: Path) -> None:
+        """Pasted chats lie beside what else the window keeps."""
+        self._folder = folder.parent
+
+
+def _file_name(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in " -_" else "_" for letter in name)[:60]
+
+
+def _write_new(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, text.encode("utf-8"))
+
+
+class PasteDialog(QDialog):
+    """Takes a text and says at once what chat it is; `taken` gets both."""
+
+    def __init__(self, taken: Callable[[str, LoadedChat | None], object], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Paste a chat"))
+        placeholder = tr("Wren: The fog is coming in.\nOttoline: Then shut the door, and tell me about the bells.")
+        self.field = named(QPlainTextEdit(self, placeholderText=placeholder), tr("The chat"))
+        self.said = label(self)
+        self.open_button = QPushButton(tr("Open"), self)
+        intro = tr("One message after another, each beginning with “Name:”. Lines of a SillyTavern chat work too.")
+        column(label(self, intro, "muted"), (self.field, 1), self.said, answers(self, self.open_button), of=self)
+        self._chat: LoadedChat | None = None
+        self.field.textChanged.connect(self._read)
+        self.accepted.connect(lambda: taken(self.field.toPlainText(), self._chat))
+        self.resize(620, 440)
+        self._read()
+
+    def _read(self) -> None:
+        text, self._chat = self.field.toPlainText(), None
+        try:
+            self._chat = chat_of_text(text, tr("the text")) if text.strip() else None
+        except InputError as error:
+            self.said.setText(error.message)
+        if self._chat is not None:
+            messages = self._chat.chat.messages
+            names = list(dict.fromkeys(message.name for message in messages if message.name))
+            self.said.setText(tr("{messages} of {names}.", names=", ".join(names) or tr("nobody"),
+                                 messages=count(len(messages), "message", "messages")))  # fmt: skip
+        elif not text.strip():
+            self.said.setText(tr("Nothing pasted yet."))
+        self.open_button.setEnabled(self._chat is not None and bool(self._chat.chat.messages))

@@ -135,20 +135,21 @@ class ProposalsFeature(Feature):
         now = self.context
         return (
             Action(
-                "propose.summaries", "Propose summaries…", "Entry", 500, self.summaries, when=now.has_project,
+                "propose.summaries", "Propose summaries…", "Entry/Proposals", 500, self.summaries, when=now.has_project,
                 icon="ai",
                 tip="Have summaries proposed for notes that have none; nothing is written unless you accept it",
             ),
             Action(
-                "propose.keys", "Propose keys…", "Entry", 505, self.keys, when=now.has_entry,
+                "propose.keys", "Propose keys…", "Entry/Proposals", 505, self.keys, when=now.has_entry,
                 tip="Have better keys proposed for the chosen entry, with what each finds in the chat",
             ),
             Action(
-                "propose.draft", "Draft a note from these messages…", "Entry", 510, self.draft, when=now.has_chat,
+                "propose.draft", "Draft a note from these messages…", "Entry/Proposals", 510, self.draft,
+                when=now.has_chat,
                 tip="Have a new note drafted from messages of the chat",
             ),
             Action(
-                "entry.lock", "Lock against proposals", "Entry", 515, self.toggle_lock, when=now.has_entry,
+                "entry.lock", "Lock against proposals", "Entry/Proposals", 515, self.toggle_lock, when=now.has_entry,
                 tip="Never propose anything for the chosen note", ticked=lambda: self.is_locked(now.selection.entry),
             ),
         )  # fmt: skip

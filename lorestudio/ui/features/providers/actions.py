@@ -133,7 +133,7 @@ class ProvidersFeature(Feature):
             ),
             Action("profiles.edit", "Provider profiles…", "Run", 240, self.edit_profiles, icon="server"),
             Action(
-                "behaviour.edit", "Behaviour switches…", "Run", 245, self.edit_behaviour, when=has_project,
+                "behaviour.edit", "Behaviour switches…", "Run/System", 245, self.edit_behaviour, when=has_project,
                 icon="switches",
             ),
         )  # fmt: skip

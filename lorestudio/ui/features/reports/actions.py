@@ -26,22 +26,23 @@ class ReportsFeature(Feature):
         """What can be done."""
         has_trace = self.context.has_trace
         return (
-            Action("copy.text", "Copy the run as text", "Trace", 0, self.copy_text, when=has_trace),
+            Action("copy.text", "Copy the run as text", "Trace/Copy", 0, self.copy_text, when=has_trace),
             Action(
-                "copy.redacted", "Copy a redacted report", "Trace", 10, self.copy_redacted, ("Ctrl+Shift+C",),
+                "copy.redacted", "Copy a redacted report", "Trace/Copy", 10, self.copy_redacted, ("Ctrl+Shift+C",),
                 when=has_trace,
                 tip="Names, keys and texts are replaced, so that it can be posted where everybody reads it",
             ),
             Action(
-                "report.save", "Save a report…", "Trace", 200, self.save_report, when=has_trace, icon="save",
+                "report.save", "Save a report…", "Trace/Save", 200, self.save_report, when=has_trace, icon="save",
                 tip="A page, Markdown, text or JSON of this reply or of the whole chat",
             ),
             Action(
-                "report.redacted", "Save a redacted report…", "Trace", 205, partial(self.save_report, redacted=True),
+                "report.redacted", "Save a redacted report…", "Trace/Save", 205, partial(self.save_report,
+                redacted=True),
                 when=has_trace, icon="hidden",
             ),
             Action(
-                "scenario.save", "Save as scenario…", "Trace", 210, self.save_scenario, when=has_trace,
+                "scenario.save", "Save as scenario…", "Trace/Save", 210, self.save_scenario, when=has_trace,
                 tip="One file from which “lorestudio run” decides the same again",
             ),
         )  # fmt: skip

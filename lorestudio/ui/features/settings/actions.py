@@ -14,27 +14,21 @@ from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.settings_files import Merge, changes_list
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.differences import differences
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog
 from lorestudio.ui.features.settings.export_dialog import ExportDialog
 from lorestudio.ui.features.settings.import_dialog import ImportDialog
 from lorestudio.ui.features.settings.pane import SettingsPane
-from lorestudio.ui.features.settings.profiles import (
-    ProfileLibrary,
-    SettingsProfilesDialog,
-    ask_profile_name,
-    profile_words,
-)
+from lorestudio.ui.features.settings.profiles import ProfileLibrary, SettingsProfilesDialog, profile_words
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.widgets.picker import Choice
 
 MENU: Final = (
-    "settings.save_profile", "settings.choose_profile", "settings.profiles", "", "settings.export", "settings.import",
-    "settings.copy_changes",
+    "settings.profiles", "", "settings.export", "settings.import", "settings.copy_changes",
 )  # fmt: skip
 """The menu of the pane's button; "" is a line."""
 
@@ -54,6 +48,7 @@ class SettingsFeature(Feature):
         self.status_button = QToolButton()
         self.dialog: QDialog | None = None
         """The dialog that was opened last."""
+        context.findable.append(self._findable)
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -76,15 +71,8 @@ class SettingsFeature(Feature):
                 when=has_project,
             ),
             Action(
-                "settings.choose_profile", "Choose settings profile…", menu, 210, self.choose_profile, ("Ctrl+Alt+,",),
-                when=has_project,
-            ),
-            Action(
-                "settings.save_profile", "Save settings as a profile…", menu, 211, self.save_profile, when=has_project
-            ),
-            Action(
-                "settings.profiles", "Settings profiles…", menu, 212, self.show_profiles,
-                tip="Use, rename, delete and compare profiles",
+                "settings.profiles", "Settings profiles…", menu, 212, self.show_profiles, ("Ctrl+Alt+,",),
+                tip="Save the settings in use as a profile; use, rename, delete and compare profiles",
             ),
             Action(
                 "chat.write_state", "Write pins, blocks and context into the chat…", "File", 120, self.write_state,
@@ -115,21 +103,23 @@ class SettingsFeature(Feature):
         self._show()
         self.profiles.load()
 
+    def _findable(self) -> Iterable[Choice]:
+        """The settings, which are gone to, and the profiles, which are used."""
+        kind, used = tr("Setting"), tr("Use settings profile")
+        if self.context.has_project():
+            for one in declarations():
+                do = partial(self._go_to, one.name)
+                yield Choice(tr(one.title), tr(one.group), kind, do, name=f"setting:{one.name}", more=tr(one.help))
+            for each in self.profiles.known:
+                do = partial(self.profiles.choose, each.name)
+                yield Choice(f"{used}: {each.name}", profile_words(each), kind, do, name=f"profile:{each.name}")
+
+    def _go_to(self, name: str) -> None:
+        self.context.show("settings")
+        self.pane.view.show_setting(name)
+        self.pane.editor.focus_field()
+
     # ---- profiles ---------------------------------------------------------------------------------------------------
-
-    def save_profile(self) -> None:
-        """Ask for a name and keep the settings under it."""
-        ask_profile_name(self.profiles, self.context.window)
-
-    def choose_profile(self) -> None:
-        """Pick a profile by a few letters."""
-        items = [Choice(each.name, profile_words(each), "", each.name) for each in self.profiles.known]
-        if not items:
-            text = tr("There is no settings profile yet. Save the settings in use as one first.")
-            self.context.say(Notice(text, actions=("settings.save_profile",), key="settings"))
-            return
-        letters = tr("Type a few letters")
-        self.context.pick(tr("Choose a settings profile"), letters, items, lambda name: self.profiles.choose(str(name)))
 
     def show_profiles(self) -> None:
         """Show the profiles to use, rename, delete and compare."""
@@ -206,7 +196,7 @@ class SettingsFeature(Feature):
         on = settings if settings.enabled else settings.model_copy(update={"enabled": True})
         self._session.parts.adjust(tr("settings from {source}", source=source), settings=on)
         text = tr("The settings of {source} are in use now. Keep them as a profile to have them again.", source=source)
-        self.context.say(Notice(text, "good", actions=("settings.save_profile", "adjust.undo"), key="settings"))
+        self.context.say(Notice(text, "good", actions=("settings.profiles", "adjust.undo"), key="settings"))
 
     def _state_written(self, copy: object, controls: ChatControls) -> None:
         self._session.parts.saved(controls=controls)

@@ -9,12 +9,14 @@ from pathlib import Path
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
+from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.differences import differences, value_text
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.ui.features.chat.pane import ChatPane
+from lorestudio.ui.features.compare.systems import UPGRADE
 from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
 from lorestudio.ui.features.settings.trial import Trial
@@ -70,6 +72,11 @@ class SystemsFeature(Feature):
             Action(
                 "systems.compare", "Compare systems…", menu, 310, self.show_comparison, when=chat, icon="columns",
                 tip="Run the chat with two or more systems or settings, and put what they put in side by side",
+            ),
+            Action(
+                "systems.upgrade", "What the newer rules change…", menu, 312, self.show_upgrade, when=chat,
+                icon="columns",
+                tip="Run the chat by DeepLore's rules before and after 2.5, and say which rule lets whom in or out",
             ),
             Action(
                 "systems.copy", "Copy the comparison of systems", compare, 240, self.copy, when=self._has_comparison,
@@ -149,6 +156,10 @@ class SystemsFeature(Feature):
         dialog.open()
         return dialog
 
+    def scan(self, book: BookFile) -> None:
+        """Scan this lorebook alone from now on, with World Info."""
+        self._take_books(_SCANNED.naming(self._known(OVER_BOOKS), [book]))
+
     def _take_books(self, settings: Section) -> None:
         """Scan these books from now on, with World Info."""
         self.configure(OVER_BOOKS, settings)
@@ -204,6 +215,12 @@ class SystemsFeature(Feature):
         )
 
     # ---- comparing --------------------------------------------------------------------------------------------------
+
+    def show_upgrade(self) -> None:
+        """Compare the rules of both versions of DeepLore."""
+        self.context.show("systems")
+        self.compare.chosen = list(UPGRADE)
+        self.compare.run()
 
     def show_comparison(self) -> None:
         """Show the pane, and compare where nothing was compared yet."""

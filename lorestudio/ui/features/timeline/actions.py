@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.runs_pane import ComparePane
 from lorestudio.ui.features.timeline import drawing
 from lorestudio.ui.features.timeline.pane import TimelinePane
+from lorestudio.ui.features.timeline.strip import ReplyStrip
+from lorestudio.ui.features.timeline.turns import TimelineFeed
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, tr
@@ -25,7 +28,14 @@ class TimelineFeature(Feature):
     def __init__(self, context: Context, chat: ChatPane) -> None:
         super().__init__(context)
         self._chat = chat
-        self.timeline = TimelinePane(context.theme, context.session, context.selection)
+        self.feed = TimelineFeed(context.session, self)
+        self.timeline = TimelinePane(context.theme, context.session, context.selection, self.feed)
+        self.strip = ReplyStrip(context.theme, context.session, context.selection, self.feed, chat)
+        chat.column.addWidget(self.strip)
+        self.strip.jump.connect(lambda generation: self.jump(generation, None))
+        self.strip.brushed.connect(lambda part: self.timeline.show_as(replace(self.timeline.shown, part=part)))
+        self.strip.unfolded.connect(self.unfold)
+        self.strip.wanted.connect(context.run)
         self.compare = ComparePane(context.theme, context.session, context.selection)
         self.panes = (self.timeline, self.compare)
         for pane in (self.timeline, self.compare):
@@ -93,8 +103,14 @@ class TimelineFeature(Feature):
         """Follow what the panes ask for."""
         self.timeline.wanted.connect(self.context.run)
         self.compare.wanted.connect(self._wanted)
+        self.context.layout.docks["chat"].visibilityChanged.connect(lambda seen: self.feed.watch("chat", looks=seen))
         for pane in (self.timeline, self.compare):
             self.context.layout.docks[pane.name].visibilityChanged.connect(pane.set_seen)
+
+    def unfold(self, page: int) -> None:
+        """Show the pane of the timeline with this page: the map, the turns, the entries or the cache."""
+        self.timeline.tabs.setCurrentIndex(page)
+        self.context.show("timeline")
 
     def jump(self, generation: object, entry: object) -> None:
         """Look at a generation, and at an entry where one is given."""

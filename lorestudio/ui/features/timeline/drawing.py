@@ -1,4 +1,4 @@
-"""Drawing a heat map: titles, cells, bars of tokens and the playhead, on a screen, a picture or an SVG file.
+"""Drawing a heat map: titles, cells and the playhead, on a screen, a picture or an SVG file.
 
 Cells are drawn as one small image that is enlarged, so that a chat of thousands of turns costs no more than a short
 one; glyphs and lines are added where cells are large enough to hold them.
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QLineF, QRectF, QSize
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen
 
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.qt import V_LEFT
 from lorestudio.ui.shell.theme import Theme, scaled
-from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.marks import Mark
 from lorestudio.ui.widgets.paint import (
     draw_focus,
@@ -32,8 +32,6 @@ from lorestudio.ui.widgets.paint import (
 )
 
 ROW_HEIGHT: Final = 18
-BARS: Final = 46
-"""Height of the bars of tokens."""
 AXIS: Final = 17
 """Height of the line with the numbers of the replies."""
 GLYPH_CELL: Final = 13
@@ -56,7 +54,7 @@ class Geometry:
     @property
     def top(self) -> float:
         """Where the cells begin."""
-        return BARS + AXIS
+        return AXIS
 
     @property
     def grid(self) -> QRectF:
@@ -123,7 +121,6 @@ class MapDrawing:
         self._draw_cells(painter)
         if column >= 0:
             self._draw_playhead(painter, column)
-        self._draw_bars(painter)
         self._draw_axis(painter, column)
         self._draw_titles(painter, row)
         if row >= 0 and column >= 0:
@@ -195,12 +192,12 @@ class MapDrawing:
     # ---- around them ------------------------------------------------------------------------------------------------
 
     def _draw_playhead(self, painter: QPainter, column: int) -> None:
-        """The chosen turn, through bars and cells."""
+        """The chosen turn, through axis and cells."""
         at, theme = self._at, self._theme
         left, wide = at.left_of(column), max(at.cell, 2.0)
         painter.save()
         painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), at.height))
-        painter.fillRect(QRectF(left, 0, wide, BARS), theme.color("accent_soft"))
+        painter.fillRect(QRectF(left, 0, wide, AXIS), theme.color("accent_soft"))
         painter.setPen(hairline(theme.color("accent"), 1.5))
         bottom = min(at.height, at.top_of(len(self._content.rows)))
         if at.cell >= LINE_CELL:
@@ -210,26 +207,10 @@ class MapDrawing:
             painter.drawLine(QLineF(left + wide / 2, 0, left + wide / 2, bottom))
         painter.restore()
 
-    def _draw_bars(self, painter: QPainter) -> None:
-        at, theme, content = self._at, self._theme, self._content
-        painter.save()
-        painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), BARS))
-        draw_bars(painter, theme, content, self._columns, QRectF(at.titles - at.x, 3, at.cell, BARS - 5))
-        painter.restore()
-        painter.setPen(hairline(theme.color("border")))
-        painter.drawLine(QLineF(at.titles, BARS, at.width, BARS))
-        painter.setFont(scaled(self._font, 0.82))
-        painter.setPen(theme.color("text_faint"))
-        box = QRectF(8, 2, at.titles - 14, 14)
-        painter.drawText(box, V_LEFT, tr("Lore tokens"))
-        budget = next((each for each in reversed(content.budgets) if each is not None), None)
-        if budget is not None:
-            painter.drawText(box.translated(0, 15), V_LEFT, tr("budget {budget}", budget=number(budget)))
-
     def _draw_axis(self, painter: QPainter, chosen: int) -> None:
         at, theme, content = self._at, self._theme, self._content
         painter.save()
-        painter.setClipRect(QRectF(at.titles, BARS, at.grid.width(), AXIS))
+        painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), AXIS))
         font = scaled(self._font, 0.82)
         metrics = QFontMetricsF(font)
         widest = max((metrics.horizontalAdvance(content.label(each)) for each in self._ends()), default=20.0)
@@ -246,7 +227,7 @@ class MapDrawing:
                 continue
             painter.setFont(scaled(self._font, 0.82, bold=column == chosen))
             painter.setPen(theme.color("accent" if column == chosen else "text_faint"))
-            painter.drawText(QRectF(left, BARS, wide + 8, AXIS), V_LEFT, text)
+            painter.drawText(QRectF(left, 0, wide + 8, AXIS), V_LEFT, text)
             free = left + wide + 4
         painter.restore()
 
@@ -280,49 +261,6 @@ class MapDrawing:
         painter.restore()
 
 
-def draw_bars(painter: QPainter, theme: Theme, content: MapContent, columns: range, first: QRectF) -> None:
-    """The injected tokens of these columns, with the budget as a line; `first` is the room of column 0.
-
-    What went into outlets, outside the budget, stands in another colour on top. Where several columns share a pixel
-    the largest is drawn.
-    """
-    if not columns:
-        return
-    used, every = content.tokens
-    scale = first.height() / content.most_tokens
-    cell = first.width()
-    share = max(1, math.floor(1 / cell)) if cell < 1 else 1
-    green, sky = theme.fill("green")[0], theme.fill("sky")[0]
-    inner: list[QRectF] = []
-    outer: list[QRectF] = []
-    for start in range(columns.start, columns.stop, share):
-        stop = min(columns.stop, start + share)
-        inside, whole = float(used[start:stop].max()), float(every[start:stop].max())
-        left, wide = first.left() + start * cell, max(1.0, cell * (stop - start) - (1 if cell >= 3 else 0))
-        inner.append(QRectF(left, first.bottom() - inside * scale, wide, inside * scale))
-        if whole > inside:
-            top = first.bottom() - whole * scale
-            outer.append(QRectF(left, top, wide, (whole - inside) * scale))
-    painter.save()
-    painter.setPen(Qt.PenStyle.NoPen)
-    for color, boxes in ((green, inner), (sky, outer)):
-        painter.setBrush(color)
-        painter.drawRects(boxes)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    pen = hairline(theme.color("text_muted"), 1)
-    pen.setStyle(Qt.PenStyle.DashLine)
-    painter.setPen(pen)
-    line: list[QPointF] = []
-    for start, stop, budget in content.budget_runs:
-        if stop > columns.start and start < columns.stop:
-            height = first.bottom() - budget * scale
-            left, right = (first.left() + max(columns.start, min(columns.stop, at)) * cell for at in (start, stop))
-            line += [QPointF(left, height), QPointF(right, height)]
-    if line:
-        painter.drawPolyline(QPolygonF(line))
-    painter.restore()
-
-
 LARGEST: Final = 16_000
 """Pictures are at most so wide and high (pixels); columns of longer chats become narrower."""
 
@@ -335,9 +273,9 @@ def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: s
         message = tr("There are no turns to draw yet. Replay the chat first.")
         raise ValueError(message)
     cell = min(cell, (LARGEST - TITLES) / len(content.columns))
-    rows = min(len(content.rows), (LARGEST - BARS - AXIS) // ROW_HEIGHT)
+    rows = min(len(content.rows), (LARGEST - AXIS) // ROW_HEIGHT)
     wide = math.ceil(TITLES + cell * len(content.columns) + 12)
-    high = math.ceil(BARS + AXIS + ROW_HEIGHT * rows + 6)
+    high = math.ceil(AXIS + ROW_HEIGHT * rows + 6)
     drawing = MapDrawing(theme, font, content, Geometry(wide, high, TITLES, cell))
     if kind == ".svg":
         return svg_bytes(QSize(wide, high), tr("Timeline"), lambda painter: drawing.draw(painter, (-1, -1)))

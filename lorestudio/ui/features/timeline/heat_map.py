@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from lorestudio.ui.features.timeline.drawing import BARS, ROW_HEIGHT, Geometry, MapDrawing
+from lorestudio.ui.features.timeline.drawing import AXIS, ROW_HEIGHT, Geometry, MapDrawing
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
@@ -33,12 +33,11 @@ _STEPS: Final = {
 class HeatMap(QAbstractScrollArea):
     """`moved` carries the drawn row and column that the keyboard or a click went to, `entered` one that is wanted.
 
-    A row or column of -1 means none. `seen` follows scrolling and zooming.
+    A row or column of -1 means none.
     """
 
     moved = Signal(int, int)
     entered = Signal(int, int)
-    seen = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +50,7 @@ class HeatMap(QAbstractScrollArea):
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
-        self.setMinimumHeight(BARS)
+        self.setMinimumHeight(AXIS + ROW_HEIGHT)
         self.setAccessibleName(tr("Heat map: entries and turns"))
         self.horizontalScrollBar().valueChanged.connect(self._scrolled)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
@@ -117,18 +116,6 @@ class HeatMap(QAbstractScrollArea):
         self._size_bars()
         self.horizontalScrollBar().setValue(round(column * cell - at))
         self.viewport().update()
-        self.seen.emit()
-
-    def show_columns(self, first: float, last: float) -> None:
-        """Zoom and scroll so that just these columns are in sight."""
-        room = self.geometry_now().grid.width()
-        self.set_cell(room / max(1.0, last - first), 0.0)
-        self.horizontalScrollBar().setValue(round(first * self.cell))
-
-    def scroll_to(self, column: float, row: float) -> None:
-        """Scroll so that this column is the first in sight, and this row."""
-        self.horizontalScrollBar().setValue(round(column * self.cell))
-        self.verticalScrollBar().setValue(round(row * ROW_HEIGHT))
 
     def _fitting(self) -> float:
         """The width at which the whole chat is in sight, or the usual one where that would be too narrow for glyphs."""
@@ -167,7 +154,6 @@ class HeatMap(QAbstractScrollArea):
 
     def _scrolled(self) -> None:
         self.viewport().update()
-        self.seen.emit()
 
     def _describe(self) -> None:
         row, column = self._row, self._column
@@ -183,8 +169,8 @@ class HeatMap(QAbstractScrollArea):
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def minimumSizeHint(self) -> QSize:
-        """Qt: bars and a few rows."""
-        return QSize(160, BARS)
+        """Qt: a row."""
+        return QSize(160, AXIS + ROW_HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw what is in sight."""
@@ -200,7 +186,6 @@ class HeatMap(QAbstractScrollArea):
             self.cell = self._fitting()
         self._size_bars()
         self.reveal()
-        self.seen.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: arrows go from cell to cell, Home and End to the first and last turn, Enter wants the cell."""

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
@@ -21,11 +17,15 @@ from lorestudio.ui.widgets.marks import BLANK, Mark, fate_mark
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What of a timeline is shown: the order of rows, all swipes or one for each reply, only what went in."""
+    """What of a timeline is shown: the order of rows, all swipes or one for each reply, only what went in.
+
+    `part` is the first and the last reply of those that are shown, None for the whole chat.
+    """
 
     order: RowOrder = RowOrder.FIRST
     swipes: bool = False
     only_injected: bool = False
+    part: tuple[Generation, Generation] | None = None
 
 
 @dataclass(frozen=True)
@@ -47,31 +47,6 @@ class MapContent:
     def marks(self) -> tuple[Mark, ...]:
         """How each code of the grid looks; 0 is a cell of which the run says nothing."""
         return (BLANK, *(fate_mark(ending.as_fate(0)) for ending in self.grid.endings))
-
-    @cached_property
-    def tokens(self) -> NDArray[np.int64]:
-        """Injected tokens of each column, those that count against the budget in the first row, all in the second."""
-        made = np.zeros((2, len(self.columns)), dtype=np.int64)
-        for place, turn in enumerate(self.turns):
-            if turn is not None:
-                made[:, place] = turn.summary.used, turn.summary.tokens
-        return made
-
-    @cached_property
-    def budgets(self) -> tuple[float | None, ...]:
-        """The budget of each column, None where there is none."""
-        return tuple(turn.summary.budget if turn is not None else None for turn in self.turns)
-
-    @cached_property
-    def budget_runs(self) -> tuple[tuple[int, int, float], ...]:
-        """Where the budget stays the same: first column, column after the last one, and the budget."""
-        runs = [(budget, [*places]) for budget, places in groupby(range(len(self.budgets)), self.budgets.__getitem__)]
-        return tuple((run[0], run[-1] + 1, budget) for budget, run in runs if budget is not None)
-
-    @cached_property
-    def most_tokens(self) -> float:
-        """The top of the scale: the largest budget, or the most that was injected."""
-        return max(1.0, float(self.tokens.max(initial=0)), *(each for each in self.budgets if each is not None))
 
     def entry(self, row: int) -> int | None:
         """The entry of a drawn row."""
@@ -104,12 +79,8 @@ class MapContent:
         return self.grid.ending(self.rows[row], self.columns[column])
 
     def label(self, column: int) -> str:
-        """A column's name: `#12`, `#12 ‹2›` where the reply has several swipes, or that it is the reply to come."""
-        generation = self.generations[column]
-        if generation.message == self.last:
-            return tr("next")
-        swipe = f" ‹{generation.swipe + 1}›" if generation.message in self.swiped else ""
-        return f"#{generation.message}{swipe}"
+        """A column's name; see `label_of`."""
+        return label_of(self.generations[column], self.swiped, self.last)
 
     def word(self, row: int, column: int) -> str:
         """A cell in a word or two."""
@@ -139,20 +110,24 @@ class MapContent:
         return ". ".join(parts)
 
     def describe_column(self, column: int) -> str:
-        """A column's bar in a sentence."""
+        """A column in a sentence."""
         turn = self.turns[column]
         if turn is None:
             return tr("{reply}: not run yet", reply=self.label(column))
-        summary = turn.summary
-        text = tr(
+        return tr(
             "{reply}: {entries}, {tokens}",
             reply=self.label(column),
-            entries=count(len(summary.injected), "entry", "entries"),
-            tokens=count(summary.tokens, "token", "tokens"),
+            entries=count(len(turn.summary.injected), "entry", "entries"),
+            tokens=count(turn.summary.tokens, "token", "tokens"),
         )
-        if summary.budget is not None:
-            text += tr(" (budget {budget})", budget=f"{summary.budget:,.0f}")
-        return text
+
+
+def label_of(generation: Generation, swiped: Collection[int], last: int) -> str:
+    """`#12`, `#12 ‹2›` where the reply is one of those with several swipes, or that it is the reply to come."""
+    if generation.message == last:
+        return tr("next")
+    swipe = f" ‹{generation.swipe + 1}›" if generation.message in swiped else ""
+    return f"#{generation.message}{swipe}"
 
 
 def shown_generations(
@@ -174,9 +149,13 @@ def make_content(
     generations: Sequence[Generation],
     index: VaultIndex,
     shown: Shown,
+    swiped: frozenset[int],
     last: int,
 ) -> MapContent:
-    """The map of these columns. Sorting hundreds of rows over thousands of columns takes some milliseconds."""
+    """The map of these columns, of which only the wanted part is shown.
+
+    Sorting hundreds of rows over thousands of columns takes some milliseconds.
+    """
     strangers: dict[int, str] = {}
     for turn in turns.values():
         strangers.update(turn.summary.strangers)
@@ -185,11 +164,10 @@ def make_content(
         known = index.entries[entry] if 0 <= entry < len(index.entries) else None
         return (known.folder or "", known.title) if known is not None else ("", strangers.get(entry, f"#{entry}"))
 
+    if shown.part is not None:
+        generations = [each for each in generations if shown.part[0] <= each <= shown.part[1]] or generations
     places = tuple(columns[generation] for generation in generations)
     rows = grid.rows(shown.order, name, places, only_injected=shown.only_injected)
-    messages: dict[int, int] = {}
-    for generation in columns:
-        messages[generation.message] = messages.get(generation.message, 0) + 1
     return MapContent(
         grid,
         rows,
@@ -197,6 +175,6 @@ def make_content(
         places,
         tuple(name(grid.entries[row])[1] for row in rows),
         tuple(turns.get(generation) for generation in generations),
-        frozenset(message for message, amount in messages.items() if amount > 1),
+        swiped,
         last,
     )

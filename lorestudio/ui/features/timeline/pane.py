@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
+import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QTabWidget, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.timeline_grid import RowOrder
+from lorestudio.trace.prompt_cache import CacheTurn
 from lorestudio.ui.features.timeline.heat_map import HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content, shown_generations
-from lorestudio.ui.features.timeline.minimap import CacheBars, Minimap, Sparkline
 from lorestudio.ui.features.timeline.tables import (
     TOTALS,
     Names,
     advice,
+    cache_bar_words,
     cache_text,
     cause_columns,
     changes_html,
@@ -36,6 +39,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
 from lorestudio.ui.widgets.layouts import column, combo, holding, iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView, csv_bytes
@@ -43,11 +47,8 @@ from lorestudio.ui.widgets.record_table import RecordTable, RecordView, csv_byte
 REFRESH_MS: Final = 120
 """While turns come in the views are filled at most so often."""
 
-SMALL: Final = 150
-"""In less height (device-independent pixels) a line of bars is all there is room for."""
-
 LOW: Final = 270
-"""In less height the overview and the line about the prompt cache give way to the map."""
+"""In less height (device-independent pixels) the line about the prompt cache gives way to the map."""
 
 MAP, TURNS, ENTRIES, CACHE = range(4)
 _ORDERS: Final = {
@@ -67,10 +68,10 @@ class TimelinePane(Pane):
     jump = Signal(object, object)
     wanted = Signal(str)
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+    def __init__(self, theme: Theme, session: Session, selection: Selection, feed: TimelineFeed) -> None:
         super().__init__("timeline", tr("Timeline"), theme)
         self._session, self._selection = session, selection
-        self.feed = TimelineFeed(session, self)
+        self.feed = feed
         self.shown = Shown()
         self.content = MapContent()
         self._names = Names()
@@ -91,15 +92,13 @@ class TimelinePane(Pane):
             Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
         self.map = HeatMap(theme, self)
-        self.minimap = Minimap(theme, self.map, self)
-        self.spark = Sparkline(theme, self)
         self.turn_table, self.entry_table, self.cause_table = (place_table(self) for _ in range(3))
         self.turns = self._table(self.turn_table, tr("Turns as a table"))
         self.entries = self._table(self.entry_table, tr("Entries and turns as a table"))
         self.causes = self._table(self.cause_table, tr("What costs the prompt cache"))
         self.tabs = QTabWidget(self, documentMode=True)
         for page, name in (
-            (holding(tight((self.map, 1), self.minimap)), tr("Map")),
+            (self.map, tr("Map")),
             (self.turns, tr("Turns")),
             (self.entries, tr("Entries")),
             (self._cache_page(), tr("Cache")),
@@ -109,7 +108,7 @@ class TimelinePane(Pane):
         self.empty = EmptyState(theme, "list", self)
         self.empty.pressed.connect(self.wanted)
         self._whole = holding(tight(self.changes, self.cache, (self.tabs, 1)))
-        self._pages = stack(self._whole, self.spark, self.empty)
+        self._pages = stack(self._whole, self.empty)
         self._pages.setMinimumSize(240, 24)
         self._pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.column.addWidget(self._pages, 1)
@@ -122,8 +121,8 @@ class TimelinePane(Pane):
 
     def _cache_page(self) -> QWidget:
         self.totals, self.advice = self._line(tr("The whole chat")), self._line(tr("What to do"), "small")
-        self.cache_bars = CacheBars(self.theme, self)
-        self.cache_bars.setFixedHeight(52)
+        self.cache_bars = BarChart(self.theme, tr("What the prompt cache keeps of every turn"), self)
+        self.cache_bars.setFixedHeight(72)
         self.legend = self._line(tr("What the bars show"), "small")
         parts = (self.totals, self.advice, self.cache_bars, self.legend, (self.causes, 1))
         return holding(column(*parts, spacing=2, margins=(0, 4, 0, 0)))
@@ -154,8 +153,7 @@ class TimelinePane(Pane):
         session, selection = self._session, self._selection
         self.map.moved.connect(self._go)
         self.map.entered.connect(self._enter)
-        for line in (self.spark, self.cache_bars):
-            line.moved.connect(lambda column: self._go(-1, column))
+        self.cache_bars.picked.connect(lambda column: self._go(-1, column))
         self.changes.linkActivated.connect(self._link)
         self.tabs.currentChanged.connect(lambda _page: self._fill_tab())
         self.feed.changed.connect(self._later)
@@ -170,17 +168,14 @@ class TimelinePane(Pane):
     def set_seen(self, seen: bool) -> None:
         """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
         self._seen = seen
+        self.feed.watch(self.name, looks=seen)
         if seen:
-            self.feed.wake()
             self._fill()
         else:
             self._refresh.stop()
-            self.feed.sleep()
 
     def focus_target(self) -> QWidget:
         """The view that is shown."""
-        if self._pages.currentWidget() is self.spark:
-            return self.spark
         if self._pages.currentWidget() is not self._whole:
             return self
         return (self.map, self.turns, self.entries, self.causes)[self.tabs.currentIndex()]
@@ -242,12 +237,12 @@ class TimelinePane(Pane):
         chosen = self._selection.generation
         generations = shown_generations(feed.generations, feed.line, chosen, swipes=self.shown.swipes)
         last = len(project.chat.messages)
-        self.content = make_content(feed.grid, feed.columns, feed.turns, generations, project.index, self.shown, last)
+        self.content = make_content(
+            feed.grid, feed.columns, feed.turns, generations, project.index, self.shown, feed.swiped, last
+        )
         self.note_changed.emit(how_many(self.content))
         self.map.set_content(self.content, fresh=self._fresh)
         self._fresh = False
-        self.minimap.refresh()
-        self.spark.set_content(self.content)
         self._show_page()
         self._show_chosen()
         self._fill_tab()
@@ -261,8 +256,6 @@ class TimelinePane(Pane):
                 self._say(tr("No turn was run yet"), text, (("replay.all", tr("Replay all")),))
         elif not self.feed.turns:
             self._say(tr("Looking at the turns"), tr("They appear here in a moment."))
-        elif self.height() < SMALL:
-            self._pages.setCurrentWidget(self.spark)
         elif not self.content.rows and self.shown.only_injected:
             text = tr("Nothing went into any turn. Show candidates too, to see what stopped them.")
             self._say(tr("Nothing went in"), text, (("timeline.injected", tr("Show candidates too")),))
@@ -303,8 +296,22 @@ class TimelinePane(Pane):
             self.legend.setText(f"{bars} {counted}")
             self.advice.setText(advice(totals.causes))
             self.advice.setVisible(bool(totals.causes))
-            self.cache_bars.set_content(self.content)
+            self.cache_bars.set_bars(self._cache_bars())
+            self.cache_bars.choose(self.content.column_of(self._selection.generation))
             self.causes.setVisible(bool(totals.causes))
+
+    def _cache_bars(self) -> Bars:
+        content = self.content
+        caches = [turn.cache if turn is not None else None for turn in content.turns]
+
+        def layer(fill: str, read: Callable[[CacheTurn], int]) -> Layer:
+            return Layer(fill, np.array([read(each) if each is not None else 0 for each in caches], dtype=float))
+
+        layers = (
+            layer("grey", lambda each: each.kept), layer("sky", lambda each: each.new),
+            layer("purple", lambda each: each.by_lore),
+        )  # fmt: skip
+        return Bars(layers, label=content.label, words=lambda place: cache_bar_words(content, place))
 
     def _show_chosen(self) -> None:
         chosen, content = self._selection.generation, self.content
@@ -313,8 +320,6 @@ class TimelinePane(Pane):
             return
         column = content.column_of(chosen)
         self.map.choose(content.row_of(self._selection.entry), column)
-        self.minimap.update()
-        self.spark.choose(column)
         self.cache_bars.choose(column)
         turn = self.feed.turns.get(chosen) if chosen is not None else None
         if turn is None:
@@ -332,7 +337,6 @@ class TimelinePane(Pane):
     def _show_lines(self) -> None:
         """In little height the map needs the room; what is left out then is in the table of turns."""
         self.cache.setVisible(bool(self.cache.text()) and self.height() >= LOW)
-        self.minimap.setVisible(self.height() >= LOW)
 
     def _name(self, generation: Generation | None) -> str:
         if generation is None:
@@ -392,12 +396,10 @@ class TimelinePane(Pane):
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: a low pane has room for a line of bars only, a narrow one for fewer buttons."""
+        """Qt: a narrow pane has room for fewer buttons."""
         super().resizeEvent(event)
         wide = event.size().width() >= 500
         self.out.setVisible(wide)
         self.into.setVisible(wide)
         self.order.setMaximumWidth(140 if wide else 92)
         self._show_lines()
-        if self._session.project is not None and self._session.project.chat is not None:
-            self._show_page()

@@ -117,6 +117,20 @@ def cache_text(turn: CacheTurn | None, since: str) -> str:
     return tr("{head}: new messages only.", head=head) if turn.missed else f"{head}."
 
 
+def cache_bar_words(content: MapContent, column: int) -> str:
+    """A turn's bar of what a prompt cache keeps, in words."""
+    turn = content.turns[column]
+    if turn is None or turn.cache is None:
+        return tr("{reply}: nothing to compare with", reply=content.label(column))
+    return tr(
+        "{reply}: {kept} kept (grey), {new} new (blue), {lore} read again because of placed texts (purple)",
+        reply=content.label(column),
+        kept=count(turn.cache.kept, "token", "tokens"),
+        new=number(turn.cache.new),
+        lore=number(turn.cache.by_lore),
+    )
+
+
 def totals_text(totals: CacheTotals) -> str:
     """The whole chat in a sentence."""
     if not totals.turns:

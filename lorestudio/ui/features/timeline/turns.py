@@ -36,7 +36,7 @@ BATCH_SECONDS: Final = 0.03
 class TimelineFeed(QObject):
     """`turns` by generation and the `grid` with a column for each of `generations`, in the order of the chat.
 
-    Nothing is done until `wake`, nor while asleep. `changed` follows new turns, `replaced` another chat or vault.
+    Nothing is done while nobody watches. `changed` follows new turns, `replaced` another chat or vault.
     """
 
     changed = Signal()
@@ -45,7 +45,7 @@ class TimelineFeed(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._awake = False
+        self._watching: set[str] = set()
         self._job: Job | None = None
         self._token = CancelToken()
         self._chat: Chat | None = None
@@ -87,16 +87,21 @@ class TimelineFeed(QObject):
             )
         return self._totals
 
-    def wake(self) -> None:
-        """Somebody looks: keep up with the traces from now on."""
-        self._awake = True
-        self._look()
+    @property
+    def swiped(self) -> frozenset[int]:
+        """Messages that have several swipes."""
+        return frozenset(each.message for each in self.generations if each.swipe)
 
-    def sleep(self) -> None:
-        """Nobody looks any more."""
-        self._awake = False
-        self._pause.stop()
-        self._token.cancel()
+    def watch(self, who: str, *, looks: bool) -> None:
+        """Whether somebody looks: while anybody does, it keeps up with the traces."""
+        if looks:
+            self._watching.add(who)
+            self._look()
+            return
+        self._watching.discard(who)
+        if not self._watching:
+            self._pause.stop()
+            self._token.cancel()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -125,12 +130,12 @@ class TimelineFeed(QObject):
         self._wait()
 
     def _wait(self) -> None:
-        if self._awake and not self._pause.isActive():
+        if self._watching and not self._pause.isActive():
             self._pause.start(REPLAY_PAUSE_MS if self._session.runs.replaying else PAUSE_MS)
 
     def _look(self) -> None:
         self._pause.stop()
-        if not self._awake or self._job is not None:
+        if not self._watching or self._job is not None:
             return  # what is missing is looked at when the job has ended
         traces = TraceBook(self._session.runs.traces)
         runs = traces.places

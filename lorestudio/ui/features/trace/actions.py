@@ -58,7 +58,8 @@ class TraceFeature(Feature):
                 lambda: has_trace() and now.has_row(),
             ),
             Action(
-                "copy.report", "Copy the run as Markdown", "Trace", 5, self._copy_report, when=has_trace, icon="copy"
+                "copy.report", "Copy the run as Markdown", "Trace/Copy", 5, self._copy_report, when=has_trace,
+                icon="copy"
             ),
             Action(
                 "trace.ai", "What the model was asked", "Trace", 15, self._show_ai, ("A",), Where.RUNS, has_trace, "ai"
@@ -74,15 +75,17 @@ class TraceFeature(Feature):
                 Where.TRACE, tip="Give every stage a column in the answers, and a step in the funnel",
                 ticked=pane.all_stages.isChecked,
             ),
-            Action("flow.measure", "Funnel in entries or tokens", "Trace", 100, flow.toggle_measure, when=has_trace),
-            Action("flow.table", "Funnel as a table", "Trace", 105, flow.toggle_table, when=has_trace, icon="table"),
+            Action("flow.measure", "Funnel in entries or tokens", "Trace/Funnel", 100, flow.toggle_measure,
+                when=has_trace),
+            Action("flow.table", "Funnel as a table", "Trace/Funnel", 105, flow.toggle_table, when=has_trace,
+                icon="table"),
             *(
-                Action(f"flow.save_{ending}", f"Save the funnel{words}…", "Trace/Save the funnel", order,
+                Action(f"flow.save_{ending}", f"Save the funnel{words}…", "Trace/Funnel", order,
                        partial(flow.save, ending), when=has_trace)
                 for ending, words, order in (("csv", "'s table", 110), ("svg", " as SVG", 111), ("png", " as PNG", 112))
             ),
             *(
-                Action(f"prompt.copy_{kind.lower()}", f"Copy the prompt as {kind}", "Trace", order,
+                Action(f"prompt.copy_{kind.lower()}", f"Copy the prompt as {kind}", "Trace/Copy", order,
                        partial(self._with_prompt, copy), when=has_trace)
                 for kind, order, copy in (("text", 120, prompt.copy_text), ("Markdown", 125, prompt.copy_markdown))
             ),

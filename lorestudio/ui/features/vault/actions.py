@@ -100,6 +100,7 @@ class VaultFeature(Feature):
         self.links = LinksPane(theme, session, selection, self.work)
         self.panes = (self.pane, self.search, self.links)
         self.pane.now_called = context.place.now
+        context.findable.append(self._findable)
         context.place.leaving.connect(self._keep_selection)
         context.place.restored.connect(self._come_back)
         self.work.done.connect(self._done)
@@ -180,11 +181,11 @@ class VaultFeature(Feature):
             ),
             Action("note.trash", "Trash…", "Entry", 35, self.open_trash, when=has_files, icon="trash"),
             Action(
-                "entry.previous", "Previous entry in list", "Entry", 110, partial(pane.step, -1), ("Alt+Up",),
+                "entry.previous", "Previous entry in list", "Entry/Go", 110, partial(pane.step, -1), ("Alt+Up",),
                 when=now.has_project,
             ),
             Action(
-                "entry.next", "Next entry in list", "Entry", 115, partial(pane.step, 1), ("Alt+Down",),
+                "entry.next", "Next entry in list", "Entry/Go", 115, partial(pane.step, 1), ("Alt+Down",),
                 when=now.has_project,
             ),
             Action(
@@ -242,11 +243,7 @@ class VaultFeature(Feature):
         hint = tr("Enter goes there · Shift+Enter makes a note with this name · Esc closes")
         picker.set_hint(hint if self.work.ready else tr("Enter goes there · Esc closes"))
 
-        def picked(note: Note) -> None:
-            context.selection.choose_note(note)
-            context.show("entry")
-
-        picker.picked.connect(picked)
+        picker.picked.connect(self._go_to)
         if self.work.ready:
             picker.wanted_new.connect(self.new_note)
         alive = [True]
@@ -258,6 +255,21 @@ class VaultFeature(Feature):
             failed=lambda error: logger.warning("the aliases were not read: %s", error),
         )
         picker.open_over(context.window)
+
+    def _findable(self) -> Iterable[Choice]:
+        """The notes, by title and keys."""
+        project = self.context.session.project
+        if project is None:
+            return
+        notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
+        for note in notes:
+            item = _item(note)
+            name = f"note:{note.vault}/{note.filename}"
+            yield replace(item, hint=tr("Entry"), key=partial(self._go_to, note), name=name, more=item.detail)
+
+    def _go_to(self, note: Note) -> None:
+        self.context.selection.choose_note(note)
+        self.context.show("entry")
 
     def open_trash(self) -> None:
         """Show the notes in the trash."""

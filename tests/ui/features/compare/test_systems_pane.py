@@ -20,6 +20,7 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.ui.features.compare import systems_pane
 from lorestudio.ui.shell.qt import DISPLAY, HORIZONTAL
+from tests.studio.compare.test_rule_causes import made
 from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
 
@@ -315,3 +316,23 @@ def test_where_nothing_was_kept_comparing_runs(
     window.run("systems.compare")
     settled(qtbot, window)
     assert window.features.systems.compare.found is not None
+
+
+def test_what_the_newer_rules_change_is_said_with_the_rule_that_did_it(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    project = made(tmp_path, {"Gate": "keys: [gate]"}, ["gate", "gate"])
+    window = make_window(project, make_simulator=Simulator)
+    settled(qtbot, window)
+    window.run("systems.upgrade")
+    settled(qtbot, window)
+    pane = window.features.systems.compare
+    assert pane.found is not None
+    assert pane.found.labels == ("DeepLore 2.0.2", "DeepLore 2.6")
+    heads = [pane.turns.headerData(place, HORIZONTAL) for place in range(pane.turns.columnCount())]
+    assert (heads[3], heads[5]) == ("leaves", "comes in")
+    assert pane.state.text() == "What made the difference:  Duplicate stripping: 1 turn"
+    row = pane.turns.place_of(Generation(4))
+    assert pane.turns.index(row, 3).data(DISPLAY) == "Gate (Duplicate stripping)"
+    assert window.session.project is not None
+    assert window.session.project.settings.rules == "2.0.2"  # it was only compared

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lorestudio.studio.project.project import DEMO_LOOK
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import FateState, Journeys
 
@@ -22,6 +23,7 @@ def test_the_demo_opens_with_an_entry_that_was_stopped(demo) -> None:
     told = Journeys(demo.session.runs.trace(demo.selection.generation)).fate(demo.selection.entry)
     assert told.state is FateState.REMOVED
     assert demo.selection.stage == told.stage
+    assert (demo.selection.message, demo.session.entry(demo.selection.entry).title) == DEMO_LOOK
 
 
 def test_what_was_chosen_since_stays(demo, qtbot) -> None:

@@ -6,7 +6,9 @@ import json
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 
 from lorestudio.domain.state import EntryRule
@@ -71,7 +73,8 @@ def adjust(window, qtbot, **values) -> None:
 
 def answer(window, text: str) -> None:
     """Type a name into the dialog that asks for one."""
-    dialog = next(one for one in window.findChildren(QDialog) if one.isVisible() and one.findChild(QLineEdit))
+    asking = [one for one in window.findChildren(QDialog) if one.isVisible() and one.findChild(QLineEdit)]
+    dialog = asking[-1]
     dialog.findChild(QLineEdit).setText(text)
     dialog.accept()
 
@@ -86,7 +89,8 @@ def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtb
     adjust(window, qtbot, scan_depth=1)
     assert status.text() == "DeepLore's defaults *"
     assert status.accessibleName() == "Settings: DeepLore's defaults, changed"
-    window.run("settings.save_profile")
+    window.run("settings.profiles")
+    QTest.mouseClick(window.features.settings.dialog.save, Qt.MouseButton.LeftButton)
     answer(window, "Shallow")
     settle(window, qtbot)
     assert status.text() == "Shallow"
@@ -107,7 +111,8 @@ def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> No
     store.save("Shallow", DeepLoreSettings(scan_depth=1))
     window.features.settings.profiles.load()
     settle(window, qtbot)
-    window.run("settings.save_profile")
+    window.run("settings.profiles")
+    QTest.mouseClick(window.features.settings.dialog.save, Qt.MouseButton.LeftButton)
     answer(window, "shallow")
     box = next(one for one in window.findChildren(QMessageBox) if one.isVisible())
     assert "“Shallow” already" in box.text()

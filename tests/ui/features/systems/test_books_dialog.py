@@ -37,7 +37,7 @@ def real(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -
 
 
 def lorebook(path: Path, **more: Any) -> Path:
-    entry = {"uid": 0, "constant": True, "content": "x", "comment": f"of {path.stem}", **more}
+    entry = {"uid": 0, "position": 0, "constant": True, "content": "x", "comment": f"of {path.stem}", **more}
     path.write_text(json.dumps({"entries": {"0": entry}}))
     return path
 

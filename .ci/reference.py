@@ -1,0 +1,135 @@
+"""Write the pages that list every command and every setting, from what the program says of itself.
+
+Usage: python .ci/reference.py [--check]
+
+Writes `resources/docs/commands.md` and `resources/docs/settings-reference.md`; with `--check` nothing is written, and
+it ends with 1 where one of them is not what would be written. A test does the same.
+"""
+
+from __future__ import annotations
+
+import sys
+import typing
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from typer.main import get_command
+
+from lorestudio.cli.app import COMMANDS, app
+from lorestudio.settings.declaration import Declaration, declared
+from lorestudio.settings.differences import value_text
+from lorestudio.systems.registry import KINDS
+
+if typing.TYPE_CHECKING:
+    import click
+
+DOCS = Path(__file__).resolve().parents[1] / "resources" / "docs"
+MADE = "<!-- Made by .ci/reference.py; change the program, then run it. -->"
+
+
+def cell(text: str) -> str:
+    """A text that keeps to its cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """The lines of a table, none where it has no rows."""
+    lines = [f"| {' | '.join(map(cell, each))} |" for each in rows]
+    if lines:
+        yield from (f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *lines, "")
+
+
+def commands() -> str:
+    """The page with every command, its arguments and options."""
+    group = typing.cast("click.Group", get_command(app))  # a group of click's kind, whichever click typer brings
+    lines = [
+        "# Every command",
+        "",
+        MADE,
+        "",
+        "What they are for is in [command-line.md](command-line.md). Without a command the window opens.",
+        "",
+    ]
+    context = group.context_class(group, info_name="lorestudio")
+    for name in sorted(COMMANDS):
+        lines += command_lines(group, name, context)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def command_lines(group: click.Group, name: str, parent: click.Context) -> Iterator[str]:
+    """A command of a group, or each of those below it."""
+    command = group.get_command(parent, name)
+    if command is None:
+        return
+    context = command.context_class(command, info_name=name, parent=parent)
+    if hasattr(command, "list_commands"):
+        yield from (f"## {name}", "", paragraph(command), "")
+        below = typing.cast("click.Group", command)
+        for each in below.list_commands(context):
+            yield from command_lines(below, each, context)
+        return
+    level = "##" if parent.parent is None else "###"
+    usage = command.get_usage(context).removeprefix("Usage:")
+    yield from (f"{level} {' '.join(context.command_path.split()[1:])}", "", f"`{' '.join(usage.split())}`", "")
+    yield from (paragraph(command), "")
+    yield from table(("Option", "What it does"), map(option, filter(shown, command.params)))
+
+
+def paragraph(command: click.Command) -> str:
+    """What a command does, on one line."""
+    return " ".join((command.help or "").split())
+
+
+def shown(parameter: click.Parameter) -> bool:
+    """Whether the help lists it."""
+    return not getattr(parameter, "hidden", False) and bool(getattr(parameter, "help", ""))
+
+
+def option(parameter: click.Parameter) -> tuple[str, str]:
+    """An option, or an argument by what stands for it in the usage."""
+    metavar = parameter.metavar or ""
+    if parameter.param_type_name == "argument":
+        return f"`{metavar or str(parameter.name).upper()}`", str(getattr(parameter, "help", ""))
+    return f"`{' '.join(filter(None, (', '.join(parameter.opts), metavar)))}`", str(getattr(parameter, "help", ""))
+
+
+def settings() -> str:
+    """The page with every setting of every system."""
+    intro = "How they are tried out, kept and exported is in [settings.md](settings.md)."
+    lines = ["# Every setting", "", MADE, "", intro, ""]
+    for kind in KINDS.values():
+        lines += [f"## {kind.title}", "", kind.summary, ""]
+        groups: dict[str, list[Declaration]] = {}
+        for each in declared(kind.settings):
+            groups.setdefault(each.group, []).append(each)
+        for group, members in groups.items():
+            lines += [f"### {group}", ""]
+            lines += table(("Setting", "Key", "Default", "Range", "What it does", "Stages"), map(setting, members))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def setting(one: Declaration) -> tuple[str, ...]:
+    """A setting as a row."""
+    default = value_text(one, one.default) if not one.long else "a text"
+    bounds = f"{one.low:g} to {one.high:g}" if one.low is not None and one.high is not None else ""
+    bounds = bounds or ", ".join(one.choices.values())
+    return one.title, f"`{one.alias}`", default, bounds, one.help, ", ".join(one.affects)
+
+
+PAGES = {"commands.md": commands, "settings-reference.md": settings}
+
+
+def outdated() -> list[str]:
+    """The pages that are not what the program says."""
+    return [name for name, make in PAGES.items() if not _is(DOCS / name, make())]
+
+
+def _is(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv[1:]:
+        sys.exit("\n".join(outdated()) or 0)
+    for page, make in PAGES.items():
+        (DOCS / page).write_text(make(), encoding="utf-8")

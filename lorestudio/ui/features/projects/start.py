@@ -1,0 +1,187 @@
+"""The start screen: everything that can be opened, with what comes of it, and what was open before.
+
+The projects that were open before, as the window's settings keep them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QSettings, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
+
+from lorestudio.studio.project.places import is_address
+from lorestudio.studio.project.project import Project, is_demo
+from lorestudio.ui.shell.theme import Theme, glyph
+from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row
+from lorestudio.ui.widgets.pane import drop_all
+
+KEPT: Final = 8
+"""So many projects are remembered."""
+
+_KEY: Final = "projects/recent"
+_BESIDE: Final = 900
+"""A screen of this width (device-independent pixels) has room for the recent projects beside the doors."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecentProject:
+    """What a project was opened from; "" for a chat or settings that it had not."""
+
+    places: tuple[str, ...]
+    chat: str = ""
+    settings: str = ""
+
+    @property
+    def title(self) -> str:
+        """The names of its vaults, or of its chat where it has none."""
+        return " + ".join(Path(place).name for place in self.places) or Path(self.chat).stem
+
+    @property
+    def detail(self) -> str:
+        """The chat, and where the vault lies."""
+        where = shorten(str(Path(self.places[0]).parent), 60) if self.places else tr("without notes")
+        return " · ".join(filter(None, (Path(self.chat).name if self.chat and self.places else "", where)))
+
+    @property
+    def missing(self) -> str:
+        """The first of its files that is not there any more, "" where all are."""
+        files = [place for place in (*self.places, self.chat, self.settings) if place and not is_address(place)]
+        return next((name for name in files if not Path(name).exists()), "")
+
+
+class RecentProjects:
+    """The list in the window's settings, the last one first. Of an unreadable list nothing is known."""
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+
+    def load(self) -> list[RecentProject]:
+        """What was open before."""
+        try:
+            kept = json.loads(str(self._settings.value(_KEY, "[]")))
+            return [RecentProject(tuple(map(str, one["places"])), one["chat"], one["settings"]) for one in kept]
+        except (ValueError, TypeError, KeyError):
+            return []
+
+    def add(self, project: Project) -> None:
+        """This one is open now. The demo has a door of its own."""
+        if is_demo(project) or not (project.places or project.chat_path):
+            return
+        now = RecentProject(project.places, str(project.chat_path or ""), str(project.settings_path or ""))
+        self._keep([now, *(one for one in self.load() if one.places != now.places or one.chat != now.chat)])
+
+    def drop(self, gone: RecentProject) -> None:
+        """Remember it no longer."""
+        self._keep([one for one in self.load() if one != gone])
+
+    def _keep(self, projects: Sequence[RecentProject]) -> None:
+        self._settings.setValue(_KEY, json.dumps([asdict(one) for one in projects[:KEPT]]))
+
+
+class Card(QPushButton):
+    """A button with a line about what comes of it; its words wrap."""
+
+    def __init__(self, theme: Theme, icon: str, title: str, detail: str, parent: QWidget) -> None:
+        super().__init__(parent, autoDefault=False)
+        named(self, title, kind="card").setAccessibleDescription(detail)
+        self._theme, self._icon = theme, icon
+        self._picture = QLabel(self)
+        words = column(label(self, title, "strong"), label(self, detail, "muted"), spacing=1)
+        self._content = column(row(self._picture, (words, 1), spacing=12), of=self, margins=(14, 9, 14, 9))
+        for part in self.findChildren(QLabel):
+            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def sizeHint(self) -> QSize:
+        """Qt: a button does not ask its content by itself."""
+        return self._content.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: as narrow as its longest word."""
+        return self._content.minimumSize()
+
+    def heightForWidth(self, width: int) -> int:
+        """Qt: words that wrap need their height."""
+        return self._content.heightForWidth(width)
+
+    def _paint(self) -> None:
+        self._picture.setPixmap(glyph(self._icon, self._theme.palette.accent, 22))
+
+
+DOORS: Final = (
+    ("demo.open", "lorestudio", "Look around in the demo",
+     "A small world and a finished chat. It runs at once, offline, on a copy of your own."),
+    ("vault.open", "folder", "Open your vault…",
+     "A folder of Markdown notes, as Obsidian has them. Nothing is changed until you change it."),
+    ("book.open", "list", "Open a lorebook…",
+     "A World Info file, or a card with a book in it. World Info runs over it as SillyTavern does."),
+    ("sillytavern.open", "server", "Open SillyTavern's folder…",
+     "Pick one of your chats there; its settings come along. Only read, never written."),
+    ("chat.paste", "copy", "Paste a chat…", "Any text in which “Name:” begins a message. Then choose the lore for it."),
+)  # fmt: skip
+"""Action, icon, title and what comes of it."""
+
+
+class StartScreen(QScrollArea):
+    """`pressed` carries the id of an action, `wanted` a `RecentProject`."""
+
+    pressed = Signal(str)
+    wanted = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent, widgetResizable=True)
+        self.setObjectName("StartScreen")
+        self.setAccessibleName(tr("Start"))
+        self._theme = theme
+        title = label(self, tr("See what your lore does"), "hero")
+        text = tr(
+            "For every reply of a chat: which notes went into the prompt, which did not, and why. "
+            "Change a key or a setting, and see at once what it does."
+        )
+        self.cards = {name: Card(theme, icon, tr(head), tr(more), self) for name, icon, head, more in DOORS}
+        for name, card in self.cards.items():
+            card.clicked.connect(partial(self.pressed.emit, name))
+        self._recent = column(spacing=6)
+        self._before = holding(column(label(self, tr("Open again"), "title"), self._recent, 1, spacing=8, margins=0))
+        doors = holding(column(*self.cards.values(), 1, spacing=8, margins=0))
+        self._sides = row((doors, 3), (self._before, 2), spacing=28)
+        page = column(1, title, label(self, text, "muted"), self._sides, 2, spacing=10, margins=(36, 24, 36, 24))
+        self._page = holding(page)
+        self._page.setMaximumWidth(1080)
+        self.setWidget(holding(row(1, (self._page, 20), 1, margins=0)))
+        self.show_recent(())
+
+    def show_recent(self, projects: Sequence[RecentProject]) -> None:
+        """Offer these again."""
+        drop_all(self._recent)
+        for project in projects:
+            card = Card(self._theme, "entry" if project.places else "chat", project.title, project.detail, self)
+            card.setToolTip("\n".join(filter(None, (*project.places, project.chat, project.settings))))
+            card.clicked.connect(partial(self.wanted.emit, project))
+            self._recent.addWidget(card)
+        self._before.setVisible(bool(projects))
+
+    def focus_first(self) -> None:
+        """The keyboard goes to what was open last, or to the demo."""
+        item = self._recent.itemAt(0)
+        first = item.widget() if item is not None else None
+        (first or self.cards["demo.open"]).setFocus()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: what was open before stands below in a narrow window."""
+        super().resizeEvent(event)
+        directions = QBoxLayout.Direction
+        wide = self.width() >= _BESIDE
+        self._sides.setDirection(directions.LeftToRight if wide else directions.BottomToTop)

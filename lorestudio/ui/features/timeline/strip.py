@@ -1,0 +1,213 @@
+"""The whole chat in one strip under it: what each reply took of the budget, from where, and what was cut."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from typing import Final
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from lorestudio.domain.chat import Generation
+from lorestudio.studio.replay.timeline import TimelineTurn
+from lorestudio.trace.budget import ORIGINS
+from lorestudio.ui.features.timeline.map_content import label_of, shown_generations
+from lorestudio.ui.features.timeline.turns import TimelineFeed
+from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, Legend
+from lorestudio.ui.widgets.layouts import iconed, label, named, row, stack, tight, tool
+
+REFRESH_MS: Final = 120
+"""While replies are run the strip is drawn at most so often."""
+
+HEIGHT: Final = 74
+"""Of the bars with their numbers, in lines of text 5 (device-independent pixels at the usual size of letters)."""
+
+
+class BarOrder(StrEnum):
+    """How the replies of the strip are sorted."""
+
+    CHAT = "chat"
+    CUT = "most cut"
+    CHANGED = "most changed"
+
+
+_ORDERS: Final = {
+    BarOrder.CHAT: "As in the chat",
+    BarOrder.CUT: "Most cut first",
+    BarOrder.CHANGED: "Most changed first",
+}
+
+PAGES: Final = ("Map of entries and replies", "Turns, as a table", "Entries, as a table", "Prompt cache")
+"""What unfolds from the strip, in the order of the pages of the timeline's pane."""
+
+
+class ReplyStrip(QWidget):
+    """`jump` carries a generation to go to, `brushed` the first and the last of those wanted (None: all).
+
+    `unfolded` carries a page of the timeline's pane, `wanted` the id of an action.
+    """
+
+    jump = Signal(object)
+    brushed = Signal(object)
+    unfolded = Signal(int)
+    wanted = Signal(str)
+
+    def __init__(
+        self, theme: Theme, session: Session, selection: Selection, feed: TimelineFeed, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._session, self._selection, self._feed = session, selection, feed
+        self.generations: tuple[Generation, ...] = ()
+        """The replies, in the order of the bars."""
+        self.legend = Legend(theme, self)
+        self.order = BarOrder.CHAT
+        self.sort = self._menu("lines", "", tr("Order of the replies"))
+        orders = QActionGroup(self)
+        for order, title in _ORDERS.items():
+            orders.addAction(self.sort.menu().addAction(tr(title), partial(self.order_by, order))).setCheckable(True)
+        orders.actions()[0].setChecked(True)
+        self.unfold = self._menu("columns", tr("Unfold"), tr("The map of entries and replies, and the same as tables"))
+        for page, title in enumerate(PAGES):
+            self.unfold.menu().addAction(tr(title), partial(self.unfolded.emit, page))
+        self.chart = BarChart(theme, tr("Tokens of every reply"), self, brush=True)
+        self.nothing = named(label(self, kind="small"), tr("Tokens of every reply"))
+        self.nothing.setContentsMargins(8, 0, 8, 4)
+        self.nothing.linkActivated.connect(self.wanted)
+        self._pages = stack(self.chart, self.nothing)
+        head = row((self.legend, 1), self.sort, self.unfold, spacing=4, margins=(8, 1, 8, 0))
+        tight(head, self._pages, of=self)
+        self._pages.setFixedHeight(max(HEIGHT, 5 * self.fontMetrics().height()))
+        self._refresh = later(self, self._fill, REFRESH_MS)
+        self.chart.picked.connect(lambda place: self.jump.emit(self.generations[place]))
+        self.chart.brushed.connect(self._brushed)
+        feed.changed.connect(self._later)
+        feed.replaced.connect(self._later)
+        session.state_changed.connect(self._later)
+        selection.generation_changed.connect(self._show_chosen)
+        self._fill()
+
+    def order_by(self, order: BarOrder) -> None:
+        """Sort the replies; those in the order of the chat can be picked out."""
+        self.order = order
+        sorted_by = "" if order is BarOrder.CHAT else tr(_ORDERS[order])
+        self.sort.setText(sorted_by)
+        self.sort.setAccessibleName(tr("Order of the replies: {order}", order=tr(_ORDERS[order])))
+        if sorted_by and self.chart.range is not None:
+            self.chart.brush(None)
+            self.brushed.emit(None)
+        self._fill()
+
+    def _menu(self, icon: str, text: str, name: str) -> QToolButton:
+        made = iconed(self._theme, tool(self, text or name, text=text, tip=name), icon)
+        made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        made.setMenu(QMenu(made))
+        return made
+
+    # ---- filling ----------------------------------------------------------------------------------------------------
+
+    def _later(self) -> None:
+        if not self._refresh.isActive():
+            self._refresh.start(REFRESH_MS if self._session.runs.replaying else 0)
+
+    def _fill(self) -> None:
+        project, feed = self._session.project, self._feed
+        chat = project.chat if project is not None else None
+        self.setVisible(chat is not None)
+        turns, order = feed.turns, self.order
+        line = shown_generations(feed.generations, feed.line, self._selection.generation, swipes=False)
+        if order is BarOrder.CUT:
+            line = tuple(sorted(line, key=lambda each: -turns[each].summary.cut if each in turns else 1))
+        elif order is BarOrder.CHANGED:
+            line = tuple(sorted(line, key=lambda each: -turns[each].changes.amount if each in turns else 1))
+        self.generations = line
+        known = [turns[each].summary if each in turns else None for each in line]
+        present = {origin for one in known if one is not None for origin in one.by_origin}
+        layers = [
+            Layer(origin.fill, np.array([one.by_origin.get(origin, 0) if one else 0 for one in known], dtype=float))
+            for origin in ORIGINS
+            if origin in present
+        ]
+        cut = np.array([one.cut if one else 0 for one in known], dtype=float)
+        budgets = [one.budget if one is not None and one.budget is not None else np.nan for one in known]
+        last = len(chat.messages) if chat is not None else -1
+        several = feed.swiped
+
+        def name(place: int) -> str:
+            return label_of(line[place], several, last)
+
+        def words(place: int) -> str:
+            return reply_words(name(place), turns.get(line[place]), expected=line[place].message == last)
+
+        self.chart.set_bars(
+            Bars([*layers, Layer("purple", cut, beyond=True)], np.array(budgets, dtype=float), None, name, words),
+            brush=order is BarOrder.CHAT,
+        )
+        parts = [(origin.fill, tr(origin.word), False) for origin in ORIGINS if origin in present]
+        if cut.any():
+            parts.insert(0, ("purple", tr("cut"), True))  # first, so that there is room for it
+        self.legend.say(parts)
+        ran = any(one is not None for one in known)
+        if not ran:
+            self._say_why()
+        self._pages.setCurrentWidget(self.chart if ran else self.nothing)
+        self._show_chosen()
+
+    def _say_why(self) -> None:
+        if self._session.busy:
+            self.nothing.setText(tr("The replies appear here as they are run."))
+        elif self._session.runs.traces:
+            self.nothing.setText(tr("The replies are being counted."))
+        else:
+            link = f"<a href='replay.all'>{tr('Replay all')}</a>"
+            self.nothing.setText(tr("What each reply took of the budget appears here. {link}", link=link))
+
+    def _show_chosen(self) -> None:
+        chosen = self._selection.generation
+        if chosen is not None and chosen in self._feed.columns and chosen not in self.generations:
+            self._fill()  # another swipe of a reply is looked at
+        else:
+            self.chart.choose(self.generations.index(chosen) if chosen in self.generations else -1)
+
+    def _brushed(self, places: tuple[int, int] | None) -> None:
+        ends = (self.generations[places[0]], self.generations[places[1] - 1]) if places is not None else None
+        self.brushed.emit(ends)
+
+
+def reply_words(name: str, turn: TimelineTurn | None, *, expected: bool = False) -> str:
+    """A bar in words: what went in, from where, what was cut, and what changed."""
+    if turn is None:
+        return tr("{reply}: not run yet", reply=name)
+    summary, changes = turn.summary, turn.changes
+    head = tr(
+        "{reply}: {entries}, {tokens}",
+        reply=tr("The reply to come, as expected now") if expected else name,
+        entries=count(len(summary.injected), "entry", "entries"),
+        tokens=count(summary.tokens, "token", "tokens"),
+    )
+    if summary.budget is not None:
+        head += tr(" of {budget}", budget=number(summary.budget))
+    parts = [head]
+    if summary.by_origin:
+        parts.append(", ".join(f"{number(tokens)} {tr(origin.word)}" for origin, tokens in summary.by_origin.items()))
+    if summary.cut:
+        parts.append(tr("cut: {tokens}", tokens=count(summary.cut, "token", "tokens")))
+    if turn.before is not None and changes.amount:
+        parts.append(
+            tr(
+                "since #{before}: {entered} entered, {left} left",
+                before=turn.before.message,
+                entered=number(len(changes.entered)),
+                left=number(len(changes.left)),
+            )
+        )
+    return "; ".join(parts)

@@ -1,0 +1,69 @@
+"""Lorebooks, card and persona in every command that takes a chat."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> list[str]:
+    """Options for a lorebook, a card and a persona; one entry needs all three."""
+    entry = {"key": ["riders"], "comment": "Riders", "content": "{{user}} rides to {{char}}.", "scanDepth": 1}
+    asks = {"matchPersonaDescription": True, "characterFilter": {"names": ["ottoline_v2"]}}
+    swipe = {"constant": True, "comment": "Again", "content": "x", "triggers": ["regenerate"]}
+    entries = {"0": {**NEW_ENTRY, **entry, **asks, "uid": 0}, "1": {**NEW_ENTRY, **swipe, "uid": 1}}
+    (tmp_path / "Book.json").write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    card = {"spec": "chara_card_v2", "data": {"name": "Ottoline"}}
+    (tmp_path / "ottoline_v2.json").write_text(json.dumps(card), encoding="utf-8")
+    book, file = str(tmp_path / "Book.json"), str(tmp_path / "ottoline_v2.json")
+    persona = "# Ana\nOne of the riders."
+    return ["--system", "world-info", "--book", f"chat:{book}", "--card", file, "--persona", persona]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("replay", "{vault}", "--chat", "{chat}", "--json"),
+        ("explain", "{vault}", "--chat", "{chat}", "--entry", "Riders"),
+        ("diff", "{vault}", "--chat", "{chat}", "--message", 1, "--system2", "deeplore"),
+        ("report", "{vault}", "--chat", "{chat}", "--message", 1),
+        ("scenario", "{vault}", "--chat", "{chat}", "--message", 1),
+        ("test", "{vault}", "--text", "nothing"),
+        ("prompt", "{vault}", "--chat", "{chat}"),
+    ],
+    ids=lambda asked: asked[0],
+)
+def test_a_lorebook_a_card_and_a_persona(
+    lorestudio: Run, vault: Path, chat: Path, around: list[str], asked: tuple[object, ...]
+) -> None:
+    result = lorestudio(*(str(each).format(vault=vault, chat=chat) for each in asked), *around)
+    assert result.exit_code == 0, result.output
+    wanted = "Ana rides to Ottoline." if asked[0] in {"replay", "prompt", "scenario"} else "Riders"
+    found = result.stdout.replace("{{user}} rides to {{char}}", "Ana rides to Ottoline")
+    assert wanted in found
+
+
+def test_the_kind_of_generation(lorestudio: Run, vault: Path, chat: Path, around: list[str]) -> None:
+    asked = ("replay", vault, "--chat", chat, "--messages", "3-3", *around)
+    kept_out = "Again: other generation"
+    assert kept_out in lorestudio(*asked).stdout
+    for way in (("--set", "generation_type=regenerate"), ("--type", "regenerate")):
+        assert kept_out not in lorestudio(*asked, *way).stdout
+    assert "may be normal, continue" in lorestudio(*asked, "--type", "backwards").output
+
+
+def test_a_preview_and_a_comparison_take_books_too(lorestudio: Run, vault: Path, chat: Path, around: list[str]) -> None:
+    result = lorestudio("preview", vault, "Lamp.md", "--chat", chat, *around)
+    assert result.exit_code == 0, result.output
+    pair = [option for option in around if option not in {"--system", "world-info"}]
+    compared = lorestudio("compare", vault, "--chat", chat, "--run", "world-info", "--run", "deeplore", *pair, "--json")
+    assert "Riders" in compared.stdout, compared.output

@@ -1,0 +1,23 @@
+"""Recorded runs by the rules of DeepLore 2.6: all decisions of all generations come out the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from lorestudio.exchange.scenario_file import Scenario
+from lorestudio.studio.scenario.running import run_scenario
+from tests.golden.compare import Case, differences, read_cases
+from tests.golden.files import GOLDEN_26
+
+CASES = read_cases(GOLDEN_26)
+
+
+def test_all_recorded_runs_are_there() -> None:
+    assert len(CASES) == 391
+    assert {case.scenario["rules"] for case in CASES} == {"2.6"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_by_the_rules_of_2_6(case: Case) -> None:
+    found = differences(case, run_scenario(Scenario.model_validate(case.scenario))["expected"])
+    assert not found, "\n".join(map(str, found[:10]))

@@ -1,0 +1,65 @@
+"""Macros as SillyTavern 1.18 fills them in (rules: sillytavern 5.8)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.systems.macros import Macros
+
+VALUES = {"user": "Ana", "char": "Hob", "empty": "", "noop": ""}
+VARIABLES = {"n": "1", "mood": "sad", "long": "007"}
+
+
+def filled(text: str) -> tuple[str, dict[str, str]]:
+    macros = Macros(VALUES, dict(VARIABLES))
+    return macros.fill(text), macros.variables
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{{user}} {{USER}} {{ user }} <user>", "Ana Ana Ana Ana"),
+        ("{{bot}} & <BOT>", "Hob & Hob"),
+        ("{{{user}}} {{user", "{Ana} {{user"),
+        ("{{user::x}} {{unknown::{{char}}}}", "{{user::x}} {{unknown::Hob}}"),
+        ("<group>", "<group>"),  # nobody knows one here
+        ("{{getvar::mood}}{{getvar::none}} {{getvar:: n }} {{getvar::long}}", "sad 1 7"),
+        ("{{setvar::a::{{user}}!}}{{getvar::a}}", "Ana!"),
+        ("{{setvar::a}}of {{char}}{{/setvar}}[{{getvar::a}}]", "[of Hob]"),
+        ("{{getvar::b}}{{setvar::b::x}}{{getvar::b}}", "x"),  # from left to right
+        ("{{incvar::n}}{{decvar::n}}{{decvar::n}}", "210"),
+        ("{{addvar::n::5}}{{getvar::n}} {{addvar::mood::dy}}{{getvar::mood}}", "6 saddy"),
+        ("{{hasvar::n}} {{deletevar::n}}{{hasvar::n}}", "true false"),
+        ("{{.k = 5}}{{.k}} {{.k += 2}}{{.k++}} {{.k--}}", "5 8 7"),
+        ("{{if {{user}}}}yes{{else}}no{{/if}}", "yes"),
+        ("{{if empty}}yes{{else}}no{{/if}}{{if !empty}}!{{/if}}", "no!"),
+        ("{{if .n}}a{{if off}}b{{else}}c{{/if}}{{else}}d{{/if}}", "ac"),
+        ("{{if 0::x}}|{{if 1::x}}", "|x"),
+        ("{{if user}}\n  one\n    two\n{{/if}}", "one\n  two"),
+        ("one\n\n{{trim}}\n\ntwo {{trim}} \n\n{{trim}}\n end", "onetwo   end"),
+        ("{{trim}} x {{/trim}}{{newline::2}}{{space}}|{{reverse::abc}}", "x\n\n |cba"),
+        ("a{{// note {{user}} }}b{{//}}c{{///}}d", "abd"),
+        (r"\{\{user\}\}", "{{user}}"),
+        ("{{roll:d6}} {{outlet::x}}", "{{roll:d6}} {{outlet::x}}"),
+    ],
+)
+def test_what_stands_in_their_place(text: str, expected: str) -> None:
+    assert filled(text)[0] == expected
+
+
+def test_only_the_chosen_branch_is_filled_in() -> None:
+    assert filled("{{if user}}{{setvar::a::1}}{{else}}{{setvar::b::1}}{{/if}}")[1] == {**VARIABLES, "a": "1"}
+
+
+def test_what_nobody_knows_is_told_and_outlets_are_not() -> None:
+    macros = Macros(VALUES)
+    macros.fill("{{roll:d6}} {{outlet::x}} {{user}} {{roll:d6}}")
+    assert list(macros.unknown) == ["{{roll:d6}}"]
+
+
+@given(st.text("{}:/#. \\nuserif<>!", max_size=24))
+def test_every_text_can_be_filled_in(text: str) -> None:
+    found = filled(text)[0]
+    assert "{" in text or "\\" in text or "<" in text or found == text

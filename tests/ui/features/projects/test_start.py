@@ -1,0 +1,203 @@
+"""The start screen: what can be opened, what comes of it, and what was open before."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QScreen
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.projects.actions import PasteDialog
+from lorestudio.ui.features.projects.start import DOORS, RecentProject, RecentProjects
+from lorestudio.ui.widgets.picker import Picker
+from tests.ui.conftest import settle
+from tests.ui.worlds import make_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lorestudio.ui.shell.main_window import MainWindow
+
+BOOK = {"entries": {"0": {"uid": 0, "key": ["fog"], "keysecondary": [], "content": "Fog is grey.", "comment": "Fog"}}}
+
+
+def shown(kind: type) -> list:
+    return [each for each in QApplication.topLevelWidgets() if isinstance(each, kind) and each.isVisible()]
+
+
+def answer_file_dialog(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    """Whatever file or folder is asked for, it is this one."""
+    monkeypatch.setattr(QFileDialog, "open", lambda self: self.fileSelected.emit(str(path)))
+
+
+def press(window: MainWindow, door: str) -> None:
+    QTest.mouseClick(window.welcome.cards[door], Qt.MouseButton.LeftButton)
+    settle(window)
+
+
+@pytest.fixture
+def start(make_window, tmp_path) -> MainWindow:
+    window = make_window(make_simulator=Simulator, demo_in=tmp_path / "data" / "demo")
+    window.keep_notes_safe(tmp_path / "data" / "notes")
+    return window
+
+
+def test_every_door_is_an_action_and_leads_on_without_a_project(start) -> None:
+    assert [name for name, *_ in DOORS] == list(start.welcome.cards)
+    assert all(start.commands.actions[name].isEnabled() for name in start.welcome.cards)
+    assert start.welcome.cards["demo.open"].hasFocus()
+
+
+def test_the_demo_is_a_copy_that_may_be_edited_and_comes_back(start, tmp_path) -> None:
+    press(start, "demo.open")
+    folder = tmp_path / "data" / "demo"
+    assert start.session.project.vault_folders == (folder / "The Brume",)
+    assert start.selection.entry is not None
+    note = folder / "The Brume" / "The Brume.md"
+    before = note.read_bytes()
+    note.write_bytes(b"gone")
+    start.run("demo.open")
+    settle(start)
+    assert note.read_bytes() == b"gone"
+    start.run("demo.reset")
+    settle(start)
+    assert note.read_bytes() == before
+    assert (tmp_path / "data" / "demo before reset" / "The Brume" / "The Brume.md").read_bytes() == b"gone"
+    assert RecentProjects(start.settings).load() == []
+
+
+def test_what_was_open_is_offered_and_opens_with_its_chat(make_window, tmp_path) -> None:
+    first = make_window(open_project(make_project(tmp_path / "vault").roots))
+    known = RecentProjects(first.settings).load()
+    assert [one.title for one in known] == ["vault"]
+    first.close()
+    second = make_window()
+    card = second.welcome._recent.itemAt(0).widget()
+    assert card.hasFocus()
+    QTest.keyClick(card, Qt.Key.Key_Space)
+    settle(second)
+    assert second.session.project.places == known[0].places
+    assert str(second.session.project.chat_path or "") == known[0].chat
+
+
+def test_a_project_that_is_gone_is_taken_off_the_list_and_said(make_window, tmp_path) -> None:
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    RecentProjects(settings)._keep([RecentProject((str(tmp_path / "nowhere"),))])
+    settings.sync()
+    window = make_window()
+    QTest.mouseClick(window.welcome._recent.itemAt(0).widget(), Qt.MouseButton.LeftButton)
+    assert "nowhere is not there any more" in window.bars.texts[0]
+    assert RecentProjects(window.settings).load() == []
+
+
+@pytest.mark.parametrize("kept", ["nonsense", "[1]", '[{"places": 3}]', "{}"])
+def test_an_unreadable_list_is_an_empty_one(tmp_path, kept: str) -> None:
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    settings.setValue("projects/recent", kept)
+    assert RecentProjects(settings).load() == []
+
+
+def test_a_lorebook_alone_is_tried_out_by_world_info(start, tmp_path, monkeypatch) -> None:
+    path = tmp_path / "fog.json"
+    path.write_text(json.dumps(BOOK))
+    answer_file_dialog(monkeypatch, path)
+    press(start, "book.open")
+    assert start.session.choice.system == "world-info"
+    assert str(path) in str(start.session.choices.systems["world-info"])
+    assert start.current_pane().name == "bench"
+    assert "no vault" in start.bars.texts[0]
+
+
+def test_what_is_no_lorebook_is_said(start, tmp_path, monkeypatch) -> None:
+    path = tmp_path / "note.json"
+    path.write_text('{"name": 3')
+    answer_file_dialog(monkeypatch, path)
+    press(start, "book.open")
+    assert "note.json" in start.bars.texts[0]
+    assert start.session.project is None
+
+
+def test_a_chat_of_sillytavern_waits_for_its_vault(start, tmp_path, monkeypatch) -> None:
+    user = tmp_path / "SillyTavern" / "data" / "default-user"
+    (user / "chats" / "Ottoline").mkdir(parents=True)
+    chat = user / "chats" / "Ottoline" / "Ottoline - 2024.jsonl"
+    chat.write_text('{"user_name":"Wren","character_name":"Ottoline"}\n{"name":"Wren","is_user":true,"mes":"Fog."}\n')
+    answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
+    press(start, "sillytavern.open")
+    (picker,) = shown(Picker)
+    QTest.keyClick(picker.field, Qt.Key.Key_Return)
+    settle(start)
+    assert start.session.project.chat_path == chat
+    assert "without any lore" in start.bars.texts[0]
+    vault = make_project(tmp_path / "vault").roots[0]
+    answer_file_dialog(monkeypatch, vault)
+    start.run("vault.open")
+    settle(start)
+    assert start.session.project.roots == [vault]
+    assert start.session.project.chat_path == chat
+
+
+def test_a_folder_that_is_not_sillytaverns_is_said(start, tmp_path, monkeypatch) -> None:
+    answer_file_dialog(monkeypatch, tmp_path)
+    press(start, "sillytavern.open")
+    assert "data/default-user" in start.bars.texts[0]
+
+
+def test_a_pasted_chat_is_kept_and_opened(start, tmp_path) -> None:
+    press(start, "chat.paste")
+    (dialog,) = shown(PasteDialog)
+    assert not dialog.open_button.isEnabled()
+    QApplication.clipboard().setText("Wren: The fog is in.\nOttoline: Then shut the door.")
+    dialog.field.setFocus()
+    QTest.keyClick(dialog.field, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert dialog.said.text() == "2 messages of Wren, Ottoline."
+    QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+    settle(start)
+    path = start.session.project.chat_path
+    assert path.parent == tmp_path / "data" / "pasted"
+    assert [message.text for message in open_project([], path).chat.messages] == [
+        "The fog is in.",
+        "Then shut the door.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("screen", "maximised"), [((1920, 1080), False), ((1280, 800), True), ((1366, 768), True), ((2560, 1440), False)]
+)
+def test_the_first_window_takes_most_of_its_screen(make_window, monkeypatch, screen, maximised: bool) -> None:
+    window = make_window()
+    room = QApplication.primaryScreen().availableGeometry()
+    room.setSize(window.size().__class__(*screen))
+    monkeypatch.setattr(QScreen, "availableGeometry", lambda _self: room)
+    window.begin_on_screen()
+    assert window.isMaximized() == maximised
+    if not maximised:
+        assert window.width() == pytest.approx(screen[0] * 0.9, abs=1)
+        assert window.height() == pytest.approx(screen[1] * 0.9, abs=1)
+
+
+@pytest.mark.dressed
+def test_crossing_a_width_arranges_anew_while_nothing_was_moved(make_window, tmp_path) -> None:
+    window = make_window(make_project(tmp_path / "vault"))
+    window.resize(1280, 960)
+    window.run("view.reset")
+    settle(window)
+    beside = window.tabifiedDockWidgets(window.docks["trace"])
+    assert window.docks["budget"] not in beside
+    window.resize(1024, 640)
+    settle(window)
+    assert window.docks["budget"] in window.tabifiedDockWidgets(window.docks["trace"])
+    window.resize(1280, 960)
+    settle(window)
+    assert window.docks["budget"] not in window.tabifiedDockWidgets(window.docks["trace"])
+    window.docks["vault"].setFloating(True)
+    window.resize(1024, 640)
+    settle(window)
+    assert window.docks["budget"] not in window.tabifiedDockWidgets(window.docks["trace"])
+    assert window.docks["vault"].isFloating()

@@ -1,0 +1,71 @@
+"""Bars: the numbers beside them, what is drawn of many, the brush and the keyboard."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from pytestqt.qtbot import QtBot
+
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, nice_steps
+
+
+@pytest.mark.parametrize(
+    ("top", "most", "steps"),
+    [
+        (1300, 3, [0, 500, 1000]),
+        (1650, 4, [0, 500, 1000, 1500]),
+        (7, 3, [0, 5]),
+        (2, 4, [0, 1, 2]),
+        (60_000, 3, [0, 20_000, 40_000, 60_000]),
+        (0, 3, [0]),
+    ],
+)
+def test_axis_numbers_are_those_that_people_choose(top: float, most: int, steps: list[float]) -> None:
+    assert nice_steps(top, most) == steps
+
+
+def chart(theme: Theme, qtbot: QtBot, amount: int) -> BarChart:
+    made = BarChart(theme, "Tokens", brush=True)
+    qtbot.addWidget(made)
+    made.resize(420, 90)
+    values = np.arange(amount, dtype=float) % 7
+    made.set_bars(Bars([Layer("green", values), Layer("purple", values, beyond=True)], np.full(amount, 10.0)))
+    made.show()
+    return made
+
+
+def test_a_place_is_found_again_at_its_point(theme: Theme, qtbot: QtBot) -> None:
+    for amount in (1, 24, 150):
+        made = chart(theme, qtbot, amount)
+        for place in range(amount):
+            assert made.place_at(QPointF(made.point_of(place))) == place
+
+
+def test_of_bars_that_share_a_pixel_the_highest_is_drawn(theme: Theme, qtbot: QtBot) -> None:
+    made = chart(theme, qtbot, 5_000)
+    places, _centres, wide = made._drawn()
+    assert 100 < len(places) < 420
+    whole = made.bars.layers[0].values
+    share = round(wide)
+    assert all(whole[place] == whole[at * share : (at + 1) * share].max() for at, place in enumerate(places))
+
+
+def test_shift_picks_bars_out_and_escape_takes_all_again(theme: Theme, qtbot: QtBot) -> None:
+    made, told = chart(theme, qtbot, 24), []
+    made.brushed.connect(told.append)
+    made.picked.connect(made.choose)
+    made.choose(4)
+    for _ in range(3):
+        qtbot.keyClick(made, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert told[-1] == (4, 8)
+    qtbot.keyClick(made, Qt.Key.Key_Escape)
+    assert told[-1] is None
+
+
+def test_errors_stay_with_whoever_handled_them_before() -> None:
+    """pyqtgraph puts itself before the program's own report of errors."""
+    assert "pyqtgraph" not in getattr(sys.excepthook, "__module__", "")
