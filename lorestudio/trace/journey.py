@@ -5,7 +5,7 @@ Other numbers for the entries of a trace, where those of its own would be taken 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -160,10 +160,15 @@ def phase_of(record: StageRecord) -> Phase:
     return Phase.MATCH if record.phase is Phase.LOAD else record.phase
 
 
-def phase_cell(cells: Iterable[JourneyCell]) -> JourneyCell:
-    """What a phase was to an entry: the cell that says most, of those that say as much the last with a verdict."""
+def phase_cell(phase: Phase, cells: Sequence[JourneyCell], stages: Sequence[StageRecord]) -> JourneyCell:
+    """What a phase was to an entry: the cell that says most, of those that say as much the last with a verdict.
+
+    `cells` are those of all the `stages`. That an entry was there to be matched is no match.
+    """
     found: JourneyCell | None = None
-    for cell in cells:
+    for cell, record in zip(cells, stages, strict=True):
+        if phase_of(record) is not phase or (record.phase is Phase.LOAD and cell.state is CellState.KEPT):
+            continue
         rank = (_IN_A_PHASE[cell.state], cell.verdict is not None)
         if found is None or rank >= (_IN_A_PHASE[found.state], found.verdict is not None):
             found = cell

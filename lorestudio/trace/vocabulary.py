@@ -96,7 +96,7 @@ OTHER_SOURCE: Final = "other_source"
 
 _COMMON: Final = (
     Reason("constant", GOOD, "Constant", "{title!q} is a constant: it comes in on every generation.",
-           brief="Constant: in on every generation"),
+           brief="Constant, always in"),
     Reason(
         "guide_hidden", NEUTRAL, "Guide",
         "{title!q} is a guide: it is for the Librarian and not for the story's prompt.",

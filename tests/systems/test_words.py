@@ -156,6 +156,18 @@ def test_a_reason_needs_only_its_own_details_and_what_the_trace_knows(code):
     assert not reason.label.endswith(".")
 
 
+@pytest.mark.parametrize("code", [code for code, reason in REASONS.items() if reason.brief])
+def test_a_brief_reason_stands_beside_the_title_and_is_no_longer_than_the_sentence(code):
+    brief = REASONS[code].brief
+    assert fields(brief) <= {*REASONS[code].details}
+    assert "title" not in fields(brief, required=False)
+    assert not brief.endswith(".")
+    if code in DOCUMENTED:
+        words = about_oath(code, **DOCUMENTED[code])
+        assert not re.search(r"[{}\[\]]", words.brief)
+        assert len(words.brief) < len(words.sentence)
+
+
 MISTAKES = [code for code, reason in REASONS.items() if reason.tone in (Tone.WARNING, Tone.ERROR)]
 
 

@@ -260,7 +260,7 @@ _BUDGET: Final = (
         "The budget ended at {stopped_by!q}; {title!q} ({tokens:# token|# tokens}) comes after it and was not tried.",
         _MORE_ROOM + _EARLIER + ".",
         details=("stopped_by", "tokens", "needs"),
-        brief="Budget full, {needs:# token|# tokens} short",
+        brief="{needs:# token|# tokens} short of the budget",
     ),
     Reason("placed", GOOD, "Placed", "It stands {place}.",
            details=("tag", "position", "depth", "role")),

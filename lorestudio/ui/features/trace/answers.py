@@ -340,12 +340,15 @@ class AnswerTable(QAbstractTableModel):
 
     def _phase_cell(self, entry: int, column: int) -> tuple[JourneyCell, WouldCell | None]:
         """What a folded phase was to an entry, or would have been."""
-        stages = self.trace.stages if self.trace is not None else ()
-        own = [place for place, record in enumerate(stages) if phase_of(record) is self.phase(column)]
-        cell = phase_cell(self.cell(entry, place) for place in own)
+        stages, phase = self.trace.stages if self.trace is not None else (), self.phase(column)
+        if phase is None:
+            return JourneyCell("", CellState.NOT_REACHED), None
+        self.cell(entry, 0)
+        cell = phase_cell(phase, self._cells[entry], stages)
         if cell.state not in _UNREACHED:
             return cell, None
-        known = [would for place in own if (would := self.would(entry, stages[place].name)) is not None]
+        own = [self.would(entry, record.name) for record in stages if phase_of(record) is phase]
+        known = [would for would in own if would is not None]
         would = next((each for each in known if each.sentence), known[-1] if known else None)
         return (JourneyCell(would.stage, cell.state), would) if would is not None else (cell, None)
 

@@ -11,7 +11,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.systems.changes import Change
 from lorestudio.trace.diff import compare
-from lorestudio.trace.journey import PHASES, CellState, JourneyCell, phase_cell
+from lorestudio.trace.journey import PHASES, CellState, JourneyCell
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.ui.features.trace.answers import TOKENS, WHY, AnswerTable, ordinal, row_changes
 from lorestudio.ui.features.trace.flow import steps
@@ -57,7 +57,7 @@ def test_a_column_for_each_phase_that_unfolds_into_its_stages(model: AnswerTable
 def test_a_row_says_why_how_many_tokens_and_what_each_phase_did(model: AnswerTable) -> None:
     titles = [model.headerData(row, VERTICAL) for row in range(model.rowCount())]
     assert titles == ["Rules", "Skarn", "Dawnkeep", "Crown", "Bell"]
-    assert words(model, 0) == ["Constant: in on every generation", "10", "candidate", "not reached", "kept", "injected"]
+    assert words(model, 0) == ["Constant, always in", "10", "candidate", "not reached", "kept", "injected"]
     assert words(model, 2)[TOKENS:] == ["30", "candidate", "not reached", "trimmed", "injected"]
     assert words(model, 3)[TOKENS:] == ["158", "candidate", "not reached", "cut", "not reached"]
     assert model.index(2, TOKENS).data(TOOLTIP) == "30 of 40 tokens"
@@ -82,17 +82,6 @@ def test_a_cell_of_a_phase_is_about_the_stage_that_decided_there(model: AnswerTa
     assert model.stage_at(model.row_of(RULES), match) == "constants"
     assert model.stage_at(model.row_of(SKARN), match) == "keywords"
     assert model.stage_at(model.row_of(SKARN), WHY) is None
-
-
-def test_what_a_phase_did_is_what_holds_in_the_end() -> None:
-    def cells(*states: CellState) -> CellState:
-        return phase_cell(JourneyCell(str(place), state) for place, state in enumerate(states)).state
-
-    assert cells(CellState.KEPT, CellState.ADDED, CellState.KEPT) is CellState.ADDED
-    assert cells(CellState.ADDED, CellState.REMOVED, CellState.NOT_REACHED) is CellState.REMOVED
-    assert cells(CellState.REMOVED, CellState.ADDED) is CellState.ADDED  # a pin after the folder filter
-    assert cells(CellState.ABSENT, CellState.REFUSED, CellState.ABSENT) is CellState.REFUSED
-    assert cells() is CellState.NOT_REACHED
 
 
 def test_every_mark_has_a_word_and_marks_with_one_fill_differ_in_glyph_or_word(model: AnswerTable) -> None:
