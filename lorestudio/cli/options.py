@@ -171,7 +171,8 @@ VaultArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="VAULT...",
-        help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order.",
+        help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order. "
+        "A lorebook may stand in their place.",
     ),
 ]
 
@@ -289,7 +290,13 @@ class ChatOptions(ProjectOptions):
 class SystemOptions:
     """The system that decides, and its settings."""
 
-    system: Annotated[str, typer.Option("--system", help=f"The system that decides: {SYSTEMS}.")] = MAIN.name
+    system: Annotated[
+        str | None,
+        typer.Option(
+            "--system",
+            help=f"The system that decides: {SYSTEMS}. Default: {MAIN.name}, for a lorebook what scans it.",
+        ),
+    ] = None
     system_settings: Annotated[
         Path | None,
         typer.Option(
@@ -302,12 +309,16 @@ class SystemOptions:
     ] = None
     book: BookOption = None
 
+    def named(self, project: Project) -> str:
+        """The name of the system."""
+        return self.system or project.system
+
     def made(self, project: Project, asked: Answering | None = None) -> System:
         """The system for a project; without `asked` the offline stand-in answers.
 
         Says what there is to say of what it was made of. Raises InputError and SettingsError.
         """
-        kind = kind_of(self.system)
+        kind = kind_of(self.named(project))
         settings: Section = project.settings
         if kind is not MAIN:
             settings = kind.read(self.system_settings, self.assignments or ())

@@ -435,10 +435,15 @@ SettingsT = TypeVar("SettingsT", bound=Section)
 
 @dataclass(frozen=True, slots=True)
 class ScannedBooks:
-    """How settings of a system name lorebooks: `files` gives those they name, `naming` the settings naming others."""
+    """How a system scans lorebooks.
+
+    `files` gives those that settings name, `naming` the settings that name others; `index` holds the entries of books
+    as they are scanned without notes.
+    """
 
     files: Callable[[Any], tuple[BookFile, ...]]
     naming: Callable[[Any, Iterable[BookFile]], Section]
+    index: Callable[[tuple[Lorebook, ...]], VaultIndex]
 
 
 @dataclass(frozen=True, slots=True)

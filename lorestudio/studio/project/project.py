@@ -22,6 +22,8 @@ from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
+from lorestudio.exchange.lorebooks.books import Lorebook
+from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
@@ -34,6 +36,7 @@ from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
+from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState
@@ -72,11 +75,20 @@ class Project:
     """Card, persona and frame of the prompts; they decide nothing about lore."""
     vault_state: VaultState | None = field(default=None, repr=False, compare=False)
     """What `index` was made of, where that is known: with it, notes can be tried out before they are saved."""
+    books: tuple[Lorebook, ...] = field(default=(), repr=False)
+    """Lorebooks that were opened beside the vaults. Without a vault the index holds their entries."""
+    book_paths: tuple[Path, ...] = ()
 
     @property
     def name(self) -> str:
         """The vaults' names, as a title."""
         return " + ".join(self.index.vaults) or "untitled"
+
+    @property
+    def system(self) -> str:
+        """The system that decides where nobody chose one: for lorebooks without notes, the one that scans such."""
+        scanning = (name for name, kind in KINDS.items() if kind.books is not None)
+        return next(scanning, MAIN.name) if self.books and not self.places else MAIN.name
 
     @property
     def active_character(self) -> str:
@@ -137,6 +149,7 @@ class Project:
             card=setup.card,
             card_path=setup.card_path,
             persona=setup.persona.text,
+            books=self.books,
             user_name=setup.user_name(chat),
             character_name=setup.character_name(chat),
             reply_tokens=setup.reply_tokens,
@@ -174,7 +187,7 @@ class Project:
         told = self.problems
         if settings.rules != self.settings.rules:
             told = tuple(problem for problem in told if problem != self.rules_offer)
-        if self.reads_alike(settings):
+        if self.reads_alike(settings) or (self.books and not self.places):
             return replace(self, settings=settings, problems=told)
         news = read_once(vault_sources(self.places), settings, self.counter)
         if news.failures:
@@ -192,7 +205,8 @@ class Project:
     def reloaded(self) -> Project:
         """The project read from disk again."""
         rules = self.settings.rules
-        again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
+        every: tuple[Path | str, ...] = (*self.places, *self.book_paths)
+        again = open_project(every, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
         return replace(again, context_size=self.context_size, setup=self.setup)
 
 
@@ -226,16 +240,31 @@ def open_project(
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
-    `rules` names DeepLore's rules; without it, the settings say whose hold, or show it, else those of 2.0.2 do.
-    Notes that cannot be read are part of the index as such. Raises InputError, SettingsError or VaultError (all with a
-    sentence for the person) where the chat, the settings or a vault cannot be used at all.
+    A file among them is a lorebook. `rules` names DeepLore's rules; without it, the settings say whose hold, or show
+    it, else those of 2.0.2 do. Notes that cannot be read are part of the index as such. Raises InputError,
+    SettingsError or VaultError (all with a sentence for the person) where the chat, the settings or a vault cannot be
+    used at all.
     """
-    places = place_names(vaults)
+    every = place_names(vaults)
+    files = tuple(Path(place) for place in every if not is_address(place) and Path(place).is_file())
+    places = tuple(place for place in every if is_address(place) or Path(place) not in files)
     read = read_settings(settings, rules)
     news = read_once(vault_sources(places), read.settings, CHARS_4)
     if news.failures:
         raise VaultError(news.failures[0])
-    return replace(assembled(places, news.index, read, chat, settings, seed), vault_state=news.state)
+    project = replace(assembled(places, news.index, read, chat, settings, seed), vault_state=news.state)
+    return _with_books(project, files) if files else project
+
+
+def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
+    """The project with lorebooks. Raises InputError where a file is none."""
+    books = tuple(map(load_lorebook, files))
+    with_them = replace(project, books=books, book_paths=files)
+    if project.places:
+        return with_them
+    scanned = kind_of(with_them.system).books
+    index = scanned.index(books) if scanned is not None else project.index
+    return replace(with_them, index=index, vault_state=None)
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:

@@ -101,6 +101,8 @@ def note_settings(project: Project) -> dict[str, Json]:
 
 def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
     """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
+    if project.books and not project.places:
+        return [], ()
     wanted = definition_path(project.settings)
     files: list[VaultFiles] = []
     for name, source in zip(project.index.vaults, _sources(project), strict=False):

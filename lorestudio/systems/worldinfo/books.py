@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
-from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
+from lorestudio.exchange.lorebooks.books import BookRole, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.exchange.lorebooks.reading import card_book, load_lorebook
@@ -22,6 +23,7 @@ from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
 from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState
+from lorestudio.systems.worldinfo.mapping import index_of
 from lorestudio.systems.worldinfo.system import NAME, WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
 
@@ -214,6 +216,10 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
             )
 
 
+def _index_of(books: tuple[Lorebook, ...]) -> VaultIndex:
+    return index_of(in_order(in_play(books).used, InsertionStrategy(WorldInfoSettings().character_strategy)))
+
+
 _SECTION: Final = "world_info_settings"
 
 
@@ -281,7 +287,7 @@ KIND: Final = SystemKind(
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
-    books=ScannedBooks(book_files, with_book_files),
+    books=ScannedBooks(book_files, with_book_files, _index_of),
     reads_setup=True,
 )
 WorldInfoSystem.kind = KIND

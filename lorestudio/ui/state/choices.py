@@ -108,7 +108,7 @@ class RunChoice:
     def of(cls, project: Project) -> RunChoice:
         """What the project's own settings say, answered by the stand-in."""
         names = tuple(switch.name for switch in switches() if getattr(project.behaviour, switch.name) == FIXED)
-        return cls(mode_of(project.settings), Source(), names)
+        return cls(mode_of(project.settings), Source(), names, project.system)
 
     def applied(self, project: Project) -> Project:
         """The project, run as chosen; the same one where that changes nothing."""
