@@ -124,6 +124,7 @@ class AnswerTable(QAbstractTableModel):
         self._rows: list[int] = []
         self._columns: list[tuple[Phase, int | None]] = []
         self._cells: dict[int, tuple[JourneyCell, ...]] = {}
+        self._reasons: dict[int, str] = {}
         self._journeys: Journeys | None = None
         self._filter = ""
         self._only: frozenset[int] | None = None
@@ -162,7 +163,7 @@ class AnswerTable(QAbstractTableModel):
             found = ((record.name, stage_failure(record, trace)) for record in stages) if trace is not None else ()
             self._failed = {name: sentence for name, sentence in found if sentence}
             self.trace, self._index, self._running = trace, index, running
-            self._cells, self._would, self._fixes = {}, {}, {}
+            self._cells, self._reasons, self._would, self._fixes = {}, {}, {}, {}
             self._journeys = (journeys or Journeys(trace)) if trace is not None else None
             self._all_rows = list(self._journeys.rows) if self._journeys is not None else []
             self._changes = self._numbered(changes or {})
@@ -322,7 +323,9 @@ class AnswerTable(QAbstractTableModel):
         """What became of it, in short."""
         if self._journeys is None or self._running:
             return ""
-        return self._journeys.told(entry).brief
+        if entry not in self._reasons:
+            self._reasons[entry] = self._journeys.told(entry).brief
+        return self._reasons[entry]
 
     def tokens(self, entry: int) -> tuple[int, int | None]:
         """The tokens that went in, or would, and those of the whole note where it was shortened."""

@@ -185,6 +185,7 @@ class RowWork(QObject):
         self.trace: Trace | None = None
         self._ask: _Ask | None = None
         self._known: dict[int, object] = {}
+        self._first: int | None = None
         self._cancel: CancelToken | None = None
         self._soon = later(self, self._go_on, self.REST_MS)
         self.in_sight: Callable[[], Sequence[int]] = tuple
@@ -223,10 +224,11 @@ class RowWork(QObject):
         if not wanted:
             return
         if self._cancel is not None:  # a job is at work; the chosen entry does not wait for what it looks at
-            if wanted[0] == chosen:
+            if wanted[0] == chosen != self._first:
                 self._cancel.cancel()
             return
         cancel = self._cancel = CancelToken()
+        self._first = wanted[0]
 
         def work(report: Callable[[object], None]) -> None:
             for entry in wanted:
