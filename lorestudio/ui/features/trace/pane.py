@@ -33,10 +33,11 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import FilterStrip
 from lorestudio.ui.widgets.cells import CellDelegate
-from lorestudio.ui.widgets.layouts import label, (
+from lorestudio.ui.widgets.layouts import (
     column,
     holding,
     iconed,
+    label,
     named,
     row,
     search_field,
