@@ -13,7 +13,7 @@ from lorestudio.cli.output import FAILED, git_diff, print_json, say, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
-from lorestudio.studio.notes.renaming import NewName, plan_rename
+from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.trace.wording import plural
@@ -63,6 +63,10 @@ def rename_note(
     note: NoteArgument,
     new: Annotated[str, typer.Argument(metavar="NEW", help="The new title.")],
     *,
+    old_key: Annotated[
+        OldKey,
+        typer.Option("--old-key", help="What becomes of a key that says the old title."),
+    ] = OldKey.KEEP,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
 ) -> None:
     """Give a note another title, in its heading and its file's name, and change every reference to it."""
@@ -70,7 +74,7 @@ def rename_note(
     if not dry_run:
         say_all(log.mend_interrupted())
     notes = read_vault_notes(vault)
-    planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new))
+    planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
     for change in planned.changes.changes:
         typer.echo("".join(difference(notes.folder, change)), nl=False)
     say_all(planned.remarks)

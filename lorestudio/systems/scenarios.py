@@ -43,14 +43,15 @@ class ScenarioFormat:
         return section_of(scenario.system_settings, kind.settings, "system_settings")
 
     async def decided(
-        self, kind: SystemKind, scenario: Scenario, index: VaultIndex, counter: TokenCounter
+        self, kind: SystemKind, scenario: Scenario, indexes: Sequence[VaultIndex], counter: TokenCounter
     ) -> dict[str, Any]:
         """All generations, each from the state that the one before it left, under `generations`.
 
+        `indexes` are the vaults as each generation finds them, behind the index that the chat was opened with.
         Raises InputError and SettingsError.
         """
         settings = self.settings(kind, scenario)
-        scene = scene_of(scenario, index, counter)
+        scene = scene_of(scenario, indexes[0], counter)
         chat = scene.chat or Chat()
         system = kind.make(settings, scene)
         state = system.first_state(scenario.rng_seed)
@@ -62,7 +63,7 @@ class ScenarioFormat:
             positions = tuple(place for place in generation.chat if not chat.messages[place].is_system)
             decided = await system.decide(
                 Moment(
-                    index=index,
+                    index=indexes[number + 1],
                     chat=tuple(chat.messages[place] for place in positions),
                     turn=Turn(len(generation.chat), 0, number, generation.type),
                     controls=read_controls(scene.chat.metadata if scene.chat is not None else {}),

@@ -95,6 +95,7 @@ def _merged(first: Entry, later: Entry, *, across: bool = False) -> Entry:
         keys=_union(first.keys, later.keys),
         tags=_union(first.tags, later.tags),
         links=_union(first.links, later.links),
+        resolved_links=_union(first.resolved_links, later.resolved_links),
         requires=_union(first.requires, later.requires),
         excludes=_union(first.excludes, later.excludes),
         constant=first.constant or later.constant,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
@@ -52,16 +54,42 @@ async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
     sanitised = sanitise(scenario.raw_settings)
     settings, counter = sanitised.settings, COUNTERS[scenario.tokenizer]
     files = [_files(vault, vault_root) for vault in scenario.vaults]
-    index = build_index(files, settings, counter)
-    expected: dict[str, Any] = {"index": index_report(index, settings)}
+    indexes = _indexes(scenario, files, counter)
+    expected: dict[str, Any] = {"index": index_report(indexes[0], settings)}
     corrected = {key: value for key, value in sanitised.corrected.items() if key in scenario.settings}
     if corrected:
         expected["settings_corrected"] = corrected
     kind = kind_of(scenario.system)
-    return {
-        "id": scenario.id,
-        "expected": expected | await scenario_format(kind).decided(kind, scenario, index, counter),
-    }
+    expected |= await scenario_format(kind).decided(kind, scenario, indexes, counter)
+    for report, (before, now) in zip(expected["generations"], pairwise(indexes), strict=True):
+        if now is not before:
+            report["index"] = index_report(now, settings)
+    return {"id": scenario.id, "expected": expected}
+
+
+def _indexes(scenario: Scenario, files: Sequence[VaultFiles], counter: TokenCounter) -> list[VaultIndex]:
+    """The vaults as they were read first, and then as each generation finds them."""
+    raw = scenario.raw_settings
+    found = [build_index(files, sanitise(raw).settings, counter)]
+    for generation in scenario.generations:
+        raw |= generation.settings_patch
+        files = [_edited(vault, generation.vault_patch, first=not place) for place, vault in enumerate(files)]
+        found.append(build_index(files, sanitise(raw).settings, counter) if generation.reindex else found[-1])
+    return found
+
+
+def _edited(
+    vault: VaultFiles, patch: Mapping[str, str | Mapping[str, str | None] | None], *, first: bool
+) -> VaultFiles:
+    """The vault's files with new texts in them, without those that are gone; new ones come last."""
+    own = patch.get(vault.name)
+    texts = {path: text for path, text in patch.items() if first and not isinstance(text, Mapping)}
+    texts |= own if isinstance(own, Mapping) else {}
+    if not texts:
+        return vault
+    after = {file.filename: file.text for file in vault.files} | texts
+    notes = tuple(NoteFile(path, text) for path, text in after.items() if text is not None)
+    return VaultFiles(vault.name, notes)
 
 
 def _vault_problem(vault: ScenarioVault, root: Path | None) -> str:

@@ -62,6 +62,7 @@ class PaneLayout:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._was_moved)
             dock.dockLocationChanged.connect(self._was_moved)
+            dock.left.connect(self.focus_first)
 
     def take_place(self) -> None:
         """Give the window the size and place that it had, or those that suit its screen where it had none."""
@@ -153,9 +154,12 @@ class PaneLayout:
         self.arrange()
 
     def focus_first(self) -> None:
-        """The pane that the workspace is about has the keyboard."""
+        """The pane that the workspace is about has the keyboard, or the next one that is open."""
         middle = self.current.columns[1].stacks[0].panes[0]
-        self.docks[middle].pane.focus_target().setFocus()
+        for name in (middle, *self.current.placed):
+            if not self.docks[name].isHidden():
+                self.docks[name].pane.focus_target().setFocus()
+                return
 
     def hide_all(self) -> None:
         """Show no pane."""

@@ -37,6 +37,7 @@ MESSAGE_MENU: Final = (
 
 
 BY_HAND: Final = ""
+"""Who writes replies where the person does; until somebody was chosen, the offline stand-in leaves a placeholder."""
 
 FOUND_LETTERS: Final = 90
 """So much of a message that the palette found is shown beside its number."""
@@ -63,6 +64,8 @@ class ChatFeature(Feature):
         self.settled = False
         """Nobody is asked any more what becomes of a chat that is not saved."""
         self._looked_for: tuple[Chat | None, ChatDocument | None, tuple[BrokenLine, ...]] = (None, None, ())
+        self.pane.run_line.setChecked(str(context.settings.value("chat/unfolded", "")) == "true")
+        self.pane.run_line.toggled.connect(lambda on: context.settings.setValue("chat/unfolded", str(on).lower()))
         self.composer = Composer(self.pane)
         self.pane.column.addWidget(self.composer)
         self.composer.written.connect(self._write)
@@ -81,6 +84,7 @@ class ChatFeature(Feature):
         self.streaming.out_of_sight.connect(self.composer.offer_show)
         self.replies.ended.connect(self._reply_ended)
         self.replies.failed.connect(self._reply_failed)
+        self.replies.placed.connect(self._reply_placed)
         self.replies.shortened.connect(
             lambda text: context.say(Notice(text, "warning", actions=("chat.setup",), key="reply"))
         )
@@ -258,7 +262,7 @@ class ChatFeature(Feature):
     @property
     def writer(self) -> str:
         """Who writes replies: "" for the person, or the name of an answer source."""
-        return str(self.context.settings.value("chat/writer", BY_HAND))
+        return str(self.context.settings.value("chat/writer", AnswerKind.STAND_IN.value))
 
     def _broken(self) -> tuple[BrokenLine, ...]:
         """The lines of the file that cannot be read; looked for once for each state of the chat."""
@@ -300,7 +304,7 @@ class ChatFeature(Feature):
         made = editing.append(chat, editing.new_message(chat, text, voice, local_now(), name=name))
         self.change(tr("message #{number}", number=len(chat.messages)), made, len(made.messages))
         self.composer.field.setFocus()
-        if voice is Voice.YOU and self.writer:
+        if voice is Voice.YOU and self.writer and self.context.settings.contains("chat/writer"):
             self.get_reply()
 
     def _edited(self, place: int, text: str) -> None:
@@ -405,6 +409,7 @@ class ChatFeature(Feature):
     def _show_writers(self) -> None:
         profiles = self._session.providers.file.profiles
         names = [
+            (AnswerKind.STAND_IN.value, tr("Offline stand-in: a placeholder, no model is asked")),
             (BY_HAND, tr("I write replies myself")),
             (AnswerKind.RECORDED.value, tr("Recorded replies")),
             *((each.name, f"{each.name} · {each.model}" if each.model else each.name) for each in profiles),
@@ -425,6 +430,14 @@ class ChatFeature(Feature):
         self.streaming.end()
         self.composer.end_reply()
         self.context.update_actions()
+
+    def _reply_placed(self, source: Source) -> None:
+        if source.kind is AnswerKind.STAND_IN:
+            told = tr("The offline stand-in left a placeholder.")
+            doors = (("profiles.edit", tr("Connect a model")), ("message.edit", tr("Edit it")))
+            links = " · ".join(f"<a href='{name}'>{title}</a>" for name, title in doors)
+            self.composer.tell(f"{told} {links}")
+            self.pane.choose(len(self._chat.messages) - 1 if self._chat is not None else 0)
 
     def _reply_failed(self, sentence: str) -> None:
         text = tr("There is no reply. {sentence}", sentence=sentence)

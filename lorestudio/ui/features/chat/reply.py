@@ -87,7 +87,8 @@ class ReplyWork(QObject):
 
     `said` carries what is going on, `heard` a piece of text, `failed` a sentence while nothing had come,
     `shortened` a sentence about a reply that is in the chat and ends in the middle, `undecided` a sentence where the
-    person has to decide about what came, `cost_known` a ReplyCost that `agree` answers.
+    person has to decide about what came, `placed` the source of a reply that is in the chat now, `cost_known` a
+    ReplyCost that `agree` answers.
     """
 
     began = Signal()
@@ -97,6 +98,7 @@ class ReplyWork(QObject):
     failed = Signal(str)
     shortened = Signal(str)
     undecided = Signal(str)
+    placed = Signal(object)
     cost_known = Signal(object)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -259,6 +261,7 @@ class ReplyWork(QObject):
             chat, project.controls, generation, reply, local_now(), speaker=speaker, settings=settings
         )
         self._session.parts.adjust(title, chat=made, controls=controls)
+        self.placed.emit(asking.source)
 
     def _give_up(self, sentence: str) -> None:
         asking, self._asking = self._asking, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
@@ -16,6 +17,7 @@ from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import DEMO_LOOK, is_demo
 from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder, look_into
 from lorestudio.trace.model import Outcome, Trace
+from lorestudio.ui.features.projects.coach import Coach
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
 from lorestudio.ui.features.systems.actions import SystemsFeature
 from lorestudio.ui.shell.actions import Action
@@ -42,6 +44,10 @@ def stopped_entry(trace: Trace, title: str = "") -> tuple[int, str] | None:
     return next(meant, stopped[0] if stopped else None)
 
 
+COACHED: Final = "demo/coached"
+"""Whether the minute on one note was shown to this person once."""
+
+
 class ProjectsFeature(Feature):
     """Asks for the place, remembers the folder, and has it read. `start` is what the window shows without a project.
 
@@ -55,6 +61,8 @@ class ProjectsFeature(Feature):
         self._systems = systems
         self._recent = RecentProjects(context.settings)
         self._folder: Path | None = None
+        self.coach = Coach(context)
+        self._coach_due = False
         self.start = StartScreen(context.theme, context.window)
         self.start.pressed.connect(context.run)
         self.start.wanted.connect(self._open_again)
@@ -86,6 +94,10 @@ class ProjectsFeature(Feature):
             Action(
                 "demo.open", "Open the demo", "File", 15, reading.open_demo, when=now.idle, icon="lorestudio",
                 leaves_chat=True,
+            ),
+            Action(
+                "help.coach", "A minute on one note", "Help", 15, self._coach, when=now.idle, leaves_chat=True,
+                tip="Why a note of the demo was cut, what would bring it in, before and after, and undo",
             ),
             Action(
                 "demo.reset", "Reset the demo", "Help", 20, self._reset_demo, when=now.idle, leaves_chat=True,
@@ -128,6 +140,19 @@ class ProjectsFeature(Feature):
             stopped = stopped_entry(trace, DEMO_LOOK[1])
             if stopped is not None and selection.entry is None and selection.left_out is None:
                 selection.choose_entry(*stopped)
+            if self._coach_due or str(self.context.settings.value(COACHED, "")) != "true":
+                self._coach_due = False
+                self.context.settings.setValue(COACHED, "true")
+                self.coach.begin()
+
+    def _coach(self) -> None:
+        """Show the demo, and what one does here in a minute."""
+        project = self.context.session.project
+        if project is not None and is_demo(project):
+            self.coach.begin()
+        else:
+            self._coach_due = True
+            self.context.session.reading.open_demo()
 
     def _ask_obsidian(self) -> None:
         dialogs.ask_obsidian(

@@ -58,7 +58,17 @@ from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, named, row, text_view
+from lorestudio.ui.widgets.layouts import (
+    button,
+    column,
+    combo,
+    holding,
+    label,
+    named,
+    resize_for_letters,
+    row,
+    text_view,
+)
 
 _PLACES: Final = {
     ScriptPlace.USER_INPUT: "your words",
@@ -159,7 +169,7 @@ class PromptSetupDialog(QDialog):
             "These texts stand in the prompt beside lore and chat, in SillyTavern's order. They decide nothing about "
             "which entries go in."
         )
-        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs = named(QTabWidget(self, documentMode=True), tr("Card, persona and prompt"))
         self.tabs.tabBar().ensurePolished()
         self.tabs.addTab(self._make_people(user), tr("Characters"))
         self.tabs.addTab(self._make_prompt(), tr("Preset and prompts"))
@@ -175,7 +185,7 @@ class PromptSetupDialog(QDialog):
         column(label(self, intro), (self.tabs, 1), self.problem, buttons, of=self)
         self._fill()
         self._show_sources()
-        self.resize(660, 560)
+        resize_for_letters(self, 660, 560)
 
     def take(self, content: object, path: Path) -> None:
         """Use what was read from a file: a card, a preset, a group or regex scripts."""

@@ -93,7 +93,7 @@ class TracePane(Pane):
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.ai = AiPage(theme, self)
         self.ai.entry_chosen.connect(choose)
-        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the run"))
         for page, name in (
             (self._make_journey_page(), tr("Journey")), (self.flow, tr("Funnel")), (self.prompt, tr("Prompt")),
             (self.log, tr("Log")), (self.ai, tr("AI")),

@@ -21,7 +21,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import SetValue, plan_property
 from lorestudio.studio.notes.change_set import ChangedMeanwhileError
 from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
-from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename, says_title
 from lorestudio.studio.notes.replacing import plan_repairs
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliases
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog
@@ -273,7 +273,12 @@ class VaultFeature(Feature):
         note = current if current in notes else notes[0] if notes else None
         path = session.note_path(note) if note is not None else None
         if note is not None and path is not None:
-            RenameDialog(self.context.theme, self.work, path, note_title(note), self.context.window).open()
+            self._ask_title(note, path)
+
+    def _ask_title(self, note: Note, path: Path, to: str = "") -> None:
+        title = note_title(note)
+        keyed = isinstance(note, Entry) and says_title(note.keys, title)
+        RenameDialog(self.context.theme, self.work, path, title, self.context.window, keyed=keyed, to=to).open()
 
     def move(self) -> None:
         """Ask for another folder."""
@@ -379,7 +384,10 @@ class VaultFeature(Feature):
         if path is None:
             self.context.say(Notice(tr("This note has no file here, so it cannot be renamed."), key="notes"))
             return
-        self.work.carry_out(lambda vaults: plan_rename(vaults, path, NewName(title=title)))
+        if says_title(note.keys, note.title):  # what becomes of that key is asked
+            self._ask_title(note, path, title)
+        else:
+            self.work.carry_out(lambda vaults: plan_rename(vaults, path, NewName(title=title)))
 
     def _mend(self, repairs: Sequence[Repair]) -> None:
         """Carry out what somebody has seen and wants mended."""
@@ -402,6 +410,10 @@ class VaultFeature(Feature):
         wanted = done.made or ((beside,) if beside is not None else ())
         if wanted:
             self.context.place.want(wanted[0])
+        if done.made and not done.undone and not done.again:
+            self._entry.begin(wanted[0])
+            self.context.show("entry")
+            self.context.window.activateWindow()
         self._kept = True
         self.pane.keep_selection(wanted)
         action = "vault.redo" if done.undone else "vault.undo"

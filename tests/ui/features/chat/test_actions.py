@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.llm.messages import AnswerSource
+from lorestudio.llm.stand_in_writing import PLACEHOLDER
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
@@ -393,11 +394,37 @@ def test_what_a_provider_costs_is_said_before_it_is_asked(
     assert texts(opened)[-1] == ("Skarn circles." if agreed else "b")
 
 
-def test_without_a_writer_the_person_writes(opened: MainWindow) -> None:
-    opened.run("reply.get")
+def test_whoever_writes_replies_by_hand_gets_the_field_for_it(opened: MainWindow) -> None:
     composer = opened.features.chat.composer
+    composer.writer_chosen.emit("")
+    opened.run("reply.get")
     assert composer.voice.currentData() == Voice.CHARACTER
     assert not opened.features.chat.replies.busy
+
+
+def test_without_a_provider_the_stand_in_holds_the_place_and_says_so(opened: MainWindow, qtbot: QtBot) -> None:
+    composer = opened.features.chat.composer
+    composer.reply_button.click()
+    settle(opened, qtbot)
+    assert texts(opened)[-1] == PLACEHOLDER
+    assert "placeholder" in composer.hint.text()
+    assert "profiles.edit" in composer.hint.text()
+    composer.field.setPlainText("And then?")
+    composer.send.click()
+    settle(opened, qtbot)
+    assert composer.hint.isHidden()
+    assert texts(opened)[-1] == "And then?", "nobody was chosen to answer by itself"
+
+
+def test_the_composer_grows_with_lines_that_wrap_and_sends(opened: MainWindow, qtbot: QtBot) -> None:
+    composer = opened.features.chat.composer
+    low = composer.field.height()
+    composer.field.setFocus()
+    qtbot.keyClicks(composer.field, "Tell me of the fortress. " * 8)
+    assert composer.field.height() > low
+    assert composer.send.text() == "Send"
+    composer.send.click()
+    assert composer.field.height() == low
 
 
 def test_a_persona_names_the_person_and_is_remembered(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
