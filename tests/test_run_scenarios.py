@@ -160,6 +160,68 @@ def test_a_profile_that_is_not_known_makes_no_call(profile: str, words: str) -> 
     assert found["trackers"]["ai"]["failures"] == 1
 
 
+AI = {"aiSearchEnabled": True, "aiSearchMode": "ai-only", "aiErrorFallback": "none", "aiSearchModel": "m"}
+PICK = {"search": {"text": '["Lamp"]'}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "picked", "words"),
+    [
+        ({"aiSearchProfileId": ""}, True, ""),  # whose profile it would be is not asked
+        ({"aiSearchProxyUrl": ""}, True, ""),  # the built-in address
+        ({"aiSearchModel": ""}, False, "model"),
+        ({"aiSearchProxyUrl": "http://localhost:42069"}, False, "“localhost” is refused"),
+        ({"aiSearchProxyUrl": "http://192.168.1.7:42069"}, False, "192.168.1.7"),
+        ({"aiSearchProxyUrl": "file:///etc"}, False, "no address of http"),
+    ],
+)
+def test_a_proxy_answers_where_deeplore_would_ask_it(settings: dict[str, str], picked: bool, words: str) -> None:
+    """Rules: deeplore-tools 1.2, 1.3.2."""
+    generations = [{"now_ms": NOW, "chat": [0], "ai": PICK}]
+    chosen = {**AI, "aiSearchConnectionMode": "proxy", **settings}
+    (generation,) = ran(settings=chosen, generations=generations)["generations"]
+    assert [row["title"] for row in generation["ai"]["results"]] == ["Lamp"] * picked
+    assert words in generation["ai"].get("error_message", "")
+    assert generation["trackers"]["ai"]["failures"] == (0 if picked else 1)
+
+
+def test_an_error_behind_a_proxy_names_no_profile() -> None:
+    failing = [{"now_ms": NOW, "chat": [0], "ai": {"search": {"error": {"message": "boom", "status": 500}}}}]
+    by_profile = ran(settings=AI, generations=failing)["generations"][0]["ai"]["error_message"]
+    by_proxy = ran(settings={**AI, "aiSearchConnectionMode": "proxy"}, generations=failing)["generations"][0]["ai"]
+    assert by_profile == "boom [profile: oracle-profile] [model: m]"
+    assert by_proxy["error_message"] == "boom"
+
+
+def test_a_note_is_edited_and_the_vault_is_read_again() -> None:
+    """Rules: deeplore 1.13: the cached selection is void, and a note that is gone loses its usage."""
+    patch = {"Lamp.md": LAMP.replace("burns", "smokes"), "Bell.md": None, "New.md": LAMP.replace("lamp", "oil")}
+    found = ran(
+        settings={**AI, "aiSearchMode": "two-stage"},
+        generations=[
+            {"now_ms": NOW, "chat": [0], "ai": PICK},
+            {"now_ms": NOW + 1000, "chat": [0], "vault_patch": patch},  # not read yet, and the cache answers
+            {"now_ms": NOW + 2000, "chat": [0], "reindex": True, "ai": PICK},
+        ],
+    )
+    first, second, third = found["generations"]
+    assert (first["ai"]["cached"], second["ai"]["cached"], third["ai"]["cached"]) == (False, True, False)
+    assert "index" not in second
+    assert [row["filename"] for row in third["index"]["entries"]] == ["Lamp.md", "Oil.md", "New.md"]
+    assert "It smokes." in third["groups"][0]["text"]
+    assert "It burns." in second["groups"][0].get("text", first["groups"][0]["text"])
+    assert set(third["trackers"]["analytics"]) == {"v:Lamp"}
+
+
+def test_a_patch_names_the_vault_where_there_are_several() -> None:
+    vaults = [{"name": name, "files": [["Lamp.md", LAMP]]} for name in ("v", "w")]
+    generation = {"now_ms": NOW, "chat": [0], "reindex": True, "vault_patch": {"w": {"Lamp.md": None}}}
+    (report,) = ran(vaults=vaults, generations=[generation])["generations"]
+    assert [row["vaultSource"] for row in report["index"]["entries"]] == ["v"]
+    with pytest.raises(ValueError, match=r"there is no such vault; there are: v"):
+        Scenario.model_validate({**SCENARIO, "generations": [{**generation, "vault_patch": {"x": {}}}]})
+
+
 def test_a_scenario_without_notes() -> None:
     (first, _) = ran(vaults=[{"name": "v", "files": []}])["generations"]
     assert (first["outcome"], first["skip_reason"]) == ("skipped", "empty_vault")

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -113,7 +113,8 @@ class ScenarioGeneration(BaseModel):
     `book_patch` changes entries of the scenario's lorebooks, by book and uid. `force` are entries that the host
     activates from outside, as `book.uid`; `quiet_prompt` is the text that a quiet generation is asked with.
     `answer_swipe_id` says which answer a swipe writes, `front_chat` what the front end's own chat holds where that is
-    more than `chat`; both only matter under the rules of 2.6.
+    more than `chat`; both only matter under the rules of 2.6. `vault_patch` has notes' new texts by path, null for one
+    that is gone: of the first vault, or by the vaults' names. They are read where `reindex` says so.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -129,6 +130,8 @@ class ScenarioGeneration(BaseModel):
     book_patch: dict[str, dict[str, dict[str, Any] | None]] = Field(default_factory=dict)
     force: tuple[str, ...] = ()
     quiet_prompt: str = ""
+    vault_patch: dict[str, str | dict[str, str | None] | None] = Field(default_factory=dict)
+    reindex: bool = False
     answer_swipe_id: int | None = None
     front_chat: list[int] | None = None
 
@@ -150,7 +153,7 @@ class Scenario(BaseModel):
     rules: str = OLD
     clock_start_ms: int = 0
     rng_seed: int = Field(default=0, ge=0, le=2**32 - 1)
-    tokenizer: Literal["chars4", "st335"] = "chars4"
+    tokenizer: str = "chars4"
     settings: dict[str, Any] = Field(default_factory=dict)
     vaults: list[ScenarioVault]
     books: list[ScenarioBook] = Field(default_factory=list)
@@ -190,6 +193,16 @@ class Scenario(BaseModel):
             rules_of(self.rules)
         except ValueError as error:
             raise _FieldError("rules", str(error).rstrip(".")) from None
+        return self
+
+    @model_validator(mode="after")
+    def _vaults_exist(self) -> Scenario:
+        known = [vault.name for vault in self.vaults]
+        for number, generation in enumerate(self.generations):
+            for name, patch in generation.vault_patch.items():
+                if isinstance(patch, dict) and name not in known:
+                    there = f"there are: {', '.join(known)}" if known else "there are none"
+                    raise _FieldError(f"generations.{number}.vault_patch.{name}", f"there is no such vault; {there}")
         return self
 
     @model_validator(mode="after")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from lorestudio.settings.declaration import Group
@@ -14,6 +16,26 @@ _MODES = {
     "proxy": "A local proxy that speaks the Anthropic message format.",
 }
 _INHERITING = {"inherit": "The connection of AI selection.", **_MODES}
+
+
+_REFUSED: Final = re.compile(
+    r"localhost|metadata\.google\.internal|0\.0\.0\.0|10\..*|127\.(?!0\.0\.1$).*|169\.254\..*|192\.168\..*"
+    r"|172\.(?:1[6-9]|2\d|3[01])\..*|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\..*|::1|::ffff:.*|f[cd][\da-f]{2}:.*"
+    r"|fe[89ab][\da-f]:.*|\d+|0x[\da-f]+|0\d+\..*",
+    re.IGNORECASE,
+)
+
+
+def proxy_problem(url: str) -> str:
+    """Why DeepLore refuses a proxy's address, "" where it takes it (rules: deeplore-tools 1.3.2)."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return f"“{url}” is no address."
+    if parts.scheme not in ("http", "https") or not host:
+        return f"“{url}” is no address of http or https."
+    return f"The proxy's host “{host}” is refused; write 127.0.0.1." if _REFUSED.fullmatch(host) else ""
 
 
 def own_mode(group: Group) -> str:

@@ -103,19 +103,20 @@ def _scalar(text: str) -> Json:
 
 
 def _checked(draft: _FieldDraft, errors: list[str], reserved: frozenset[str]) -> FieldDefinition | None:
-    """The definition, or None with a message where its name cannot be used."""
+    """The definition, or None where its name cannot be used; a message for each thing that is wrong with it."""
     properties = draft.properties
     name = properties["name"]
     where = f"Line {draft.line}: "
+    usable = False
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         errors.append(
             f"{where}“{name}” cannot be the name of a field, so the field is left out. Use small letters, digits and "
             "underscores, begin with a letter, and write no quotes or comment behind the name."
         )
-        return None
-    if name in reserved:
+    elif name in reserved:
         errors.append(f"{where}“{name}” already means something in every note. Give the field another name.")
-        return None
+    else:
+        usable = True
     kind = properties.get("type", "string")
     if kind not in TYPES:
         errors.append(
@@ -123,16 +124,18 @@ def _checked(draft: _FieldDraft, errors: list[str], reserved: frozenset[str]) ->
             f"Use one of: {', '.join(TYPES)}."
         )
         kind = "string"
+    if not usable:
+        return None
     return FieldDefinition(
-        name,
-        _text(properties.get("label")) or name,
+        str(name),
+        _text(properties.get("label")) or str(name),
         type=cast("FieldType", kind),
         multi=properties.get("multi") is True,
         gating=draft.gating.get("enabled") is not False,
         operator=_choice(draft.gating.get("operator"), OPERATORS),
         tolerance=_choice(draft.gating.get("tolerance"), TOLERANCES, "moderate"),
         values=tuple(value for value in draft.values if value),
-        context_key=_text(properties.get("contextKey")) or name,
+        context_key=_text(properties.get("contextKey")) or str(name),
         inherits=draft.gating.get("tolerance") not in TOLERANCES,
     )
 

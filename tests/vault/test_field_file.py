@@ -102,3 +102,18 @@ def test_unknown_words_fall_back() -> None:
 def test_equal_names_are_both_kept() -> None:
     definitions, _ = parse("fields:\n  - name: a\n  - name: a\n    label: Again")
     assert [definition.label for definition in definitions] == ["a", "Again"]
+
+
+def test_a_bad_name_and_a_bad_type_are_two_errors() -> None:
+    definitions, errors = parse("fields:\n  - name: Era\n    type: date\n  - name: keys\n    type: date")
+    assert definitions == ()
+    assert [error.split(":")[0] for error in errors] == ["Line 2", "Line 2", "Line 4", "Line 4"]
+
+
+def test_tabs_indent_by_the_rules_of_2_6() -> None:
+    """Rules: deeplore-newer 1.5."""
+    text = "fields:\n\t- name: mood\n\t\tlabel: Mood\n\t- name: selective_logic"
+    assert parse(text)[0] == ()
+    ((definition,), (error,)) = parse(text, tabs=True)
+    assert (definition.name, definition.label) == ("mood", "Mood")
+    assert "selective_logic" in error

@@ -68,3 +68,36 @@ def test_first_last_and_all() -> None:
     assert contents("unheard-of") == ["1", "2", "3"]
     assert contents("first") == ["1", "2"]
     assert contents("last") == ["3", "2"]
+
+
+def test_an_empty_list_makes_the_field_where_the_first_note_has_none() -> None:
+    (merged,) = resolve([note("", ""), with_field(note("", ""), ())], "merge")
+    assert merged.custom_fields == {"f": ()}
+
+
+def test_links_that_are_resolved_already_are_united() -> None:
+    first, later = (replace(note("", ""), resolved_links=links) for links in (("A", "B"), ("B", "C")))
+    (merged,) = resolve([first, later], "merge")
+    assert merged.resolved_links == ("A", "B", "C")
+
+
+def test_by_the_rules_of_2_6_only_titles_of_several_vaults_are_settled() -> None:
+    """The table of rules: deeplore-newer 1.11."""
+    copies = [
+        note("keys: [gate]", "from A first", "A", "Gate"), note("keys: [door]", "from A second", "A", "Gate"),
+        note("keys: [arch]\nrefine_keys: [moon]", "from B first, longer text", "B", "gate"),
+        note("keys: [gate]", "from B second", "B", "Gate"), note("keys: [hill]", "x", "B", "Hill"),
+    ]  # fmt: skip
+
+    def settled(mode: str) -> list[tuple[str, str, str]]:
+        found = resolve(copies, mode, across=True)
+        return [(each.vault, each.title, each.content.replace("\n\n---\n\n", " + ")) for each in found]
+
+    hill = ("B", "Hill", "x")
+    assert settled("first") == [("A", "Gate", "from A first"), ("A", "Gate", "from A second"), hill]
+    assert settled("last") == [("B", "gate", "from B first, longer text"), ("B", "Gate", "from B second"), hill]
+    both = ("A", "Gate", "from A first + from B first, longer text")
+    assert settled("merge") == [both, ("A", "Gate", "from A second"), ("B", "Gate", "from B second"), hill]
+    merged, *_ = resolve(copies, "merge", across=True)
+    assert (merged.keys, merged.refine_keys) == (("gate", "arch"), ("moon",))
+    assert merged.tokens == copies[0].tokens + copies[2].tokens == 10

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.tokens import BYTES_3_35, CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.files import SettingsError
+from lorestudio.studio.project.tokens import BY_SCRIPT, TokenizerError, counter_by_word, word_of
 from lorestudio.systems.registry import kind_of, scenario_format
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index_refresh import build_index
 
-COUNTERS: Final[Mapping[str, TokenCounter]] = {"chars4": CHARS_4, "st335": CHARS_3_35}
+COUNTERS: Final[Mapping[str, TokenCounter]] = {
+    "chars4": CHARS_4, "st335": CHARS_3_35, "bytes335": BYTES_3_35, "script": BY_SCRIPT,
+}  # fmt: skip
+
+
+def counter_of(tokenizer: str) -> TokenCounter:
+    """Who counts by the format's word for it. Raises TokenizerError, also where the tokenizer's file is not here."""
+    return COUNTERS[tokenizer] if tokenizer in COUNTERS else counter_by_word(tokenizer)
+
+
+def word_for(counter: TokenCounter) -> str:
+    """The format's word for a counter, "" where it has none."""
+    known = (name for name, each in COUNTERS.items() if each.identity == counter.identity)
+    return next(known, None) or word_of(counter)
 
 
 def run_scenarios(path: Path, vault_root: Path | None = None, rules: str = "") -> list[dict[str, Any]]:
@@ -30,6 +46,10 @@ def run_scenarios(path: Path, vault_root: Path | None = None, rules: str = "") -
             problem = _vault_problem(vault, vault_root)
             if problem:
                 raise record.error(problem, f"vaults.{number}.ref")
+        try:
+            counter_of(record.scenario.tokenizer)
+        except TokenizerError as error:
+            raise record.error(str(error), "tokenizer") from None
         try:
             kind = kind_of(record.scenario.system)
             scenario_format(kind).settings(kind, record.scenario)
@@ -50,18 +70,44 @@ def run_scenario(scenario: Scenario, vault_root: Path | None = None) -> dict[str
 
 async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
     sanitised = sanitise(scenario.raw_settings)
-    settings, counter = sanitised.settings, COUNTERS[scenario.tokenizer]
+    settings, counter = sanitised.settings, counter_of(scenario.tokenizer)
     files = [_files(vault, vault_root) for vault in scenario.vaults]
-    index = build_index(files, settings, counter)
-    expected: dict[str, Any] = {"index": index_report(index, settings)}
+    indexes = _indexes(scenario, files, counter)
+    expected: dict[str, Any] = {"index": index_report(indexes[0], settings)}
     corrected = {key: value for key, value in sanitised.corrected.items() if key in scenario.settings}
     if corrected:
         expected["settings_corrected"] = corrected
     kind = kind_of(scenario.system)
-    return {
-        "id": scenario.id,
-        "expected": expected | await scenario_format(kind).decided(kind, scenario, index, counter),
-    }
+    expected |= await scenario_format(kind).decided(kind, scenario, indexes, counter)
+    for report, (before, now) in zip(expected["generations"], pairwise(indexes), strict=True):
+        if now is not before:
+            report["index"] = index_report(now, settings)
+    return {"id": scenario.id, "expected": expected}
+
+
+def _indexes(scenario: Scenario, files: Sequence[VaultFiles], counter: TokenCounter) -> list[VaultIndex]:
+    """The vaults as they were read first, and then as each generation finds them."""
+    raw = scenario.raw_settings
+    found = [build_index(files, sanitise(raw).settings, counter)]
+    for generation in scenario.generations:
+        raw |= generation.settings_patch
+        files = [_edited(vault, generation.vault_patch, first=not place) for place, vault in enumerate(files)]
+        found.append(build_index(files, sanitise(raw).settings, counter) if generation.reindex else found[-1])
+    return found
+
+
+def _edited(
+    vault: VaultFiles, patch: Mapping[str, str | Mapping[str, str | None] | None], *, first: bool
+) -> VaultFiles:
+    """The vault's files with new texts in them, without those that are gone; new ones come last."""
+    own = patch.get(vault.name)
+    texts = {path: text for path, text in patch.items() if first and not isinstance(text, Mapping)}
+    texts |= own if isinstance(own, Mapping) else {}
+    if not texts:
+        return vault
+    after = {file.filename: file.text for file in vault.files} | texts
+    notes = tuple(NoteFile(path, text) for path, text in after.items() if text is not None)
+    return VaultFiles(vault.name, notes)
 
 
 def _vault_problem(vault: ScenarioVault, root: Path | None) -> str:

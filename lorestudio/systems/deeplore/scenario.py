@@ -26,13 +26,14 @@ from lorestudio.llm.dialect import read_answer
 from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.deeplore import sanitise
+from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.deeplore_connections import PROXY_URL, proxy_problem
 from lorestudio.settings.rules import RuleSet
 from lorestudio.systems.base import Moment, System, SystemKind
 from lorestudio.systems.deeplore.scenario_report import SeenTexts, analytics_report, generation_report
 from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED
 from lorestudio.systems.deeplore.system import DeepLoreSystem, Indexes
-from lorestudio.systems.scenarios import ScenarioFormat, ScenarioTurn
+from lorestudio.systems.scenarios import ScenarioFormat, ScenarioTurn, seen_messages
 from lorestudio.trace.model import AiCall, StageRecord, Trace, Turn
 
 _SELECTION_KEYS: Final = frozenset({"deeplore_pins", "deeplore_blocks", "deeplore_context", "deeplore_folder_filter"})
@@ -55,13 +56,13 @@ class RecordedFormat(ScenarioFormat):
         self,
         kind: SystemKind,  # noqa: ARG002
         scenario: Scenario,
-        index: VaultIndex,
+        indexes: Sequence[VaultIndex],
         counter: TokenCounter,
     ) -> dict[str, Any]:
         """What opening the chat changes, where it does, and all generations."""
-        opened = _open(scenario, index)
+        opened = _open(scenario, indexes[0])
         found: dict[str, Any] = {"open": opened.report} if opened.report else {}
-        return found | {"generations": await _generations(scenario, index, opened, counter)}
+        return found | {"generations": await _generations(scenario, indexes, opened, counter)}
 
     def fields(self, system: System, chat: Chat | None, turns: Sequence[ScenarioTurn]) -> dict[str, Any]:
         """Messages, choices, behaviour, and each generation with the answers that it was given."""
@@ -69,11 +70,10 @@ class RecordedFormat(ScenarioFormat):
         first = turns[0].moment
         rows = _rows(turns, own.settings.rule_set)
         seen = max((1 + place for row in rows for place in row.get("front_chat", ())), default=0)
-        messages = chat.messages[: max(turns[-1].moment.turn.message, seen)] if chat is not None else ()
         return {
             "rules": own.settings.rules,
             "character": own.inputs_of(first).character,
-            "messages": [message_record(message) for message in messages],
+            "messages": [message_record(message) for message in seen_messages(chat, turns, seen)],
             "metadata": controls_metadata(first.controls),
             "behaviour": own.behaviour.model_dump(),
             "model": "" if own.settings.ai_search_model else own.model,
@@ -109,28 +109,26 @@ def _deeplore(system: System) -> DeepLoreSystem:
 class ScenarioAnswers:
     """The answers that a scenario scripts for one generation, with the host's own words around errors.
 
-    `as_received`: nothing looks for text in what the host has parsed already, as under the rules of 2.6.
+    They come through the profile or the proxy that the settings name. Under the rules of 2.6 nothing looks for text in
+    what the host has parsed already.
     """
 
     replies: dict[str, dict[str, Any]]
-    profile: str
-    model: str
-    timeout_ms: float
-    as_received: bool = False
+    settings: DeepLoreSettings
     name: str = "scripted"
     label: str = "scripted answers"
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The scripted reply of this kind; without one, or without a connection, the call fails."""
-        if self.profile != ENVIRONMENT["aiSearchProfileId"]:
-            words = "Connection profile not found." if self.profile else "No connection profile selected."
-            raise NoProfileError(ErrorKind.NO_KEY, words)
+        lacking = self._without_proxy() if self._by_proxy else self._without_profile()
+        if lacking:
+            raise NoProfileError(ErrorKind.NO_KEY, lacking)
         reply = self.replies.get(request.kind, {"error": {"message": "No scripted AI answer"}})
         if "error" in reply:
             raise self._failure(reply["error"])
         if "json" in reply:
             value = reply["json"]
-            if self.as_received:
+            if self.settings.rule_set.strict_replies:
                 return ChatReply(text=spell(value), source=self.label, value=value)
             return ChatReply(text=read_answer(value).text, source=self.label)
         return ChatReply(text=reply["text"], source=self.label)
@@ -140,16 +138,38 @@ class ScenarioAnswers:
         if "kind" in error:
             kind = ErrorKind(error["kind"]) if error["kind"] in set(ErrorKind) else ErrorKind.UNKNOWN
             return LlmError(kind, str(error.get("message", "")), status=error.get("status"))
-        timed_out = error.get("name") == "AbortError"
-        message = f"Request timed out ({self.timeout_ms / 1000:g}s)" if timed_out else str(error.get("message", ""))
-        suffix = f" [profile: {self.profile}]" + (f" [model: {self.model}]" if self.model else "")
-        return failed(message + suffix, error.get("status"))
+        settings, timed_out = self.settings, error.get("name") == "AbortError"
+        limit = f"Request timed out ({settings.ai_search_timeout / 1000:g}s)"
+        message = limit if timed_out else str(error.get("message", ""))
+        if not self._by_proxy:  # only profiles are named behind their errors
+            model = settings.ai_search_model
+            message += f" [profile: {settings.ai_search_profile_id}]" + (f" [model: {model}]" if model else "")
+        return failed(message, error.get("status"))
+
+    @property
+    def _by_proxy(self) -> bool:
+        return self.settings.ai_search_connection_mode == "proxy"
+
+    def _without_profile(self) -> str:
+        profile = self.settings.ai_search_profile_id
+        if profile == ENVIRONMENT["aiSearchProfileId"]:
+            return ""
+        return "Connection profile not found." if profile else "No connection profile selected."
+
+    def _without_proxy(self) -> str:
+        """Why a proxy cannot be asked: it needs a model, and an address that DeepLore does not refuse
+        (rules: deeplore-tools 1.2, 1.3.2).
+        """
+        if not self.settings.ai_search_model:
+            return "No model specified for the proxy."
+        return proxy_problem(self.settings.ai_search_proxy_url or PROXY_URL)
 
 
 class NoProfileError(LlmError):
     """No connection is chosen, or one that is not known: nothing is sent, but the circuit breaker counts it."""
 
     counts_as_failure = True
+    fails_by_status = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +202,7 @@ def _open(scenario: Scenario, index: VaultIndex) -> OpenedChat:
 
 
 async def _generations(
-    scenario: Scenario, index: VaultIndex, opened: OpenedChat, counter: TokenCounter
+    scenario: Scenario, vaults: Sequence[VaultIndex], opened: OpenedChat, counter: TokenCounter
 ) -> list[dict[str, Any]]:
     messages = [read_message(raw) for raw in scenario.messages]
     raw_settings = scenario.raw_settings
@@ -194,17 +214,14 @@ async def _generations(
         settings = sanitise(raw_settings).settings
         character = character if generation.character is None else generation.character
         metadata, state = _patched(metadata, state, generation)
+        index = vaults[number + 1]
+        if index is not vaults[number]:
+            state = _read_again(state, index)
         chat = tuple(messages[place] for place in generation.chat)
         system = DeepLoreSystem(
             settings,
             scenario.behaviour,
-            ScenarioAnswers(
-                dict(generation.ai),
-                settings.ai_search_profile_id,
-                settings.ai_search_model,
-                settings.ai_search_timeout,
-                settings.rule_set.strict_replies,
-            ),
+            ScenarioAnswers(dict(generation.ai), settings),
             scenario.model,
             indexes=indexes,
         )
@@ -225,6 +242,15 @@ async def _generations(
     if reports:
         reports[-1]["trackers"]["analytics"] = analytics_report(state)
     return reports
+
+
+def _read_again(state: EngineState, index: VaultIndex) -> EngineState:
+    """What reading the vault again does: no selection is cached any more, and notes that are gone have no usage
+    (rules: deeplore 1.13).
+    """
+    there = {entry.tracker_key for entry in index.entries}
+    usage = {key: each for key, each in state.analytics.items() if key.startswith("_") or key in there}
+    return replace(state, ai=replace(state.ai, cache=None), analytics=usage)
 
 
 def _turn(generation: ScenarioGeneration, messages: Sequence[Message], state: EngineState, rules: RuleSet) -> Turn:

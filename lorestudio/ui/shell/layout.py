@@ -15,7 +15,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.layouts import letters
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 
-LAYOUT_VERSION: Final = 6
+LAYOUT_VERSION: Final = 7
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
@@ -63,6 +63,7 @@ class PaneLayout:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._was_moved)
             dock.dockLocationChanged.connect(self._was_moved)
+            dock.left.connect(self.focus_first)
 
     def take_place(self) -> None:
         """Give the window the size and place that it had, or those that suit its screen where it had none."""
@@ -156,9 +157,12 @@ class PaneLayout:
         self.arrange()
 
     def focus_first(self) -> None:
-        """The pane that the workspace is about has the keyboard."""
+        """The pane that the workspace is about has the keyboard, or the next one that is open."""
         middle = self.current.columns[1].stacks[0].panes[0]
-        self.docks[middle].pane.focus_target().setFocus()
+        for name in (middle, *self.current.placed):
+            if not self.docks[name].isHidden():
+                self.docks[name].pane.focus_target().setFocus()
+                return
 
     def hide_all(self) -> None:
         """Show no pane."""
@@ -285,7 +289,7 @@ class Workspace:
 
 
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", "compare", "systems", "memories")
+_TRACES: Final = ("trace", "problems", "timeline", "compare", "memories")
 _TRACE_AND_WHY: Final = DockColumn(
     0.44, 0.43,
     (DockStack(_TRACES, 0.48), DockStack(("why",), 0.26), DockStack(("budget",), 0.26)),
@@ -302,7 +306,7 @@ DEBUG: Final = Workspace(
         ),
         _TRACE_AND_WHY,
     ),
-    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare", "systems"}),
+    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}),
 )  # fmt: skip
 """The one at the first start."""
 
@@ -314,12 +318,12 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(("trace", "chat", "problems", "timeline", "compare", "systems"), 0.5),
+                DockStack(("trace", "chat", "problems", "timeline", "compare"), 0.5),
                 DockStack(("links", "why", "budget"), 0.5),
             ),
         ),
     ),
-    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare", "systems"}),
+    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare"}),
 )  # fmt: skip
 
 TEST: Final = Workspace(
@@ -329,7 +333,7 @@ TEST: Final = Workspace(
         DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
         _TRACE_AND_WHY,
     ),
-    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "systems"}),
+    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}),
 )  # fmt: skip
 
 TUNE: Final = Workspace(
@@ -340,12 +344,12 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(("trace", "timeline", "compare", "systems", "problems"), 0.55),
+                DockStack(("trace", "timeline", "compare", "problems"), 0.55),
                 DockStack(("why", "budget"), 0.45),
             ),
         ),
     ),
-    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "systems", "problems"}),
+    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems"}),
 )  # fmt: skip
 
 WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
@@ -353,6 +357,6 @@ BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
     "vault", "chat", "entry", "trace", "why", "budget", "problems", "graph", "search", "links", "bench", "settings",
-    "timeline", "compare", "systems", "recap", "memories",
+    "timeline", "compare", "recap", "memories",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

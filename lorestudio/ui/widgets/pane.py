@@ -13,8 +13,8 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
@@ -235,7 +235,12 @@ class PaneTitle(QWidget):
 
 
 class PaneDock(QDockWidget):
-    """A dock with our own title bar; the object name is what a saved layout knows it by."""
+    """A dock with our own title bar; the object name is what a saved layout knows it by.
+
+    `left` follows it being closed while the keyboard was in it.
+    """
+
+    left = Signal()
 
     def __init__(self, pane: Pane, theme: Theme, parent: QWidget) -> None:
         super().__init__(pane.title, parent)
@@ -245,3 +250,11 @@ class PaneDock(QDockWidget):
         self.setWidget(pane)
         self.bar = PaneTitle(self, pane, theme)
         self.setTitleBarWidget(self.bar)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Qt: the keyboard would go to whatever happens to come next."""
+        focus = QApplication.focusWidget()
+        had_keyboard = focus is not None and self.isAncestorOf(focus)
+        super().closeEvent(event)
+        if had_keyboard:
+            self.left.emit()

@@ -157,7 +157,7 @@ class ControlsFeature(Feature):
     def begin(self) -> None:
         """Take the place above the chat, and follow what is shown."""
         context, chat, session = self.context, self._chat, self.context.session
-        chat.column.insertWidget(chat.column.indexOf(chat.modes) + 1, self.bar)
+        chat.fold_away(self.bar)
         context.commands.fill(self.bar.add.menu(), ADD)
         self.presets.fill(self.bar.presets.menu())
         self.presets.load()
@@ -246,6 +246,7 @@ class ControlsFeature(Feature):
     def focus_bar(self) -> None:
         """Give the keyboard to the bar."""
         self.context.uncover("chat")
+        self._chat.run_line.setChecked(True)
         self.bar.focus_chip()
 
     def back_to_file(self) -> None:
@@ -285,6 +286,7 @@ class ControlsFeature(Feature):
             self._chips = chips
             self.bar.set_chips(chips)
         self._chips = chips
+        self._chat.count_choices(sum(chip.change is not None for chip in chips))
 
     def _removals(self) -> dict[Key, Change]:
         """What the watch is to find out about, of the project as it is now."""

@@ -142,7 +142,7 @@ class ChatRecaps(QObject):
         if project is None:
             return 0
         setup = project.setup
-        return max(0, setup.context_size - setup.reply_tokens) if setup.context_size else project.context_size
+        return max(0, setup.context_size - setup.reply_tokens) if setup.context_size else project.known_context
 
     # ---- following the chat -----------------------------------------------------------------------------------------
 
