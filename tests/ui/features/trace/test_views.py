@@ -262,6 +262,8 @@ def test_scores_of_the_demo(make_window) -> None:
     settings = project.settings.model_copy(update={"fuzzy_search_enabled": True, "fuzzy_search_min_score": 0.2})
     window = make_window(replace(project, settings=settings), make_simulator=Simulator)
     settle(window)
+    window.chat.choose(44)
+    settle(window)
     trace = window.trace.model.trace
     entry = next(each.entry for record in trace.stages for each in record.verdicts if each.reason == "fuzzy")
     window.selection.choose_entry(entry)
