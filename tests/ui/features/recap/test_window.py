@@ -530,6 +530,7 @@ def test_what_waited_for_the_recaps_of_a_chat_is_not_done_with_those_of_another(
     opened: MainWindow, path: Path, qtbot: QtBot
 ) -> None:
     done: list[str] = []
+    opened.session.replays.automatic = False  # the demo's runs are not asked about, and nobody has made them by hand
     opened.session.reading.open_demo()
     opened.features.recap._waiting.append(lambda: done.append("with the other one"))
     settle(opened, qtbot)
