@@ -120,7 +120,9 @@ def numbered(trace: Trace, key: Key) -> int:
 def _words(project: Project, generation: Generation, note: Entry) -> tuple[str, ...]:
     """Words of the newest messages before a reply, those that the note uses too first, the newest first."""
     messages = project.chat.messages[: generation.message] if project.chat is not None else ()
-    visible = [message.text for message in messages if not message.is_system][-_LOOKED_AT:]
+    hidden = project.history.sight(generation).hidden
+    seen = (message for place, message in enumerate(messages) if place not in hidden)
+    visible = [message.text for message in seen if not message.is_system or message.was_hidden][-_LOOKED_AT:]
     found = dict.fromkeys(word.lower() for text in reversed(visible) for word in _WORD.findall(text))
     own = {word.lower() for word in _WORD.findall(f"{note.title} {note.content}")}
     uses = Counter(word for message in messages for word in {each.lower() for each in _WORD.findall(message.text)})

@@ -14,7 +14,7 @@ from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Outcome, Trace, Turn
-from lorestudio.trace.summary import SummaryPiece, summary_pieces
+from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
@@ -101,7 +101,7 @@ class TracePane(Pane):
             self.tabs.addTab(page, name)
         self.tabs.currentChanged.connect(self._tab_chosen)
         summary = column(self.summary, margins=(12, 8, 12, 6))
-        self._shown_page = holding(tight(self.failure, summary, self.remarks, self.switches, (self.tabs, 1)))
+        self._shown_page = holding(tight(self.failure, summary, self.remarks, self.switches, self.seen, (self.tabs, 1)))
         self.empty = EmptyState(theme, "trace", self)
         self.empty.pressed.connect(self.wanted)
         self._pages = stack(self._shown_page, self.empty)
@@ -122,6 +122,9 @@ class TracePane(Pane):
         self.switches = named(label(self, kind="small"), tr("Where a behaviour switch changed the outcome"))
         self.switches.setContentsMargins(12, 0, 12, 6)
         self.switches.hide()
+        self.seen = named(label(self, kind="small"), tr("What the run took the chat for"))
+        self.seen.setContentsMargins(12, 0, 12, 6)
+        self.seen.hide()
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
@@ -341,6 +344,10 @@ class TracePane(Pane):
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
         self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
         self.switches.setVisible(bool(lines))
+        brief = seen_brief(trace)
+        self.seen.setText(tr(brief))
+        self.seen.setToolTip("\n".join(map(tr, seen_lines(trace))))
+        self.seen.setVisible(bool(brief))
 
     def _reply_words(self, trace: Trace) -> str:
         project, message = self._session.project, self._selection.message
@@ -497,7 +504,7 @@ class TracePane(Pane):
             project = self._session.project
             chat = project.chat if project is not None and not self._live else None
             setup = project.setup if project is not None else None
-            self.prompt.set_trace(trace, chat, setup, project.counter if project is not None else CHARS_4)
+            self.prompt.set_trace(trace, chat, setup, project.bills if project is not None else CHARS_4)
             self.prompt.choose_entry(self._selection.entry)
         elif tab == LOG:
             self.log.setPlainText(as_text(trace))
