@@ -72,6 +72,7 @@ class PaneLayout:
             return
         room = self._window.screen().availableGeometry()
         if room.width() < SMALL[0] or room.height() < SMALL[1]:
+            self._window.setGeometry(room)  # where nobody manages windows, this is all that happens
             self._window.setWindowState(Qt.WindowState.WindowMaximized)
         else:
             self._window.resize(room.size() * 0.9)
