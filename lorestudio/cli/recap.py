@@ -43,6 +43,7 @@ from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
 from lorestudio.trace.wording import plural
+from lorestudio.vault.data_folder import default_folder
 
 _LOGGED = 12
 _SHOWN = 60
@@ -189,7 +190,10 @@ class RecapOptions:
         say_all(loaded.problems)
         answers, model = (None, "") if asked is None else (asked.source, asked.model)
         path = self.chat.expanduser().resolve()
-        session = RecapSession.open(path, loaded.settings, answers, context_size=self.context, model=model)
+        copies = default_folder() / "chats"
+        session = RecapSession.open(
+            path, loaded.settings, answers, context_size=self.context, model=model, copies=copies
+        )
         say_all(session.problems)
         return session
 

@@ -137,7 +137,7 @@ async def compare_candidates(
     return causes.explained(found)
 
 
-def by_rules(project: Project, rules: str) -> Candidate:
+def by_rules(project: Project, version: str) -> Candidate:
     """DeepLore with the project's settings by these rules. Raises ValueError for a name that there is not."""
-    settings = project.settings.model_copy(update={"rules": name_of(rules_of(rules))})
+    settings = project.settings.model_copy(update={"rules": name_of(rules_of(version))})
     return Candidate(f"{MAIN.title} {settings.rules}", MAIN.name, settings, rules=settings.rules)

@@ -38,13 +38,15 @@ def input_differences(before: Rerun, after: Rerun) -> tuple[InputDifference, ...
         message = "Two systems decided, each by inputs of its own, so nothing can be carried from one to the other."
         raise ValueError(message)
     own = tuple(before.system.differences(before, after))
+    purposeful = {DifferenceKind.SWITCH, DifferenceKind.RULE}
+    told = {each.setting for each in own}
     return (
-        *_settings(before, after),
-        *(each for each in own if each.kind is DifferenceKind.SWITCH),
+        *(each for each in _settings(before, after) if each.setting not in told),
+        *(each for each in own if each.kind in purposeful),
         *_notes(before, after),
         *(replace(each, carry=_of_moment(each.carry)) for each in choice_differences(before.moment, after.moment)),
         *(replace(each, carry=_of_chat(each.carry)) for each in chat_differences(before.moment, after.moment)),
-        *(each for each in own if each.kind is not DifferenceKind.SWITCH),
+        *(each for each in own if each.kind not in purposeful),
         *_others(before, after),
     )
 
@@ -65,6 +67,7 @@ def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
                 words_of(change.after),
                 carry,
                 declaration.affects,
+                setting=declaration.name,
             )
 
 

@@ -24,6 +24,7 @@ from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
+from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.reading import load_lorebook
@@ -47,6 +48,9 @@ from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState
 from lorestudio.vault.lint.settings import sign_of_newer
+
+_OF_BOOKS: Final = frozenset({".json", ".lorebook", ".png", ".jsonl"})
+"""The endings of files that are lorebooks, and of chats that are taken for one."""
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -188,7 +192,7 @@ class Project:
 
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""
-        loaded = load_chat(path)
+        loaded = _chat(path)
         found = attached_files(loaded.chat.messages, path)
         chat = replace(loaded.chat, files=found.texts)
         controls = read_controls(loaded.chat.metadata)
@@ -241,9 +245,8 @@ class Project:
 
     def reloaded(self) -> Project:
         """The project read from disk again."""
-        rules = self.settings.rules
-        every: tuple[Path | str, ...] = (*self.places, *self.book_paths)
-        again = open_project(every, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
+        rules, places = self.settings.rules, [*self.places, *map(str, self.book_paths)]
+        again = open_project(places, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
         return replace(again, context_size=self.context_size, setup=self.setup)
 
 
@@ -300,8 +303,8 @@ def open_project(
     used at all.
     """
     every = place_names(vaults)
-    files = tuple(Path(place) for place in every if not is_address(place) and Path(place).is_file())
-    places = tuple(place for place in every if is_address(place) or Path(place) not in files)
+    files = tuple(map(Path, filter(is_lorebook, every)))
+    places = tuple(place for place in every if not is_lorebook(place))
     read = read_settings(settings, rules)
     news = read_once(vault_sources(places), read.settings, CHARS_4)
     if news.failures:
@@ -312,13 +315,42 @@ def open_project(
 
 def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
     """The project with lorebooks. Raises InputError where a file is none."""
-    books = tuple(map(load_lorebook, files))
+    books = tuple(map(_lorebook, files))
     with_them = replace(project, books=books, book_paths=files)
     if project.places:
         return with_them
     scanned = kind_of(with_them.system).books
     index = scanned.index(books) if scanned is not None else project.index
     return replace(with_them, index=index, vault_state=None)
+
+
+def _lorebook(path: Path) -> Lorebook:
+    """The lorebook in a file that was given as a vault. Raises InputError."""
+    try:
+        return load_lorebook(path)
+    except InputError:
+        if path.suffix != ".jsonl":
+            raise
+        advice = "Give it with --chat, and here the folder of your notes, or a lorebook."
+        raise InputError(path, f"this is a chat, and no vault. {advice}") from None
+
+
+def _chat(path: Path) -> LoadedChat:
+    """The chat in a file. Raises InputError, which says so of a lorebook."""
+    try:
+        return load_chat(path)
+    except InputError as error:
+        try:
+            load_lorebook(path)
+        except InputError:
+            raise error from None
+    raise InputError(path, "this is a lorebook, and no chat. Give it in the place of the vault, or with --book.")
+
+
+def is_lorebook(place: str) -> bool:
+    """Whether a place names a file that is to be opened as a lorebook. Waits for the disk."""
+    path = Path(place)
+    return path.suffix.lower() in _OF_BOOKS and path.is_file()
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:

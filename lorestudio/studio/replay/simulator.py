@@ -19,7 +19,7 @@ from lorestudio.studio.replay.order import Superseded, clock_ms, generations
 from lorestudio.studio.replay.runs import Runs, TraceBook
 from lorestudio.studio.replay.seen import SeenChats, searched_of
 from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
-from lorestudio.systems.registry import system_of
+from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.trace.model import EntryRef, Trace, Turn
 from lorestudio.trace.serialize import record_to_json
@@ -41,7 +41,7 @@ class Simulator:
         earlier: Sequence[Simulator] = (),
     ) -> None:
         self.project = project
-        made: System = system_of(project.scene()) if system is None else system
+        made: System = system_of(project.scene(), kind_of(project.system)) if system is None else system
         for one in reversed(earlier):
             made = made.knowing(one.system) if one.system.kind is made.kind else made
         self.system: System = made

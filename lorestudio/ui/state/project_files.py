@@ -19,7 +19,15 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.answering import Connections
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text
 from lorestudio.studio.project.places import keep_key, vault_sources
-from lorestudio.studio.project.project import Project, assembled, demo_project, open_project, place_names, read_settings
+from lorestudio.studio.project.project import (
+    Project,
+    assembled,
+    demo_project,
+    is_lorebook,
+    open_project,
+    place_names,
+    read_settings,
+)
 from lorestudio.ui.shell.jobs import Job, Jobs, window_loop
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.project_parts import ProjectParts
@@ -172,7 +180,7 @@ class Reading(QObject):
         async def work(_job: Job) -> Project | Opened:
             if key:
                 await asyncio.to_thread(keep_key, places[0], key, self._session.connections.keys)
-            if self._follower is None:
+            if self._follower is None or any(map(is_lorebook, places)):  # lorebooks are in no cache
                 return await asyncio.to_thread(open_project, vaults, chat, settings)
             return await self._follower.open(places, chat, settings)
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
 
 from lorestudio.exchange.chats.loading import chat_of_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat
-from lorestudio.exchange.lorebooks.files import LookedAt, added_file, look_at
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import DEMO_LOOK, is_demo
@@ -19,7 +18,6 @@ from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder, 
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.coach import Coach
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
-from lorestudio.ui.features.systems.actions import SystemsFeature
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
@@ -56,9 +54,8 @@ class ProjectsFeature(Feature):
 
     _first_look_due = False
 
-    def __init__(self, context: Context, systems: SystemsFeature) -> None:
+    def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._systems = systems
         self._recent = RecentProjects(context.settings)
         self._folder: Path | None = None
         self.coach = Coach(context)
@@ -105,7 +102,7 @@ class ProjectsFeature(Feature):
             ),
             Action(
                 "book.open", "Open lorebook…", "File", 6, self._ask_book, when=now.idle, icon="list", leaves_chat=True,
-                tip="A lorebook or a card alone: World Info runs over it, no notes needed",
+                tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
             ),
             Action(
                 "sillytavern.open", "Open SillyTavern's folder…", "File", 7, self._ask_sillytavern, when=now.idle,
@@ -168,9 +165,9 @@ class ProjectsFeature(Feature):
         self._open([path])
 
     def _open(self, vaults: Sequence[Path]) -> None:
-        """Open vaults; a chat that was opened without notes is what they are opened for, so it stays."""
+        """Open vaults or lorebooks; a chat that was opened without lore is what they are opened for, so it stays."""
         waiting = self.context.session.project
-        if waiting is None or waiting.places or waiting.chat_path is None:
+        if waiting is None or waiting.index.entries or waiting.places or waiting.chat_path is None:
             self.context.session.reading.open(vaults)
         else:
             self.context.session.reading.open(vaults, waiting.chat_path, waiting.settings_path)
@@ -217,33 +214,9 @@ class ProjectsFeature(Feature):
         dialogs.choose_file(self.context.window, tr("Open a lorebook"), start, filters, self._open_book)
 
     def _open_book(self, path: Path) -> None:
-        """Have World Info run over a lorebook that can be read."""
+        """Open a lorebook in the place of a vault."""
         self.context.settings.setValue("folders/book", str(path.parent))
-        self.context.session.jobs.start(
-            tr("Reading {name}", name=path.name),
-            lambda _report: look_at(added_file(path)),
-            done=self._scan,
-            failed=self.context.failing("opened", "warning"),
-        )
-
-    def _scan(self, book: LookedAt) -> None:
-        """Have World Info run over it. What is open stays; without a project an empty one takes it."""
-        path = Path(book.file.path)
-        if book.book is None:
-            self.context.say(Notice(book.problem, "warning", key="opened"))
-            return
-
-        def scan() -> None:
-            self._systems.scan(book.file)
-            self.context.show("bench")
-            text = tr("World Info runs over {name}. Type a text here to see what it would trigger, or open a chat. The "
-                      "entries are in no vault, so they cannot be edited here.", name=path.name)  # fmt: skip
-            self.context.say(Notice(text, actions=("chat.open", "worldinfo.books"), key="opened"))
-
-        if self.context.has_project():
-            scan()
-        else:
-            self.context.session.reading.open((), then=scan)
+        self._open([path])
 
     def _ask_sillytavern(self) -> None:
         start = str(self.context.settings.value("folders/sillytavern", ""))
@@ -272,9 +245,9 @@ class ProjectsFeature(Feature):
         """Open a chat without any lore, and say how the lore comes to it."""
 
         def done() -> None:
-            text = tr("{name} is open, without any lore yet. Open the vault that it used, or the lorebooks.",
+            text = tr("{name} is open, without any lore yet. Open the vault that it used, or a lorebook.",
                       name=path.name)  # fmt: skip
-            self.context.say(Notice(text, actions=("vault.open", "worldinfo.books"), key="opened"))
+            self.context.say(Notice(text, actions=("vault.open", "book.open"), key="opened"))
 
         self.context.session.reading.open((), path, settings, then=done)
 
