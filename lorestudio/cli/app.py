@@ -41,6 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "settings": "settings.settings_app",
     "basis": "basis.basis",
     "usage": "usage.usage",
+    "tokens": "tokens.tokens",
     "recap": "recap.recap",
     "facts": "facts.facts",
 }

@@ -23,6 +23,7 @@ from lorestudio.cli.options import (
     SeenOptions,
     SettingsOption,
     SystemOptions,
+    TokenizerOption,
     in_mode,
     rules_named,
     with_people,
@@ -69,6 +70,7 @@ def try_text(
     rules: RulesOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
+    tokenizer: TokenizerOption = "",
     card: CardOption = None,
     persona: PersonaOption = "",
     as_json: JsonOption = False,
@@ -78,8 +80,8 @@ def try_text(
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-    project = seen.looking(open_project(vaults, chat, settings, seed, rules_named(rules)))
-    project = with_chosen(in_mode(with_people(project, card, persona), mode), chosen)
+    opened = seen.looking(open_project(vaults, chat, settings, seed, rules_named(rules), tokenizer))
+    project = with_chosen(in_mode(with_people(opened, card, persona), mode), chosen)
     simulator = Simulator(project, by.offline(project))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))

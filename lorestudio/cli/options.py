@@ -193,6 +193,15 @@ SwipeOption = Annotated[
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
+TokenizerOption = Annotated[
+    str,
+    typer.Option(
+        "--tokenizer",
+        metavar="NAME|FILE",
+        help="How tokens are counted: a tokenizer's name or file, estimate, or SillyTavern's settings or preset; "
+        "chat: or plain: before it says over which way. Default: as SillyTavern's settings beside the chat say.",
+    ),
+]
 
 
 def rules_named(text: str | None) -> str:
@@ -312,13 +321,14 @@ class ProjectOptions(SeenOptions):
     profile: ProfileOption = None
     rules: RulesOption = None
     seed: SeedOption = 0
+    tokenizer: TokenizerOption = ""
     card: CardOption = None
     persona: PersonaOption = ""
 
     def opened(self, chat: Path | None = None) -> Project:
-        """The project with this chat. Raises InputError, SettingsError and VaultError."""
+        """The project with this chat. Raises InputError, SettingsError, VaultError and TokenizerError."""
         path = settings_path(self.settings, self.profile)
-        project = open_project(self.vault, chat, path, self.seed, rules_named(self.rules))
+        project = open_project(self.vault, chat, path, self.seed, rules_named(self.rules), self.tokenizer)
         return with_people(self.looking(project), self.card, self.persona)
 
 

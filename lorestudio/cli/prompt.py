@@ -101,7 +101,7 @@ def show_prompt(
     say_all(project.problems)
     if project.chat is None:
         raise InputError(given.chat, "there is no chat in it.")
-    prompt = assemble(trace, project.chat, setup, project.counter)
+    prompt = assemble(trace, project.chat, setup, project.bills)
     say_all(remarks_of(setup))
     say_all(prompt.remarks)
     for macro in prompt.unknown_macros:
@@ -128,5 +128,7 @@ def _print(prompt: AssembledPrompt) -> None:
     room = f" of {prompt.room:,}" if prompt.room is not None else ""
     counts = ", ".join(f"{origin.value} {count:,}" for origin, count in prompt.tokens_by_origin.items())
     console.print(f"{about}{prompt.tokens:,}{room} tokens in {len(prompt.messages)} messages: {counts}")
+    if prompt.lore_tokens:
+        console.print(f"lore as SillyTavern counts it: {prompt.lore_tokens:,} tokens")
     for left in prompt.left_out:
         console.print(f"not in it: {left.source.label} ({left.reason.value}, {left.tokens:,} tokens)")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import agree, answering
-from lorestudio.cli.options import NeededChat, SettingsOption, VaultArgument, YesOption
+from lorestudio.cli.options import NeededChat, SettingsOption, TokenizerOption, VaultArgument, YesOption
 from lorestudio.cli.output import FAILED, say
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
@@ -32,12 +32,13 @@ def scribe(
         int | None,
         typer.Option("--reply", metavar="N", min=0, help="Take the AI notepad's notes from reply N (extract mode)."),
     ] = None,
+    tokenizer: TokenizerOption = "",
     yes: YesOption = False,
 ) -> None:
     """Have a session note written about the end of a chat, or notes taken from a reply. The chat stays as it is."""
     if answers == AnswerKind.STAND_IN.value:
         raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
-    project = open_project(vault, chat, settings)
+    project = open_project(vault, chat, settings, tokenizer=tokenizer)
     if reply is not None:
         _take_notes(project, reply, answers, yes=yes)
         return

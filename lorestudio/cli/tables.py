@@ -132,6 +132,7 @@ def replay_summary(traces: Sequence[Trace], project: Project) -> str:
     if history.rule is HistoryRule.NOW and history.hidden:
         told = plural(len(history.hidden), "# message that is hidden today was|# messages that are hidden today were")
         lines.append(f"As it is now: {told} taken for hidden all along.")
+    lines.append(project.counting.sentence)
     if traces:
         lines.append(f"The last generation: {summary(traces[-1])}")
     return "\n".join(lines)

@@ -79,8 +79,12 @@ def estimate(trace: Trace) -> str:
         return ""
     name = trace.facts.get("counter")
     units = UNITS_A_TOKEN.get(name) if isinstance(name, str) else None
-    how = "" if units is None else f" of {units:g} characters a token"
-    return f"≈ estimates{how}; a model's own counts differ, most where the writing is not Latin"
+    if units is None:
+        name = str(name).removeprefix("estimate ")
+        return f"≈ estimates ({name}); a tokenizer's own counts differ by some 10 to 30 % a note"
+    return (
+        f"≈ estimates of {units:g} characters a token; a model's own counts differ, most where the writing is not Latin"
+    )
 
 
 def seen_lines(trace: Trace) -> tuple[str, ...]:

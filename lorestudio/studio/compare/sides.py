@@ -77,7 +77,7 @@ def with_vaults_of(project: Project, vaults: Sequence[Path | str]) -> Project:
 
     Raises InputError or VaultError.
     """
-    other = open_project(vaults, seed=project.seed)
+    other = open_project(vaults, seed=project.seed).counted(project.counting)
     if not other.reads_alike(project.settings):
         other = other.with_settings(project.settings)
     index = renamed(other.index, project.index.vaults)

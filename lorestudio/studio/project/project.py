@@ -39,14 +39,15 @@ from lorestudio.settings.rules import NEW
 from lorestudio.settings.store import load
 from lorestudio.studio.notes.usage import read_usage
 from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problems, load_basis
-from lorestudio.studio.project.library import read_once, reading_key
+from lorestudio.studio.project.library import LibraryNews, read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
+from lorestudio.studio.project.tokens import Counting, counting_for
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.index_refresh import VaultState
+from lorestudio.vault.index_refresh import VaultState, state_of
 from lorestudio.vault.lint.settings import sign_of_newer
 
 _OF_BOOKS: Final = frozenset({".json", ".lorebook", ".png", ".jsonl"})
@@ -64,6 +65,9 @@ class Project:
     `seed` begins the chat's stream of random numbers. `context_size` is the room of the model that writes the story, in
     tokens, where it was said for this project alone, else 0; what counts is `known_context`. `problems` are sentences
     for the person.
+
+    `counter` counts as SillyTavern does, which decides budgets; `counting` says what it rests on, and who counts as the
+    model bills.
     """
 
     vault_folders: tuple[Path | None, ...]
@@ -77,6 +81,7 @@ class Project:
     behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
     counter: TokenCounter = CHARS_4
+    counting: Counting = field(default_factory=Counting)
     context_size: int = 0
     problems: tuple[str, ...] = ()
     host: HostSettings = field(default_factory=HostSettings, repr=False)
@@ -99,6 +104,11 @@ class Project:
     def name(self) -> str:
         """The vaults' names, as a title."""
         return " + ".join(self.index.vaults) or "untitled"
+
+    @property
+    def bills(self) -> TokenCounter:
+        """Who counts as the model bills: prompts, room and costs. Budgets are counted by `counter`."""
+        return self.counting.bills if self.counting.budgets.identity == self.counter.identity else self.counter
 
     @property
     def system(self) -> str:
@@ -190,6 +200,27 @@ class Project:
             reply_tokens=setup.reply_tokens,
         )
 
+    def counted(self, counting: Counting) -> Project:
+        """The same project counted so; no note is parsed again. Counts every note that was not counted so before."""
+        others = (each for each in self.problems if each not in self.counting.problems)
+        problems = (*others, *counting.problems)
+        if counting.budgets.identity == self.counter.identity:  # what was counted with it is known to this one
+            return replace(self, counting=replace(counting, budgets=self.counter), problems=problems)
+        state, index = self.vault_state, self.index
+        if self.vault_state is None:  # of lorebooks, or of nobody knows what
+            index = _counted(index, counting.budgets)
+        else:
+            vaults, assembly = self.vault_state.vaults, self.vault_state.assembly
+            state = state_of(vaults, self.settings, counting.budgets, assembly)
+            index = state.index
+        counting.keep()
+        counted = replace(self, counter=counting.budgets, counting=counting, problems=problems)
+        return replace(counted, index=index, vault_state=state)
+
+    def with_tokenizer(self, asked: str) -> Project:
+        """The same project, counted as was asked for (see `tokens`). Raises TokenizerError."""
+        return self.counted(counting_for(asked, (self.settings_path, self.chat_path), self.chat))
+
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""
         loaded = _chat(path)
@@ -205,7 +236,7 @@ class Project:
         if folders != controls.folders:
             gone = ", ".join(folder for folder in controls.folders if folder not in folders)
             problems.append(f"{path.name}: the folder filter names folders that the vault does not have: {gone}.")
-        return replace(
+        changed = replace(
             self,
             chat=chat,
             chat_path=path,
@@ -215,6 +246,7 @@ class Project:
             controls=replace(controls, folders=folders),
             problems=(*self.problems, *problem, *problems),
         )
+        return changed.with_tokenizer(self.counting.asked)
 
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
         """Whether other settings leave the index as it is, because they do not decide how notes are read."""
@@ -246,7 +278,9 @@ class Project:
     def reloaded(self) -> Project:
         """The project read from disk again."""
         rules, places = self.settings.rules, [*self.places, *map(str, self.book_paths)]
-        again = open_project(places, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
+        again = open_project(
+            places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked
+        )
         return replace(again, context_size=self.context_size, setup=self.setup)
 
 
@@ -294,23 +328,31 @@ def open_project(
     settings: Path | None = None,
     seed: int = 0,
     rules: str = "",
+    tokenizer: str = "",
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
     A file among them is a lorebook. `rules` names DeepLore's rules; without it, the settings say whose hold, or show
-    it, else those of 2.0.2 do. Notes that cannot be read are part of the index as such. Raises InputError,
-    SettingsError or VaultError (all with a sentence for the person) where the chat, the settings or a vault cannot be
-    used at all.
+    it, else those of 2.0.2 do. `tokenizer` says how tokens are counted (see `tokens`). Notes that cannot be read are
+    part of the index as such. Raises InputError, SettingsError, VaultError or TokenizerError (all with a sentence for
+    the person) where the chat, the settings, a vault or the tokenizer cannot be used at all.
     """
     every = place_names(vaults)
     files = tuple(map(Path, filter(is_lorebook, every)))
     places = tuple(place for place in every if not is_lorebook(place))
     read = read_settings(settings, rules)
-    news = read_once(vault_sources(places), read.settings, CHARS_4)
+    counting = counting_for(tokenizer, (settings, chat))
+    news = read_once(vault_sources(places), read.settings, counting.budgets)
     if news.failures:
         raise VaultError(news.failures[0])
-    project = replace(assembled(places, news.index, read, chat, settings, seed), vault_state=news.state)
+    project = assembled(places, news, read, chat, settings, seed, counting)
     return _with_books(project, files) if files else project
+
+
+def _counted(index: VaultIndex, counter: TokenCounter) -> VaultIndex:
+    """The index with the tokens of its entries as this one counts them."""
+    entries = tuple(replace(entry, tokens=counter.count(entry.content)) for entry in index.entries)
+    return replace(index, entries=entries)
 
 
 def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
@@ -320,7 +362,7 @@ def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
     if project.places:
         return with_them
     scanned = kind_of(with_them.system).books
-    index = scanned.index(books) if scanned is not None else project.index
+    index = _counted(scanned.index(books), project.counter) if scanned is not None else project.index
     return replace(with_them, index=index, vault_state=None)
 
 
@@ -360,23 +402,29 @@ def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
 
 def assembled(
     places: Sequence[str],
-    index: VaultIndex,
+    news: LibraryNews,
     read: ReadSettings,
     chat: Path | None = None,
     settings: Path | None = None,
     seed: int = 0,
+    counting: Counting | None = None,
 ) -> Project:
-    """A project of an index that was read from these places. Raises InputError where the chat cannot be used."""
+    """A project of what was read from these places. Raises InputError where the chat cannot be used."""
+    counting = counting or Counting()
+    counting.keep()
     project = Project(
         tuple(None if is_address(place) else Path(place) for place in places),
-        index,
+        news.index,
         read.settings,
         places=tuple(places),
         settings_path=settings,
         host=read.host,
         recorded=read.recorded,
         seed=seed,
-        problems=(*read.problems, *index.field_errors),
+        counter=counting.budgets,
+        counting=counting,
+        problems=(*read.problems, *news.index.field_errors, *counting.problems),
+        vault_state=news.state,
     )
     project = project if chat is None else project.with_chat(chat.expanduser().resolve())
     return replace(project, problems=(*project.problems, *filter(None, [project.rules_offer])))

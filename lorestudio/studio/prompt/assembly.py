@@ -144,6 +144,7 @@ class _PromptAssembly:
             group=self._group,
             speaker=self._speaker,
             remarks=(*self._remarks, *self._scripts.problems),
+            lore_tokens=self._trace.total_tokens,
         )
 
     def _new_chat(self) -> str:

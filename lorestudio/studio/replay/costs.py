@@ -66,4 +66,5 @@ async def _recorded(chat: Path | None) -> RecordedAnswers | None:
 
 
 def _priced(collector: RequestCollector, project: Project, recorded: RecordedAnswers | None) -> CostEstimate:
-    return estimate(collector.requests, project.counter, recorded.holds if recorded is not None else None)
+    holds = recorded.holds if recorded is not None else None
+    return estimate(collector.requests, project.bills, holds, collector.reported)

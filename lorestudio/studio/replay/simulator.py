@@ -302,7 +302,7 @@ def _input_digests(
         repr(reading_key(project.settings, project.counter)),
         repr(record_to_json(project.controls)),
         system.reads_of_chat(chat, project.controls),
-        repr((project.seed, project.counter.name, chat.user_name, project.known_context)),
+        repr((project.seed, project.counter.identity, chat.user_name, project.known_context)),
         seen.told,
     ):
         digest.update(part.encode("utf-8", "surrogatepass"))

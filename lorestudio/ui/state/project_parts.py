@@ -17,7 +17,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import KINDS
-from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, number, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay import Replays
 from lorestudio.ui.state.session_state import SessionState
@@ -87,6 +87,34 @@ class ProjectParts:
             self._replays.configure(step.forward(session.choices.systems))
         elif session.project is not None:
             self._show(step.forward(Parts.of(session.project)), title)
+
+    def count_with(self, tokenizer: str) -> None:
+        """Count tokens so from now on (see `studio.project.tokens`), and run the chat again; it is remembered."""
+        session, project = self._session, self._session.project
+        if project is None:
+            return
+
+        def done(counted: Project) -> None:
+            session.set_activity("")
+            now = session.project
+            if now is None or now.places != project.places:
+                return
+            if now.vault_state is not project.vault_state or now.chat_path != project.chat_path:
+                self.count_with(tokenizer)  # something else was taken in meanwhile
+                return
+            session.choices.keep_tokenizer(project.places, tokenizer)
+            read = replace(now, counter=counted.counter, counting=counted.counting)
+            read = replace(read, index=counted.index, vault_state=counted.vault_state)
+            session.set_project(read, renewed=tr("This run is from before tokens were counted otherwise."))
+            self._read_otherwise()
+
+        session.set_activity(tr("Counting {notes} notes…", notes=number(len(project.index.entries))))
+        session.jobs.start(
+            session.activity,
+            lambda _report: project.with_tokenizer(tokenizer),
+            done=done,
+            failed=session.fail,
+        )
 
     def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
         """Show a chat that is in no file yet, with the same vault, card and persona."""

@@ -206,13 +206,13 @@ class ReplyWork(QObject):
         self, asking: _ReplyAsking, project: Project, trace: Trace, report: Callable[[object], None]
     ) -> tuple[AnswerSource, ChatRequest, str] | ReplyCost:
         chat, setup, source, fresh = project.chat or Chat(), project.reply_setup, asking.source, asking.own_swipe
-        prompt = assemble(trace, chat, setup, project.counter)
+        prompt = assemble(trace, chat, setup, project.bills)
         connections = self._session.connections
         answers, model = make_answers(source, project.chat_path, connections, _Listener(report), fresh=fresh)
         request = reply_request(prompt, setup, model)
         if source.kind is AnswerKind.PROVIDER and source.profile not in self._agreed:
             recorded = load_recorded(project.chat_path) if project.chat_path and not fresh else None
-            cost = reply_cost(request, project.counter, recorded)
+            cost = reply_cost(request, project.bills, recorded)
             if cost.calls:
                 more = tr("After each reply one more call takes notes from it.")
                 sentence = f"{cost.sentence} {more}" if asks_for_notes(project.settings) else cost.sentence

@@ -15,6 +15,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import DEMO_LOOK, is_demo
 from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder, look_into
+from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.coach import Coach
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
@@ -25,6 +26,9 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import answers, column, label, named
 from lorestudio.ui.widgets.picker import Choice
 from lorestudio.vault.data_folder import utc_now
+
+_FILE: Final = "\0file"
+"""Stands for a file that is still to be chosen."""
 
 
 def stopped_entry(trace: Trace, title: str = "") -> tuple[int, str] | None:
@@ -93,6 +97,11 @@ class ProjectsFeature(Feature):
                 leaves_chat=True,
             ),
             Action(
+                "project.tokenizer", "Count tokens with…", "Run/System", 247, self._ask_tokenizer,
+                when=now.project_idle,
+                tip="Choose who counts tokens: as SillyTavern's settings say, a tokenizer, its file, or an estimate",
+            ),
+            Action(
                 "help.coach", "A minute on one note", "Help", 15, self._coach, when=now.idle, leaves_chat=True,
                 tip="Why a note of the demo was cut, what would bring it in, before and after, and undo",
             ),
@@ -118,6 +127,7 @@ class ProjectsFeature(Feature):
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
+        self.context.status.basis.clicked.connect(lambda: self.context.run("project.tokenizer"))
 
     def _begin_look(self) -> None:
         session, project = self.context.session, self.context.session.project
@@ -150,6 +160,46 @@ class ProjectsFeature(Feature):
         else:
             self._coach_due = True
             self.context.session.reading.open_demo()
+
+    def _ask_tokenizer(self) -> None:
+        """Offer what there is; looking for the files waits for the disk."""
+        session, project = self.context.session, self.context.session.project
+        if project is None:
+            return
+        folders = project.counting.folders
+        session.jobs.start(
+            tr("Looking for tokenizers"),
+            lambda _job: list(tokenizer_files(folders)),
+            done=lambda found: self._offer(found, project.counting.asked),
+            failed=session.fail,
+        )
+
+    def _offer(self, found: Sequence[tuple[NamedTokenizer, Path | None]], asked: str) -> None:
+        now = tr("chosen now")
+        fixed = (
+            ("", tr("As SillyTavern's settings say"), tr("by its own rules, from the settings or the chat's folder")),
+            (_FILE, tr("A tokenizer's file…"), tr("tokenizer.json, .model, .tiktoken, or SillyTavern's settings")),
+            (ESTIMATE, tr("Estimate by script"), tr("without a tokenizer")),
+        )
+        choices = [Choice(title, detail, now if key == asked else "", key) for key, title, detail in fixed]
+        if asked and asked not in {key for key, _, _ in fixed} and asked not in {each.name for each, _ in found}:
+            choices.insert(0, Choice(asked, "", now, asked))
+        for each, path in sorted(found, key=lambda item: item[1] is None):
+            detail = tr("its file is not here: estimated") if path is None else str(path)
+            choices.append(Choice(f"{each.name} · {each.title}", detail, now if each.name == asked else "", each.name))
+        self.context.pick(tr("Count tokens with"), tr("Name of a tokenizer"), choices, self._count_with)
+
+    def _count_with(self, key: str) -> None:
+        if key != _FILE:
+            self.context.session.parts.count_with(key)
+            return
+        start = str(self.context.settings.value("folders/tokenizer", ""))
+        filters = tr("Tokenizers and settings (*.json *.model *.tiktoken);;All files (*)")
+        dialogs.choose_file(self.context.window, tr("Open a tokenizer's file"), start, filters, self._count_with_file)
+
+    def _count_with_file(self, path: Path) -> None:
+        self.context.settings.setValue("folders/tokenizer", str(path.parent))
+        self.context.session.parts.count_with(str(path))
 
     def _ask_obsidian(self) -> None:
         dialogs.ask_obsidian(

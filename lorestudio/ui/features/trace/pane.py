@@ -504,7 +504,7 @@ class TracePane(Pane):
             project = self._session.project
             chat = project.chat if project is not None and not self._live else None
             setup = project.setup if project is not None else None
-            self.prompt.set_trace(trace, chat, setup, project.counter if project is not None else CHARS_4)
+            self.prompt.set_trace(trace, chat, setup, project.bills if project is not None else CHARS_4)
             self.prompt.choose_entry(self._selection.entry)
         elif tab == LOG:
             self.log.setPlainText(as_text(trace))
