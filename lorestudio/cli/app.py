@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "compare": "compare.compare",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",
+    "order": "notes.order_notes",
     "links": "notes.list_links",
     "report": "reports.report",
     "scenario": "reports.scenario",
@@ -39,6 +40,9 @@ COMMANDS: Final[Mapping[str, str]] = {
     "profiles": "profiles.profiles",
     "propose": "propose.propose",
     "settings": "settings.settings_app",
+    "basis": "basis.basis",
+    "usage": "usage.usage",
+    "tokens": "tokens.tokens",
     "recap": "recap.recap",
     "facts": "facts.facts",
 }

@@ -107,7 +107,7 @@ def diff_runs(
     can be found out where one system made both runs.
     """
     _check(against, settings2, vault2, chat2, system2)
-    if by.system != MAIN.name and settings2 is not None:
+    if by.system not in {None, MAIN.name} and settings2 is not None:
         raise InputError("--settings2", f"these are those of {MAIN.title}. Use --system2 {by.system}:FILE instead.")
     second = first = given.project()
     titles, other = ("first", "second"), by
@@ -120,13 +120,12 @@ def diff_runs(
     elif chat2 is not None:
         second, titles = first.with_chat(chat2), (given.chat.name, chat2.name)
     elif system2 is not None:
-        other, titles = _other_system(by, system2), (by.system, system2)
+        other, titles = _other_system(by, system2), (by.named(first), system2)
     say_all((*first.problems, *second.problems))
     asked = answering_offline(by.answers, first)
-    if any(kind_of(each.system).books is not None for each in (by, other)):  # the other run leaves the books alone
-        by, other = (
-            each if kind_of(each.system).books is not None else replace(each, book=None) for each in (by, other)
-        )
+    scanning = [kind_of(each.named(first)).books is not None for each in (by, other)]
+    if any(scanning):  # a run that scans no lorebooks leaves them alone
+        by, other = (each if one else replace(each, book=None) for each, one in zip((by, other), scanning, strict=True))
     if message is None and (against is not None or swipe is not None):
         name = "--against" if against is not None else "--swipe"
         raise InputError(name, "say which reply is meant with --message.")

@@ -41,7 +41,7 @@ def runs(
     elif found:
         Console().print(_table(found, simulator))
     else:
-        typer.echo(_nothing(project, by.system))
+        typer.echo(_nothing(project, by.named(project)))
 
 
 def with_kept(simulator: Simulator) -> Simulator:

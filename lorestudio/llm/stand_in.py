@@ -76,13 +76,16 @@ class RankedItem:
 
 @dataclass(frozen=True, slots=True)
 class StandInAnswers:
-    """Answers selections of entries and of categories, proposals and recaps; nothing else has a stand-in."""
+    """Answers selections of entries and of categories, proposals and recaps, and holds the place of a reply."""
 
     name: str = "stand-in"
     label: str = "offline stand-in"
 
     async def answer(self, request: ChatRequest) -> ChatReply:
-        """A choice as JSON, a proposal or a recap. Raises LlmError of kind `not_supported` for other requests."""
+        """A choice as JSON, a proposal, a recap or a placeholder.
+
+        Raises LlmError of kind `not_supported` for other requests.
+        """
         write = WRITERS.get(request.kind)
         if write is not None:
             text = await asyncio.to_thread(write, request)

@@ -23,6 +23,7 @@ from lorestudio.llm.messages import (
     RECAP,
     RECAP_CHECK,
     RECAP_STAGES,
+    REPLY,
     RUNNING_RECAP,
     SCENE_BREAK,
     SCENE_RECAP,
@@ -58,6 +59,15 @@ _WORD = r"\p{Lu}[\p{L}\p{M}\p{N}]*(?:['’-][\p{L}\p{M}]+)*"
 _NAME = regex.compile(rf"{_WORD}(?: (?:(?:of|the|von|van|de|del|della|la|le|du|der|den) ){{0,2}}{_WORD})*")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
 _MARKS = regex.compile(r"^\s*(?:#+|[-*+]|\d+\.|>+)\s+|[*_`]{1,3}", regex.MULTILINE)
+
+
+PLACEHOLDER: Final = "(A reply goes here. The offline stand-in holds its place; no model was asked.)"
+"""What stands for the next message of a story, which no rule can write."""
+
+
+def write_reply(_request: ChatRequest) -> str:
+    """The placeholder."""
+    return PLACEHOLDER
 
 
 def write_summary(request: ChatRequest) -> str:
@@ -286,6 +296,7 @@ WRITERS: Final[Mapping[str, Callable[[ChatRequest], str]]] = {
     RUNNING_RECAP: running_recap,
     SCENE_BREAK: scene_break,
     RECAP_CHECK: approval,
+    REPLY: write_reply,
     **dict(zip(RECAP_STAGES, (extracts, organised, news, kept_entities), strict=True)),
 }
 """By kind of request; each gives the text of the reply."""

@@ -9,13 +9,12 @@ from typing import Final
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
-from lorestudio.trace.explain import explain, explain_stage
+from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, explain_cell
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
     Limit,
-    Outcome,
     ReplyItem,
     StageRecord,
     StageStatus,
@@ -23,7 +22,7 @@ from lorestudio.trace.model import (
     Trace,
     Turn,
 )
-from lorestudio.trace.summary import summary
+from lorestudio.trace.summary import seen_lines, summary
 from lorestudio.trace.vocabulary import Explanation
 from lorestudio.trace.wording import number_words, one_line, place, plural, quoted
 
@@ -60,7 +59,8 @@ def as_markdown(trace: Trace, index: VaultIndex | None = None) -> str:
 
 
 def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) -> str:
-    """What happened to one entry: how the run ended for it, what to change, and its way through the stages.
+    """What happened to one entry: how the run ended for it, what to change, and its way through the stages, each
+    reason once.
 
     A trace only names the entries that a stage decided about; `index` names the others.
     """
@@ -69,19 +69,23 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
     ref = trace.entries.get(entry_id)
     journeys = Journeys(trace)
     decided = journeys.fate(entry_id)
-    explanation = decided.explain(trace)
+    explanation = journeys.told(entry_id)
     if ref is None:
         who = f"Entry {entry_id}"
     else:
         figures = f"priority {number_words(ref.priority)}, {plural(ref.tokens, '# token|# tokens')}"
         who = f"{quoted(ref.title)} ({one_line(ref.filename)} in {one_line(ref.vault) or 'the vault'}, {figures})"
-    lines = [who, turn_words(trace.turn), "", _decision(decided, explanation)]
+    lines = [who, turn_words(trace.turn), *seen_lines(trace), "", _decision(decided, explanation)]
     if explanation.fix:
         lines.append(f"To change it: {explanation.fix}")
     lines += stale
     cells = [
-        (cell.stage, CELL_WORDS[cell.state], words.sentence if (words := explain_cell(trace, entry_id, cell)) else "")
-        for cell in journeys.cells(entry_id)
+        (
+            cell.stage,
+            CELL_WORDS[cell.state],
+            "" if words is None or words.sentence in explanation.sentence else words.sentence,
+        )
+        for cell, words in ((cell, explain_cell(trace, entry_id, cell)) for cell in journeys.cells(entry_id))
     ]
     if cells:
         lines += ["", *_columns(cells)]
@@ -118,6 +122,7 @@ def _header(trace: Trace, index: VaultIndex | None) -> list[str]:
         "",
         summary(trace),
         *_stale(trace, index),
+        *map(one_line, seen_lines(trace)),
     ]
     return [*head, *(f"Warning: {one_line(warning)}" for warning in trace.warnings)]
 
@@ -169,6 +174,7 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
         for block in trace.prompt
     )
     went_in = f"Injected ({len(trace.injections)}, {plural(trace.total_tokens, '# token|# tokens')})"
+    read = tuple((f"#{each.message}, changed by {', '.join(each.changed_by)}", each.text) for each in trace.seen.read)
     limits = tuple((limit.name, _used(limit)) for limit in trace.limits)
     return (
         _TextSection("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
@@ -176,6 +182,7 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
         _TextSection("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
         _TextSection(went_in, ("", "Entry", "Tokens", "Priority", "Where"), injected),
         _TextSection("Limits", ("Limit", "Used"), limits),
+        _TextSection("Texts as they were searched", texts=read),
         _TextSection("Requests to a model", ("Kind", "Answered by", "Result"), calls),
         _TextSection("Items of the reply", ("Asked for", "Matched to", "How", "Confidence", "Result"), items),
         _TextSection("Cache and circuit breaker", ("Stage", "Cache", "Breaker before", "Breaker after"), breakers),
@@ -191,18 +198,14 @@ def _stage_counts(record: StageRecord) -> tuple[str, ...]:
 
 
 def decisions(trace: Trace, journeys: Journeys) -> tuple[tuple[str, ...], ...]:
-    """Title, result and reasons of each entry that a stage decided about: how it came in, and why it ended so."""
-    ways_in: dict[int, str] = {}
-    for record in trace.stages:
-        for verdict in record.with_outcome(Outcome.ADDED):
-            ways_in.setdefault(verdict.entry, explain(verdict, trace).sentence)
-    result = []
+    """Title, result and reasons of each entry that a stage decided about: what brought it in, and what stopped it."""
+    rows: list[tuple[str, ...]] = []
     for entry in journeys.rows:
-        decided = journeys.fate(entry)
-        explanation = decided.explain(trace)
-        why = " ".join(part for part in (ways_in.get(entry, ""), explanation.sentence) if part)
-        result.append((trace.title(entry), _result(decided, explanation), why))
-    return tuple(result)
+        fate, way = journeys.fate(entry), journeys.came_in(entry)
+        words = fate.explain(trace)
+        why = dict.fromkeys([*([way.sentence] if way is not None else []), words.sentence])
+        rows.append((trace.title(entry), _result(fate, words), " ".join(why)))
+    return tuple(rows)
 
 
 def _result(decided: Fate, explanation: Explanation) -> str:

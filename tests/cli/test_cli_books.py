@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.trace.serialize import from_json
 
 Run = Callable[..., Result]
 
@@ -67,3 +68,32 @@ def test_a_preview_and_a_comparison_take_books_too(lorestudio: Run, vault: Path,
     pair = [option for option in around if option not in {"--system", "world-info"}]
     compared = lorestudio("compare", vault, "--chat", chat, "--run", "world-info", "--run", "deeplore", *pair, "--json")
     assert "Riders" in compared.stdout, compared.output
+
+
+def test_a_lorebook_in_the_place_of_a_vault(lorestudio: Run, chat: Path, around: list[str], tmp_path: Path) -> None:
+    book, people = tmp_path / "Book.json", around[4:]
+    document = json.loads(book.read_text(encoding="utf-8"))
+    document["entries"]["2"] = {**NEW_ENTRY, "uid": 2, "key": ["tide"], "comment": "Tide", "content": "High."}
+    book.write_text(json.dumps(document), encoding="utf-8")
+    replayed = lorestudio("replay", book, "--chat", chat, *people, "--json")
+    traces = [from_json(each) for each in json.loads(replayed.stdout)]
+    assert {trace.system for trace in traces} == {"world-info"}
+    assert all("High." in trace.prompt[0].text for trace in traces)
+    told = lorestudio("explain", book, "--chat", chat, "--entry", "Tide", *people)
+    assert "“Tide” (uid 2" in told.stdout, told.output
+    assert lorestudio("scenario", book, "--chat", chat, "-o", "turn.json").exit_code == 0
+    assert lorestudio("run", "turn.json").exit_code == 0
+    refused = lorestudio("replay", chat, "--chat", chat)
+    assert refused.exit_code == 2
+    assert "chat.jsonl" in refused.output
+
+
+def test_files_given_in_the_wrong_place_are_recognised(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
+) -> None:
+    book = tmp_path / "Book.json"
+    book.write_text(json.dumps({"entries": {"0": {**NEW_ENTRY, "uid": 0}}}), encoding="utf-8")
+    said = " ".join(lorestudio("replay", chat, "--chat", chat).stderr.split())
+    assert "this is a chat, and no vault. Give it with --chat" in said
+    said = " ".join(lorestudio("replay", vault, "--chat", book).stderr.split())
+    assert "this is a lorebook, and no chat" in said

@@ -14,7 +14,7 @@ from typing import Any, Final
 from lorestudio.domain.chat import Message
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.differences import differences
-from lorestudio.studio.compare.note_differences import carried_notes, note_changes
+from lorestudio.studio.compare.note_differences import carried_notes, counted_as, note_changes
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
 from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference, words_of
@@ -84,10 +84,12 @@ def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
     for name, title, value in (("context_size", "Context size", words_of), ("counter", "Token counter", _counter_name)):
         one, other = (value(getattr(each.moment, name)) for each in (before, after))
-        if one != other:
+        if one != other or (name == "counter" and before.moment.counter.identity != after.moment.counter.identity):
 
             def carry(target: Moment, source: Moment, name: str = name) -> Moment:
                 changed: dict[str, Any] = {name: getattr(source, name)}
+                if name == "counter":
+                    changed["index"] = counted_as(target.index, source.index)
                 return replace(target, **changed)
 
             yield InputDifference(DifferenceKind.OTHER, title, one, other, _of_moment(carry))
@@ -203,7 +205,7 @@ def chat_differences(before: Moment, after: Moment) -> Iterator[InputDifference]
 
 def _carry_chat(target: Moment, source: Moment) -> Moment:
     turn = replace(target.turn, message=source.turn.message, swipe=source.turn.swipe, kind=source.turn.kind)
-    return replace(target, chat=source.chat, positions=source.positions, turn=turn)
+    return replace(target, chat=source.chat, positions=source.positions, turn=turn, seen=source.seen)
 
 
 def _numbers(moment: Moment) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from posixpath import dirname
@@ -290,6 +291,14 @@ def _edited_part(text: str, reference: Reference, edits: Iterable[TextEdit]) -> 
     return apply_edits(text[start : reference.end], moved)
 
 
+class OldKey(StrEnum):
+    """What becomes of a key that says the old title: it stays, the new title joins it, or takes its place."""
+
+    KEEP = "keep"
+    JOIN = "join"
+    REPLACE = "replace"
+
+
 @dataclass(frozen=True, slots=True)
 class NewName:
     """What one note is to be called and where it is to be; None leaves as it is.
@@ -301,6 +310,7 @@ class NewName:
     title: str | None = None
     name: str | None = None
     folder: str | None = None
+    old_key: OldKey = OldKey.KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +402,7 @@ def _change(vault: VaultNotes, filename: str, wanted: NewName) -> _NameChange:
     after = NoteNames(f"{folder}/{last}" if folder else last, title, before.aliases)
     if title == before.title:
         return _NameChange(before, after)
-    edits = title_property(text, before.title, title)
+    edits = (*title_property(text, before.title, title), *_key_edits(text, before.title, title, wanted.old_key))
     if words is None or not has_heading:
         return _NameChange(before, after, edits=edits)
     return _NameChange(before, after, (text[slice(*words)], title), (*edits, TextEdit(*words, title)))
@@ -408,6 +418,25 @@ def title_property(text: str, old: str, new: str) -> tuple[TextEdit, ...]:
         return (document.set("title", new),)
     except ValueError:
         return ()  # no spelling holds this title; nothing but people's eyes depends on it
+
+
+def says_title(keys: Iterable[str], title: str) -> bool:
+    """Whether one of the keys is the title, but for capital letters."""
+    return any(fold(key) == fold(title) for key in keys)
+
+
+def _key_edits(text: str, old: str, new: str, way: OldKey) -> tuple[TextEdit, ...]:
+    document = NoteDocument(text)
+    found = document.find("keys")
+    keys = found.value if found is not None else None
+    if way is OldKey.KEEP or not isinstance(keys, list) or not says_title(map(str, keys), old):
+        return ()
+    said = [key for key in keys if fold(str(key)) == fold(old)]
+    place = keys.index(said[0])
+    made = [key for key in keys if way is OldKey.JOIN or key not in said]
+    if not says_title(map(str, made), new):
+        made.insert(place + (way is OldKey.JOIN), new)
+    return (document.set("keys", made),)
 
 
 def _check_title(vaults: Sequence[VaultNotes], change: _NameChange) -> None:

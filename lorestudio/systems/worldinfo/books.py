@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
-from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
+from lorestudio.exchange.lorebooks.books import BookRole, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.exchange.lorebooks.reading import card_book, load_lorebook
@@ -22,6 +23,7 @@ from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
 from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState
+from lorestudio.systems.worldinfo.mapping import index_of
 from lorestudio.systems.worldinfo.system import NAME, WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
 
@@ -69,7 +71,9 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     vectors = KnownVectors(embedder) if embedder is not None else None
     around = surroundings(scene, settings)
     files = (*book_files(settings), *_extra_files(settings, scene))
-    if settings.source == VAULT or (settings.source == BY_BOOKS and not files and not scene.books):
+    in_place = {book.name for book in scene.books} >= set(scene.index.vaults)  # of the vault, whose notes they are then
+    no_books = not files and not scene.books
+    if (settings.source == VAULT and not (scene.books and in_place)) or (settings.source == BY_BOOKS and no_books):
         return WorldInfoSystem(settings, None, around, vectors)
     named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
     named += scene.books
@@ -214,6 +218,10 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
             )
 
 
+def _index_of(books: tuple[Lorebook, ...]) -> VaultIndex:
+    return index_of(in_order(in_play(books).used, InsertionStrategy(WorldInfoSettings().character_strategy)))
+
+
 _SECTION: Final = "world_info_settings"
 
 
@@ -281,7 +289,7 @@ KIND: Final = SystemKind(
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
-    books=ScannedBooks(book_files, with_book_files),
+    books=ScannedBooks(book_files, with_book_files, _index_of),
     reads_setup=True,
 )
 WorldInfoSystem.kind = KIND

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QApplication
 from lorestudio.studio.project.answering import Connections, default_profiles_path
 from lorestudio.studio.project.project import Project, demo_folder, is_demo
 from lorestudio.studio.replay.run_store import default_folder
-from lorestudio.ui.features.projects.actions import stopped_entry
+from lorestudio.ui.features.projects.actions import COACHED, stopped_entry
 from lorestudio.ui.shell.jobs import WindowLoop, window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.process import closed_by_signals, collected_on_gui_thread
@@ -87,6 +87,7 @@ def run(
     with collected_on_gui_thread(), _hooks(window), closed_by_signals(window.close), loop:
         window.begin_on_screen()
         window.show()
+        window.activateWindow()
         if project is not None:
             window.session.set_project(project)
             window.session.reading.follow()
@@ -109,6 +110,7 @@ def render_window(
     dress.apply()
     with TemporaryDirectory() as folder:  # a picture neither knows nor changes what the person's window looks like
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
+        settings.setValue(COACHED, "true")
         session = Session(connections=Connections(Path(folder) / "profiles.json"))
         with collected_on_gui_thread():
             with dress.held_back():

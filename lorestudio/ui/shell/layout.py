@@ -12,16 +12,17 @@ from PySide6.QtWidgets import QMainWindow, QTabWidget
 
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.layouts import letters
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 
-LAYOUT_VERSION: Final = 6
+LAYOUT_VERSION: Final = 7
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
 LOW: Final = 900
-"""A window less high than this has the budget as a tab behind the answers to "why?", so that the trace shows rows."""
+"""A window less high than this has the budget as a tab behind the trace, so that that shows rows."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
 _H: Final = Qt.Orientation.Horizontal
@@ -62,6 +63,7 @@ class PaneLayout:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._was_moved)
             dock.dockLocationChanged.connect(self._was_moved)
+            dock.left.connect(self.focus_first)
 
     def take_place(self) -> None:
         """Give the window the size and place that it had, or those that suit its screen where it had none."""
@@ -70,6 +72,7 @@ class PaneLayout:
             return
         room = self._window.screen().availableGeometry()
         if room.width() < SMALL[0] or room.height() < SMALL[1]:
+            self._window.setGeometry(room)  # where nobody manages windows, this is all that happens
             self._window.setWindowState(Qt.WindowState.WindowMaximized)
         else:
             self._window.resize(room.size() * 0.9)
@@ -91,7 +94,9 @@ class PaneLayout:
 
     @property
     def _kind_now(self) -> tuple[bool, bool]:
-        return self._window.width() < NARROW, self._window.height() < LOW
+        """Whether the window is narrow and whether it is low, for letters of its size."""
+        larger = letters(self._window)
+        return self._window.width() < NARROW * larger, self._window.height() < LOW * larger
 
     def _fit(self) -> None:
         """Arrange the panes anew; the same ones are open as before, and the keyboard stays where it is."""
@@ -115,8 +120,8 @@ class PaneLayout:
         for dock in docks.values():
             dock.setFloating(False)
             window.removeDockWidget(dock)
-        narrow = width < NARROW
-        columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
+        narrow, low = self._kind_now
+        columns = [column.stacked(narrow=narrow, low=low) for column in workspace.columns]
         heads_of = [[docks[stack.panes[0]] for stack in stacks] for stacks in columns]
         tops = [heads[0] for heads in heads_of]
         window.addDockWidget(_LEFT, tops[0])
@@ -153,9 +158,12 @@ class PaneLayout:
         self.arrange()
 
     def focus_first(self) -> None:
-        """The pane that the workspace is about has the keyboard."""
+        """The pane that the workspace is about has the keyboard, or the next one that is open."""
         middle = self.current.columns[1].stacks[0].panes[0]
-        self.docks[middle].pane.focus_target().setFocus()
+        for name in (middle, *self.current.placed):
+            if not self.docks[name].isHidden():
+                self.docks[name].pane.focus_target().setFocus()
+                return
 
     def hide_all(self) -> None:
         """Show no pane."""
@@ -208,7 +216,7 @@ class PaneLayout:
         wide = round(window.width() * share)
         if window.isVisible() and not dock.isFloating() and dock.width() < wide:
             self._width_before = dock.width()
-            if window.width() < NARROW:  # the other panes are as narrow as they can be
+            if self._kind_now[0]:  # the other panes are as narrow as they can be
                 self._behind = True
                 window.tabifyDockWidget(self.docks[behind], dock)
                 dock.raise_()
@@ -282,12 +290,10 @@ class Workspace:
 
 
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", "compare", "systems", "memories")
-_TRACE_AND_WHY: Final = DockColumn(
-    0.44, 0.43,
-    (DockStack(_TRACES, 0.48), DockStack(("why",), 0.26), DockStack(("budget",), 0.26)),
-    low=(DockStack(_TRACES, 0.6), DockStack(("why", "budget"), 0.4)),
-)  # fmt: skip
+_TRACES: Final = ("trace", "problems", "timeline", "compare", "memories")
+_ANSWERS: Final = DockColumn(
+    0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
+)
 
 DEBUG: Final = Workspace(
     "debug", "Debug", "Every turn explained: the chat, the trace, and why",
@@ -297,9 +303,9 @@ DEBUG: Final = Workspace(
             0.38, 0.36,
             (DockStack(("chat",), 0.56), DockStack(("entry", "graph", "links", "bench", "settings", "recap"), 0.44)),
         ),
-        _TRACE_AND_WHY,
+        _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare", "systems"}),
+    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}),
 )  # fmt: skip
 """The one at the first start."""
 
@@ -311,12 +317,12 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(("trace", "chat", "problems", "timeline", "compare", "systems"), 0.5),
-                DockStack(("links", "why", "budget"), 0.5),
+                DockStack(("trace", "chat", "problems", "timeline", "compare"), 0.5),
+                DockStack(("links", "budget"), 0.5),
             ),
         ),
     ),
-    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare", "systems"}),
+    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare"}),
 )  # fmt: skip
 
 TEST: Final = Workspace(
@@ -324,9 +330,9 @@ TEST: Final = Workspace(
     (
         _VAULT,
         DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
-        _TRACE_AND_WHY,
+        _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "systems"}),
+    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}),
 )  # fmt: skip
 
 TUNE: Final = Workspace(
@@ -337,19 +343,19 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(("trace", "timeline", "compare", "systems", "problems"), 0.55),
-                DockStack(("why", "budget"), 0.45),
+                DockStack(("trace", "timeline", "compare", "problems"), 0.55),
+                DockStack(("budget",), 0.45),
             ),
         ),
     ),
-    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "systems", "problems"}),
+    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems"}),
 )  # fmt: skip
 
 WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
 BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
-    "vault", "chat", "entry", "trace", "why", "budget", "problems", "graph", "search", "links", "bench", "settings",
-    "timeline", "compare", "systems", "recap", "memories",
+    "vault", "chat", "entry", "trace", "budget", "problems", "graph", "search", "links", "bench", "settings",
+    "timeline", "compare", "recap", "memories",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings, QSize, Signal
 from PySide6.QtGui import QCloseEvent, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.ui.features.every_feature import Features
@@ -15,6 +15,7 @@ from lorestudio.ui.shell.actions import Where, pane_action
 from lorestudio.ui.shell.bars import DockTitles
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
@@ -48,6 +49,7 @@ class MainWindow(QMainWindow):
         )
         self._titles = DockTitles(self, context.layout.docks, context.current_pane)
         self.welcome = self.features.projects.start
+        self._keyboard = later(self, self._take_keyboard)
         self._build()
         self._follow()
         for feature in self.features:
@@ -92,6 +94,9 @@ class MainWindow(QMainWindow):
         ):  # fmt: skip
             signal.connect(changed)
         context.drafts.changed.connect(lambda _path: changed())
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._nobody_has_the_keyboard)
 
     # ---- following --------------------------------------------------------------------------------------------------
 
@@ -118,6 +123,19 @@ class MainWindow(QMainWindow):
         if project is not None:
             self.setWindowTitle(f"{project.name} - lorestudio")
             self.context.place.restore()
+
+    def _nobody_has_the_keyboard(self, _old: QWidget | None, new: QWidget | None) -> None:
+        if new is None:
+            self._keyboard.start()
+
+    def _take_keyboard(self) -> None:
+        """What had the keyboard is gone, a closed pane or a dialog: it goes where the next key makes sense."""
+        if not self.isActiveWindow() or QApplication.focusWidget() is not None:
+            return
+        if self.session.project is None:
+            self.welcome.focus_first()
+        else:
+            self.context.layout.focus_first()
 
     def _forget_old_news(self) -> None:
         if self.session.runs.replaying:

@@ -12,13 +12,13 @@ from typing import Final
 
 from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QKeySequenceEdit, QWidget
+from PySide6.QtWidgets import QDialog, QKeySequenceEdit, QLineEdit, QWidget
 
 from lorestudio.ui.shell.actions import Action, Where, conflicts
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.widgets.cells import FIT, Column
-from lorestudio.ui.widgets.layouts import button, column, label, named, row, search_field
+from lorestudio.ui.widgets.layouts import button, column, label, named, resize_for_letters, row, search_field
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _GROUP: Final = "shortcuts"
@@ -172,6 +172,8 @@ class ShortcutsDialog(QDialog):
         self.search = search_field(self, tr("Search actions"), placeholder, self.model.set_filter)
         self.view = RecordView(theme, self.model, tr("Actions"), self)
         self.field = named(QKeySequenceEdit(self), tr("New shortcut"))
+        for line in self.field.findChildren(QLineEdit):  # which has the keyboard
+            named(line, tr("New shortcut"))
         self.field.setMaximumSequenceLength(1)
         self.said = label(self)
         self.set = button(self, tr("Set"), lambda: self._use((self._typed(),)), kind="primary")
@@ -199,7 +201,7 @@ class ShortcutsDialog(QDialog):
             of=self,
             spacing=8,
         )
-        self.resize(940, 600)
+        resize_for_letters(self, 940, 600)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ def contrast(first: str, second: str) -> float:
 
 @lru_cache(maxsize=4)
 def load_palettes(path: Path = THEMES / "colors.toml") -> Mapping[str, Palette]:
-    """The palettes `light` and `dark` of a colour file; raises `ThemeError` naming what is wrong."""
+    """The palettes `light`, `dark` and `contrast` of a colour file; raises `ThemeError` naming what is wrong."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     for table, values in data.items():
         for name, value in values.items():
@@ -104,7 +104,7 @@ def load_palettes(path: Path = THEMES / "colors.toml") -> Mapping[str, Palette]:
     fills = {name: (data["fills"][name], data["fills"][f"on_{name}"]) for name in FILLS}
     wanted = {item.name for item in fields(Palette)} - {"name", "fills"}
     palettes = {}
-    for theme in ("light", "dark"):
+    for theme in ("light", "dark", "contrast"):
         odd = wanted.symmetric_difference(data[theme])
         if odd:
             message = f"{path.name}: [{theme}] does not list exactly the known names; look at: {', '.join(sorted(odd))}"
@@ -114,7 +114,7 @@ def load_palettes(path: Path = THEMES / "colors.toml") -> Mapping[str, Palette]:
 
 
 ICONS: Final = THEMES.parent / "icons"
-CHOICES: Final = ("system", "light", "dark")
+CHOICES: Final = ("system", "light", "dark", "contrast")
 """What a person can choose."""
 
 _OFFSCREEN_FAMILIES: Final = ["Inter", "Noto Sans", "DejaVu Sans"]
@@ -135,7 +135,7 @@ class Theme(QObject):
 
     @property
     def choice(self) -> str:
-        """What the person chose: system, light or dark."""
+        """What the person chose: system, light, dark or contrast."""
         return self._choice
 
     def choose(self, choice: str) -> None:
@@ -185,7 +185,7 @@ class Theme(QObject):
         return icon
 
     def _resolve(self) -> str:
-        if self._choice in {"light", "dark"}:
+        if self._choice in CHOICES[1:]:
             return self._choice
         return "dark" if QGuiApplication.styleHints().colorScheme() is Qt.ColorScheme.Dark else "light"
 
@@ -252,8 +252,9 @@ def stylesheet(palette: Palette, points: float) -> str:
     values = palette.tokens()
     values |= {"small": f"{points * 0.9:.1f}pt", "base": f"{points:.1f}pt", "large": f"{points * 1.25:.1f}pt"}
     # A stylesheet names files, which cannot take its colours.
-    values["combo_arrow"] = (ICONS / f"combo-{palette.name}.svg").as_posix()
-    values["spin_arrow"] = (ICONS / f"spin-{palette.name}.svg").as_posix()
+    arrows = "dark" if palette.dark else "light"
+    values["combo_arrow"] = (ICONS / f"combo-{arrows}.svg").as_posix()
+    values["spin_arrow"] = (ICONS / f"spin-{arrows}.svg").as_posix()
     values["huge"] = f"{points * 1.7:.1f}pt"
     return _TOKEN.sub(lambda match: values[match[1]], _template())
 

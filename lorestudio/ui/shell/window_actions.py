@@ -31,7 +31,7 @@ LATELY: Final = 30.0
 _ABLE: Final = 2.0
 """Points for an action that can be done now, which also puts actions before everything else in an empty search."""
 
-_THEMES = {"system": "Like the system", "light": "Light", "dark": "Dark"}
+_THEMES = {"system": "Like the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
 
 
 class WindowFeature(Feature):

@@ -12,12 +12,18 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.paint import draw_focus, hairline
 
-HEIGHT = 24
+LOWEST = 24
+"""So high a chip is at least (device-independent pixels): what is smaller is hard to hit."""
 GAP = 4
 
 
+def chip_height(widget: QWidget) -> int:
+    """How high the chips of a widget are, in letters of its size."""
+    return max(LOWEST, widget.fontMetrics().height() + 8)
+
+
 def in_lines(
-    widths: Iterable[int], right: int, corner: QPoint, left: int = 0, *, height: int = HEIGHT, gap: int = GAP
+    widths: Iterable[int], right: int, corner: QPoint, left: int = 0, *, height: int, gap: int = GAP
 ) -> list[QRect]:
     """Boxes of these widths from `corner` on, each line between `left` and `right`."""
     boxes, at = [], QPoint(corner)

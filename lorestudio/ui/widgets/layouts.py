@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import QFont
@@ -226,6 +226,22 @@ def answers(dialog: QDialog, accept: QPushButton | str) -> QDialogButtonBox:
     box.accepted.connect(dialog.accept)
     box.rejected.connect(dialog.reject)
     return box
+
+
+USUAL_LINE: Final = 14
+"""The height of a line in letters of the usual size (device-independent pixels)."""
+
+
+def letters(widget: QWidget) -> float:
+    """How much larger than usual a widget's letters are, 1 at least."""
+    return max(1.0, widget.fontMetrics().height() / USUAL_LINE)
+
+
+def resize_for_letters(dialog: QWidget, width: int, height: int) -> None:
+    """Give a dialog a size that is right for usual letters: more for larger ones, and no more than the screen has."""
+    factor = letters(dialog)
+    most = dialog.screen().availableSize() * 0.95
+    dialog.resize(min(round(width * factor), most.width()), min(round(height * factor), most.height()))
 
 
 def scrolled(page: QWidget, name: str = "", *, framed: bool = False) -> QScrollArea:

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.layouts import Slot, button, column, paint_as, row, tool
+from lorestudio.ui.widgets.layouts import Slot, button, column, holding, paint_as, row, scrolled, tight, tool
 
 
 def drop_all(layout: QLayout) -> None:
@@ -53,7 +53,8 @@ class EmptyState(QWidget):
             part.setMinimumWidth(0)
         self._buttons = row(spacing=8, margins=(0, 4, 0, 0))
         lines = (row(1, (part, 100), 1) for part in (self.title, self.text))
-        column(2, self._icon, *lines, self._buttons, 3, of=self, spacing=8, margins=(24, 18, 24, 18))
+        page = holding(column(2, self._icon, *lines, self._buttons, 3, spacing=8, margins=(24, 18, 24, 18)))
+        tight(scrolled(page), of=self)
         self.setMinimumHeight(20)
         theme.changed.connect(self._paint)
         self._paint()
@@ -221,8 +222,8 @@ class PaneTitle(QWidget):
 
     def _button(self, text: str, slot: Slot) -> QToolButton:
         made = tool(self, text, slot)
-        made.setIconSize(QSize(13, 13))
-        made.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # both are in the View menu, for the keyboard
+        made.setIconSize(QSize(14, 14))
+        made.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard where it is
         return made
 
     def _toggle_floating(self) -> None:
@@ -234,7 +235,12 @@ class PaneTitle(QWidget):
 
 
 class PaneDock(QDockWidget):
-    """A dock with our own title bar; the object name is what a saved layout knows it by."""
+    """A dock with our own title bar; the object name is what a saved layout knows it by.
+
+    `left` follows it being closed while the keyboard was in it.
+    """
+
+    left = Signal()
 
     def __init__(self, pane: Pane, theme: Theme, parent: QWidget) -> None:
         super().__init__(pane.title, parent)
@@ -244,3 +250,11 @@ class PaneDock(QDockWidget):
         self.setWidget(pane)
         self.bar = PaneTitle(self, pane, theme)
         self.setTitleBarWidget(self.bar)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Qt: the keyboard would go to whatever happens to come next."""
+        focus = QApplication.focusWidget()
+        had_keyboard = focus is not None and self.isAncestorOf(focus)
+        super().closeEvent(event)
+        if had_keyboard:
+            self.left.emit()

@@ -308,7 +308,7 @@ class WorkPane(Pane):
 
     def __init__(self, name: str, title: str, theme: Theme, icon: str) -> None:
         super().__init__(name, title, theme)
-        self.tabs = QTabWidget(self, documentMode=True, usesScrollButtons=True)
+        self.tabs = named(QTabWidget(self, documentMode=True, usesScrollButtons=True), title)
         self.empty = EmptyState(theme, icon, self)
         self.empty.pressed.connect(self._press)
         self.buttons: dict[str, QToolButton] = {}

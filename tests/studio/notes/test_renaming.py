@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
 from lorestudio.vault.files import VaultError
 from tests.studio.note_worlds import applied, contents, write_vault
 
@@ -53,6 +53,27 @@ def test_a_title_in_the_heading_alone_leaves_the_file_and_links_by_its_name(tmp_
         "the-archive.md": "# The Library\n",
         "Tale.md": "[[The Library]] [[The Library|it]] [[the-archive]] [x](the-archive.md)\n",
     }
+
+
+@pytest.mark.parametrize(
+    ("way", "keys"),
+    [
+        (OldKey.KEEP, "[the red one, Skarn, Crown]"),
+        (OldKey.JOIN, "[the red one, Skarn, Old Skarn, Crown]"),
+        (OldKey.REPLACE, "[the red one, Old Skarn, Crown]"),
+    ],
+)
+def test_a_key_that_says_the_old_title_does_what_was_chosen(tmp_path: Path, way: OldKey, keys: str) -> None:
+    text = "---\nkeys: {}\n# a comment\n---\n# skarn\n"
+    notes = {"Skarn.md": text.format("[the red one, Skarn, Crown]")}
+    after = renamed(tmp_path, notes, "Skarn.md", NewName("Old Skarn", old_key=way))
+    assert after == {"Old Skarn.md": text.format(keys).replace("# skarn", "# Old Skarn")}
+
+
+def test_no_key_says_the_old_title_so_none_is_touched(tmp_path: Path) -> None:
+    notes = {"Skarn.md": "---\nkeys: [the red one]\n---\n# Skarn\n"}
+    after = renamed(tmp_path, notes, "Skarn.md", NewName("Old Skarn", old_key=OldKey.REPLACE))
+    assert after == {"Old Skarn.md": "---\nkeys: [the red one]\n---\n# Old Skarn\n"}
 
 
 @pytest.mark.parametrize(("old", "new"), [("skarn", "old skarn"), ("Skarn", "Old Skarn"), ("SKARN", "Old Skarn")])

@@ -6,6 +6,7 @@ import pytest
 
 from lorestudio.ui.shell.theme import FILLS, THEMES, Palette, ThemeError, contrast, load_palettes, luminance, stylesheet
 
+THEME_NAMES = ["light", "dark", "contrast"]
 GROUNDS = ("panel", "raised", "window")
 TEXT_ON = [
     *((text, ground) for text in ("text", "text_muted", "text_faint") for ground in GROUNDS),
@@ -16,6 +17,9 @@ TEXT_ON = [
     ("on_accent", "accent"),
     ("on_accent_soft", "accent_soft"),
     ("on_mark", "mark"),
+    *((text, "accent_soft") for text in ("text", "text_muted", "text_faint", "accent")),  # on a chosen row, links too
+    *((tone, "accent_soft") for tone in ("good", "neutral", "warning", "error")),
+    ("accent", "hover"),
     *((tone, f"{tone}_soft") for tone in ("good", "neutral", "warning", "error")),
     *((tone, "panel") for tone in ("good", "neutral", "warning", "error")),
     *(("text", f"{tone}_soft") for tone in ("good", "neutral", "warning", "error")),
@@ -30,21 +34,27 @@ SHAPES_ON = [
 ]
 
 
-@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize("name", THEME_NAMES)
 @pytest.mark.parametrize(("ink", "ground"), TEXT_ON)
 def test_text_has_enough_contrast(name: str, ink: str, ground: str) -> None:
     palette = load_palettes()[name]
     assert contrast(getattr(palette, ink), getattr(palette, ground)) >= 4.5
 
 
-@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize(("ink", "ground"), TEXT_ON)
+def test_the_theme_of_high_contrast_has_more_of_it(ink: str, ground: str) -> None:
+    palette = load_palettes()["contrast"]
+    assert contrast(getattr(palette, ink), getattr(palette, ground)) >= 7  # WCAG AAA
+
+
+@pytest.mark.parametrize("name", THEME_NAMES)
 @pytest.mark.parametrize(("shape", "ground"), SHAPES_ON)
 def test_shapes_have_enough_contrast(name: str, shape: str, ground: str) -> None:
     palette = load_palettes()[name]
     assert contrast(getattr(palette, shape), getattr(palette, ground)) >= 3
 
 
-@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize("name", THEME_NAMES)
 @pytest.mark.parametrize("fill", [*FILLS, "ink"])
 def test_what_is_drawn_on_a_fill_can_be_read_and_its_outline_seen(name: str, fill: str) -> None:
     palette = load_palettes()[name]
@@ -67,7 +77,7 @@ def test_dark_is_dark() -> None:
     assert not palettes["light"].dark
 
 
-@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize("name", THEME_NAMES)
 def test_stylesheet_has_no_name_left_and_no_colour_of_its_own(name: str) -> None:
     made = stylesheet(load_palettes()[name], 10)
     assert not re.findall(r"@\w+@", made)

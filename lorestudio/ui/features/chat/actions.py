@@ -16,6 +16,8 @@ from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.chat.saving import new_chat, save_branch
 from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
+from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.files import ChatFiles
 from lorestudio.ui.features.chat.pane import ChatPane
@@ -30,13 +32,14 @@ from lorestudio.ui.widgets.layouts import iconed
 from lorestudio.ui.widgets.picker import Choice
 
 MESSAGE_MENU: Final = (
-    "message.edit", "message.insert", "message.hide", "message.delete", "message.branch", "", "swipe.choose",
-    "swipe.write", "swipe.delete", "", "reply.get", "reply.again",
+    "message.edit", "message.insert", "message.hide", "message.since", "message.delete", "message.branch", "",
+    "swipe.choose", "swipe.write", "swipe.delete", "", "reply.get", "reply.again",
 )  # fmt: skip
 """The menu on a message; "" is a line between groups."""
 
 
 BY_HAND: Final = ""
+"""Who writes replies where the person does; until somebody was chosen, the offline stand-in leaves a placeholder."""
 
 FOUND_LETTERS: Final = 90
 """So much of a message that the palette found is shown beside its number."""
@@ -63,6 +66,8 @@ class ChatFeature(Feature):
         self.settled = False
         """Nobody is asked any more what becomes of a chat that is not saved."""
         self._looked_for: tuple[Chat | None, ChatDocument | None, tuple[BrokenLine, ...]] = (None, None, ())
+        self.pane.run_line.setChecked(str(context.settings.value("chat/unfolded", "")) == "true")
+        self.pane.run_line.toggled.connect(lambda on: context.settings.setValue("chat/unfolded", str(on).lower()))
         self.composer = Composer(self.pane)
         self.pane.column.addWidget(self.composer)
         self.composer.written.connect(self._write)
@@ -81,6 +86,7 @@ class ChatFeature(Feature):
         self.streaming.out_of_sight.connect(self.composer.offer_show)
         self.replies.ended.connect(self._reply_ended)
         self.replies.failed.connect(self._reply_failed)
+        self.replies.placed.connect(self._reply_placed)
         self.replies.shortened.connect(
             lambda text: context.say(Notice(text, "warning", actions=("chat.setup",), key="reply"))
         )
@@ -110,6 +116,11 @@ class ChatFeature(Feature):
             Action(
                 "chat.setup", "Card, persona and prompt…", "Chat", 15, self.setups.edit, when=now.has_project,
                 icon="key", tip="Who the character is and who you are",
+            ),
+            Action(
+                "chat.basis", "What answers rest on…", "Chat/Choices for this chat", 700, self._edit_basis,
+                when=has_chat, icon="switches",
+                tip="Hidden messages of the past, the text that is searched, and the context size",
             ),
             Action(
                 "chat.broken", "Lines that cannot be read…", "Chat", 20, self._show_broken,
@@ -142,6 +153,10 @@ class ChatFeature(Feature):
                 "message.hide", "Hide from the model, or show", "Chat/Message", 210, self._hide, ("H",), chat,
                 chosen, "hidden",
                 text=self._hide_words,
+            ),
+            Action(
+                "message.since", "Hidden since…", "Chat/Message", 212, self._say_since, when=self._is_hidden,
+                icon="hidden", tip="Say which replies did not see this message",
             ),
             Action("message.delete", "Delete message", "Chat/Message", 215, self._delete, ("Del",), chat, chosen,
                 "trash"),
@@ -242,6 +257,9 @@ class ChatFeature(Feature):
         project = self._session.project
         return self._has_chosen() and project is not None and project.chat_path is not None
 
+    def _is_hidden(self) -> bool:
+        return self._message is not None and self._message.was_hidden
+
     def _hide_words(self) -> str:
         hidden = self._message is not None and self._message.is_system
         return tr("Show to the model") if hidden else tr("Hide from the model")
@@ -258,7 +276,7 @@ class ChatFeature(Feature):
     @property
     def writer(self) -> str:
         """Who writes replies: "" for the person, or the name of an answer source."""
-        return str(self.context.settings.value("chat/writer", BY_HAND))
+        return str(self.context.settings.value("chat/writer", AnswerKind.STAND_IN.value))
 
     def _broken(self) -> tuple[BrokenLine, ...]:
         """The lines of the file that cannot be read; looked for once for each state of the chat."""
@@ -279,7 +297,8 @@ class ChatFeature(Feature):
         if project is None or project.chat is None:
             return
         controls = editing.notes_followed(project.controls, project.chat, chat)
-        self._session.parts.adjust(title, chat=chat, controls=controls)
+        basis = project.basis.followed(project.chat, chat)
+        self._session.parts.adjust(title, chat=chat, controls=controls, basis=basis)
         if look_at is not None:
             self.pane.choose(max(0, min(look_at, len(chat.messages))))
 
@@ -300,7 +319,7 @@ class ChatFeature(Feature):
         made = editing.append(chat, editing.new_message(chat, text, voice, local_now(), name=name))
         self.change(tr("message #{number}", number=len(chat.messages)), made, len(made.messages))
         self.composer.field.setFocus()
-        if voice is Voice.YOU and self.writer:
+        if voice is Voice.YOU and self.writer and self.context.settings.contains("chat/writer"):
             self.get_reply()
 
     def _edited(self, place: int, text: str) -> None:
@@ -325,6 +344,21 @@ class ChatFeature(Feature):
             hidden = not chat.messages[place].is_system
             title = tr("hide #{number}", number=place) if hidden else tr("show #{number}", number=place)
             self.change(title, editing.hide(chat, place, hidden=hidden), place)
+
+    def _edit_basis(self, message: int | None = None) -> None:
+        """Ask what answers about this chat rest on; `message` is one of which something is to be said."""
+        project = self._session.project
+        if project is not None and project.chat is not None:
+            dialog = BasisDialog(project, message, self.context.window)
+            dialog.chosen.connect(self._take_basis)
+            dialog.open()
+
+    def _say_since(self) -> None:
+        self._edit_basis(self._chosen)
+
+    def _take_basis(self, basis: object) -> None:
+        if isinstance(basis, KeptBasis):
+            self._session.parts.adjust(tr("what answers rest on"), basis=basis)
 
     def _delete(self) -> None:
         chat, place = self._chat, self._chosen
@@ -363,6 +397,11 @@ class ChatFeature(Feature):
             return
         made = editing.branch(project.chat, place, path.stem, local_now())
 
+        def work() -> Path:
+            branch = save_branch(document, made, path.parent)
+            keep_basis(basis_path(branch), project.basis.until(len(made.branch.messages)))
+            return branch
+
         def done(branch: Path) -> None:
             if self._session.project is not None and self._session.project.chat is project.chat:
                 self.change(tr("mark of the branch at #{number}", number=place), made.original, place)
@@ -371,7 +410,7 @@ class ChatFeature(Feature):
 
         self._session.jobs.start(
             tr("Making a branch"),
-            lambda _report: save_branch(document, made, path.parent),
+            lambda _report: work(),
             done=done,
             failed=self._failed,
         )
@@ -405,6 +444,7 @@ class ChatFeature(Feature):
     def _show_writers(self) -> None:
         profiles = self._session.providers.file.profiles
         names = [
+            (AnswerKind.STAND_IN.value, tr("Offline stand-in: a placeholder, no model is asked")),
             (BY_HAND, tr("I write replies myself")),
             (AnswerKind.RECORDED.value, tr("Recorded replies")),
             *((each.name, f"{each.name} · {each.model}" if each.model else each.name) for each in profiles),
@@ -425,6 +465,14 @@ class ChatFeature(Feature):
         self.streaming.end()
         self.composer.end_reply()
         self.context.update_actions()
+
+    def _reply_placed(self, source: Source) -> None:
+        if source.kind is AnswerKind.STAND_IN:
+            told = tr("The offline stand-in left a placeholder.")
+            doors = (("profiles.edit", tr("Connect a model")), ("message.edit", tr("Edit it")))
+            links = " · ".join(f"<a href='{name}'>{title}</a>" for name, title in doors)
+            self.composer.tell(f"{told} {links}")
+            self.pane.choose(len(self._chat.messages) - 1 if self._chat is not None else 0)
 
     def _reply_failed(self, sentence: str) -> None:
         text = tr("There is no reply. {sentence}", sentence=sentence)
@@ -475,7 +523,7 @@ class ChatFeature(Feature):
             self.pane.choose(index.row())
         menu = QMenu(view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.context.commands.fill(menu, self.message_menu)
+        self.context.commands.fill(menu, self.context.commands.known(self.message_menu))
         menu.popup(view.viewport().mapToGlobal(place))
 
     def _show_project(self) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QMenu, QPlainTextEdit, QTo
 
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.ui.shell.words import shorten, tr
-from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, named, row
+from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, letters, named, row
 
 MOST_LINES: Final = 6
 """The field grows to so many lines."""
@@ -88,12 +88,16 @@ class Composer(QWidget):
         self.field.setObjectName("Boxed")
         self.field.setPlaceholderText(tr("Write a message…"))
         self.field.textChanged.connect(self._changed)
+        self.field.document().documentLayout().documentSizeChanged.connect(self._changed)
         self.field.finished.connect(self.write)
         self.field.given_up.connect(self.left)
         self._buttons = self._make_buttons()
         self._narrow: bool | None = None
         self._arrange(narrow=False)
-        column(reply, self._grid, of=self, spacing=4, margins=(8, 4, 8, 4))
+        self.hint = named(label(self, kind="small"), tr("About the last reply"))
+        self.hint.linkActivated.connect(self.wanted)
+        self.hint.hide()
+        column(reply, self.hint, self._grid, of=self, spacing=4, margins=(8, 4, 8, 4))
         self._writers = QActionGroup(self)
         self.show_names("", "")
         self._changed()
@@ -101,7 +105,7 @@ class Composer(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow composer has its field in a line of its own."""
         super().resizeEvent(event)
-        self._arrange(narrow=event.size().width() < NARROW)
+        self._arrange(narrow=event.size().width() < NARROW * letters(self))
 
     def _arrange(self, *, narrow: bool) -> None:
         if narrow == self._narrow:
@@ -120,6 +124,7 @@ class Composer(QWidget):
         """Hand over what is written; nothing where nothing is."""
         text = self.field.toPlainText().strip()
         if text:
+            self.tell("")
             self.field.clear()
             self.written.emit(text, Voice(self.voice.currentData()))  # Qt keeps it as a plain text
 
@@ -154,8 +159,14 @@ class Composer(QWidget):
 
     # ---- a reply that comes -----------------------------------------------------------------------------------------
 
+    def tell(self, text: str) -> None:
+        """Say this above the field, "" for nothing; links are ids of actions."""
+        self.hint.setText(text)
+        self.hint.setVisible(bool(text))
+
     def begin_reply(self) -> None:
         """A reply is asked for; `reply_label` says what is going on."""
+        self.tell("")
         self._show_reply("", deciding=False)
 
     def offer_show(self, offered: bool) -> None:
@@ -207,7 +218,7 @@ class Composer(QWidget):
         return box
 
     def _make_buttons(self) -> QWidget:
-        self.send = button(self, tr("Write"), self.write, tip=tr("Put the message into the chat (Ctrl+Enter)"))
+        self.send = button(self, tr("Send"), self.write, tip=tr("Put the message into the chat (Ctrl+Enter)"))
         self.reply_button = made = named(QToolButton(self), tr("Get a reply, and choose who writes it"), kind="text")
         made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         made.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
@@ -217,7 +228,7 @@ class Composer(QWidget):
         return holding(row(self.send, made, spacing=4, margins=0), self)
 
     def _changed(self) -> None:
-        lines = min(MOST_LINES, max(1, self.field.document().blockCount()))
+        lines = min(MOST_LINES, max(1, round(self.field.document().size().height())))  # Qt counts in lines here
         margins = 2 * (self.field.document().documentMargin() + _BORDER) + 2
         self.field.setFixedHeight(round(self.field.fontMetrics().lineSpacing() * lines + margins))
         self.send.setEnabled(bool(self.field.toPlainText().strip()))

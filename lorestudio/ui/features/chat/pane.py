@@ -11,7 +11,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.settings.sections import dump_section
@@ -19,7 +19,7 @@ from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.modes import Mode
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.found_keys import keys_of
-from lorestudio.trace.model import Trace
+from lorestudio.trace.model import AS_STORED, Trace
 from lorestudio.ui.features.chat.delegate import MessageDelegate
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.features.chat.model import ChatList
@@ -36,7 +36,7 @@ from lorestudio.ui.state.choices import (
 )
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import holding, named, row, stack
+from lorestudio.ui.widgets.layouts import column, holding, letters, named, row, stack
 from lorestudio.ui.widgets.marks import KeyQuery
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -209,6 +209,47 @@ LONG_SECONDS: Final = 0.4
 CONTROLS: Final = ("message.first", "message.previous", "message.next", "message.last")
 
 
+class RunLine(QToolButton):
+    """One line on how the chat is run; pressed, it unfolds the controls for all of that, and folds them again."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setCheckable(True)
+        self.setAutoRaise(True)
+        self._theme, self._text = theme, ""
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.toggled.connect(self._paint)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def say(self, choice: RunChoice, choices: int) -> None:
+        """Say what is chosen, and how many `choices` there are for this chat."""
+        sources = AnswerKind
+        who = {sources.STAND_IN: tr("stand-in"), sources.RECORDED: tr("recorded"), sources.TYPED: tr("typed")}
+        mine = (mode_caption(choice.mode).lower(), who.get(choice.source.kind, choice.source.profile))
+        parts = [system_title(choice.system), *(mine if choice.is_main else ())]
+        parts += [count(len(choice.fixed), "switch fixed", "switches fixed")] if choice.fixed else []
+        self._text = " · ".join((*parts, count(choices, "choice", "choices")))
+        self._paint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: as much of the line as there is room for."""
+        super().resizeEvent(event)
+        self._paint()
+
+    def _paint(self) -> None:
+        does = tr("Fold the controls for that") if self.isChecked() else tr("Show the controls for that")
+        named(self, tr("How the chat is run: {line}", line=self._text), f"{self._text}\n{does}")
+        self.setIcon(self._theme.icon("chevron-down" if self.isChecked() else "chevron-right"))
+        room = self.width() - self.iconSize().width() - _AROUND
+        self.setText(self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, max(room, 0)))
+
+
+_AROUND: Final = 16
+"""Pixels that a tool button needs around its icon and text."""
+
+
 class _Number(QLineEdit):
     """A message's number; Enter goes there, Escape puts back what was."""
 
@@ -249,7 +290,14 @@ class ChatPane(Pane):
         self.modes.wanted.connect(self.wanted)
         self.modes.mode_chosen.connect(lambda mode: session.replays.choose(mode=mode))
         self.modes.source_chosen.connect(lambda source: session.replays.choose(source=source))
-        for part in (self._make_controls(), self.modes, self.strip):
+        self._choices = 0
+        self.run_line = RunLine(theme, self)
+        self._folding = column(self.modes, spacing=0, margins=0)
+        self._folded = holding(self._folding, self)
+        self._folded.hide()
+        self.run_line.toggled.connect(self._folded.setVisible)
+        self._line = holding(row((self.run_line, 1), margins=(6, 0, 8, 2)), self)
+        for part in (self._make_controls(), self._line, self._folded, self.strip):
             self.column.addWidget(part)
         self.column.addWidget(self._pages, 1)
         self.delegate.swipe_wanted.connect(self.step_swipe)
@@ -271,6 +319,15 @@ class ChatPane(Pane):
     def focus_target(self) -> QWidget:
         """The messages."""
         return self.view
+
+    def fold_away(self, widget: QWidget) -> None:
+        """Have a widget stand below the line that says how the chat is run, while that is unfolded."""
+        self._folding.addWidget(widget)
+
+    def count_choices(self, amount: int) -> None:
+        """So many things are chosen for this chat."""
+        self._choices = amount
+        self.run_line.say(self._session.choice, amount)
 
     def open_search(self) -> bool:
         """Go to the field for a message's number."""
@@ -347,7 +404,7 @@ class ChatPane(Pane):
         first, previous, after, last, play = self.buttons.values()
         named(play, "", kind="text").setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.go = named(_Number(self), tr("Message number"), tr("Message number; Enter goes there (G)"))
-        self.go.setFixedWidth(46)
+        self.go.setFixedWidth(round(46 * letters(self)))
         self.go.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.go.returnPressed.connect(self._go)
         self.go.left.connect(self._leave_number)
@@ -378,14 +435,18 @@ class ChatPane(Pane):
         if project is None:
             self.empty.say(tr("No chat yet"), tr("Open a vault first, then the chat that used it."))
         else:
-            text = tr("Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt.")
-            doors = (("chat.open", "Open chat…"), ("pane.bench", "Test a text"), ("demo.open", "Open the demo"))
+            text = tr(
+                "Open a chat file of SillyTavern (.jsonl), begin one, or paste its text: for every reply you see what "
+                "went into its prompt. To try a text alone, use the bench."
+            )
+            doors = (("chat.open", "Open chat…"), ("chat.new", "New chat…"), ("chat.paste", "Paste a chat…"))
             self.empty.say(tr("This vault has no chat open"), text, tuple((name, tr(title)) for name, title in doors))
         self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
         if chat is None:
             self.note_changed.emit("")
         self.go.setEnabled(chat is not None)
         self.modes.setEnabled(project is not None)
+        self._line.setVisible(project is not None)
 
     def _show_chat(self, chat: Chat | None) -> None:
         """Show another chat; where it is the same one changed, the message that was looked at is looked at again."""
@@ -406,6 +467,7 @@ class ChatPane(Pane):
 
     def _show_choice(self) -> None:
         self.modes.show_choice(self._session.choice, self._session.providers.file.profiles)
+        self.run_line.say(self._session.choice, self._choices)
 
     def _show_live(self) -> None:
         live = self._session.replays.live
@@ -428,9 +490,10 @@ class ChatPane(Pane):
         self._highlight()
 
     def _highlight(self) -> None:
-        """Mark the keys that decided about the chosen entry, in the messages that the chosen run looked at."""
+        """Mark the keys that decided about the chosen entry, and say what the chosen run took messages for."""
         trace = self._session.runs.trace(self._selection.generation)
         generation, entry = self._selection.generation, self._selection.entry
+        self.model.look_from(trace.seen if trace is not None else AS_STORED)
         if trace is not None and generation is not None and entry is not None:
             title = trace.entries[entry].title if entry in trace.entries else ""
             self.model.highlight(KeyQuery(keys_of(trace, entry), generation.message, title))

@@ -96,6 +96,9 @@ class EndKeeper(QObject):
             self.changed.emit()
 
 
+SETTLING: Final = 4
+"""After so many turns of the event loop the list has the height that it keeps."""
+
 PAUSE_MS: Final = 33
 """Pieces that come faster than this are shown together."""
 
@@ -114,6 +117,7 @@ class StreamingReply(QObject):
         self._text = ""
         self._timer = later(self, self._show, PAUSE_MS)
         self._place: tuple[bool, tuple[int, int]] | None = None
+        self._turns = 0
         pane.model.modelReset.connect(self._look_again)
 
     @property
@@ -173,16 +177,23 @@ class StreamingReply(QObject):
     def _keep_place(self) -> None:
         if self._place is None:
             self._place = self._keeper.following, self._pane.view.top()
+            self._turns = SETTLING
             QTimer.singleShot(0, self, self._settle)
 
     def _settle(self) -> None:
-        """Put the view back where it was: at the end, or on what was read."""
-        if self._place is not None:
-            (at_end, top), self._place = self._place, None
-            if at_end:
-                self.reveal()
-            else:
-                self._pane.view.put_top(*top)
+        """Put the view back where it was: at the end, or on what was read. It gets its height in the turns after."""
+        if self._place is None:
+            return
+        at_end, top = self._place
+        if at_end:
+            self.reveal()
+        else:
+            self._pane.view.put_top(*top)
+        self._turns -= 1
+        if self._turns:
+            QTimer.singleShot(0, self, self._settle)
+        else:
+            self._place = None
 
     def _tell(self) -> None:
         self.out_of_sight.emit(self._generation is not None and not self._keeper.following)

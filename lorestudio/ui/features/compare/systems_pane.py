@@ -55,7 +55,7 @@ class SystemsPane(Pane):
     file_wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
-        super().__init__("systems", tr("Compare systems"), theme)
+        super().__init__("systems", tr("Whole chat"), theme)
         self._session, self._selection = session, selection
         self.found: Comparison | None = None
         self.chosen: list[str] = list(COMPARED_AT_FIRST)
@@ -79,7 +79,7 @@ class SystemsPane(Pane):
     def _build(self) -> None:
         self.turns_view = RecordView(self.theme, self.turns, tr("Turn by turn"), self)
         self.totals_view = RecordView(self.theme, self.totals, tr("Over the whole chat"), self)
-        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the comparison"))
         self.tabs.addTab(split(self.chart, self.turns_view, sizes=(110, 150), stretch=1), tr("Turns"))
         self.tabs.addTab(self.totals_view, tr("Totals"))
         self.empty = EmptyState(self.theme, "columns", self)

@@ -36,7 +36,7 @@ from lorestudio.ui.features.controls.pickers import ControlPickers
 from lorestudio.ui.features.controls.presets import Presets
 from lorestudio.ui.features.trace.pane import TracePane
 from lorestudio.ui.features.vault.actions import VaultFeature
-from lorestudio.ui.features.why_not.pane import WhyPane
+from lorestudio.ui.features.why_not.pane import WhyView
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import NARROW
@@ -65,7 +65,7 @@ class ControlsFeature(Feature):
         ),
     }
 
-    def __init__(self, context: Context, vault: VaultFeature, chat: ChatPane, trace: TracePane, why: WhyPane) -> None:
+    def __init__(self, context: Context, vault: VaultFeature, chat: ChatPane, trace: TracePane, why: WhyView) -> None:
         super().__init__(context)
         session = context.session
         self._vault, self._chat, self._trace, self._why = vault, chat, trace, why
@@ -157,12 +157,12 @@ class ControlsFeature(Feature):
     def begin(self) -> None:
         """Take the place above the chat, and follow what is shown."""
         context, chat, session = self.context, self._chat, self.context.session
-        chat.column.insertWidget(chat.column.indexOf(chat.modes) + 1, self.bar)
+        chat.fold_away(self.bar)
         context.commands.fill(self.bar.add.menu(), ADD)
         self.presets.fill(self.bar.presets.menu())
         self.presets.load()
         pin, block = context.action("controls.pin"), context.action("controls.block")
-        for view in (self._vault.pane.tree, self._vault.pane.table, self._trace.journey):
+        for view in (self._vault.pane.tree, self._vault.pane.table, self._trace.answers):
             separator = QAction(view)
             separator.setSeparator(True)
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
@@ -246,6 +246,7 @@ class ControlsFeature(Feature):
     def focus_bar(self) -> None:
         """Give the keyboard to the bar."""
         self.context.uncover("chat")
+        self._chat.run_line.setChecked(True)
         self.bar.focus_chip()
 
     def back_to_file(self) -> None:
@@ -285,6 +286,7 @@ class ControlsFeature(Feature):
             self._chips = chips
             self.bar.set_chips(chips)
         self._chips = chips
+        self._chat.count_choices(sum(chip.change is not None for chip in chips))
 
     def _removals(self) -> dict[Key, Change]:
         """What the watch is to find out about, of the project as it is now."""

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.chips import GAP, HEIGHT, Wrapping, draw_ground, in_lines
+from lorestudio.ui.widgets.chips import GAP, Wrapping, chip_height, draw_ground, in_lines
 from lorestudio.ui.widgets.layouts import label, named, tool
 from lorestudio.ui.widgets.paint import draw_glyph
 
@@ -50,7 +50,7 @@ class ChipButton(QAbstractButton):
         wide = QFontMetricsF(self.font()).horizontalAdvance(self._words()) + 30
         if self.chip.detail:
             wide += QFontMetricsF(scaled(self.font(), 0.9)).horizontalAdvance(self._detail()) + 3
-        return QSize(round(min(wide + (_CROSS if self.chip.change is not None else 2), _WIDEST)), HEIGHT)
+        return QSize(round(min(wide + (_CROSS if self.chip.change is not None else 2), _WIDEST)), chip_height(self))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw the chip."""
@@ -259,28 +259,28 @@ class ControlBar(Wrapping):
 
     def arrange(self, width: int, *, move: bool) -> int:
         """Put everything in its place, or say how high that would be."""
-        corner = QPoint(_SIDE, 0)
+        corner, high = QPoint(_SIDE, 0), chip_height(self)
         for button in (self.add, self.presets):
-            size = QSize(button.sizeHint().width(), HEIGHT)
+            size = QSize(button.sizeHint().width(), high)
             if move:
                 button.setGeometry(QRect(corner, size))
             corner.setX(corner.x() + size.width() + GAP)
         lines = 1 if self.narrow else self._lines
         boxes = self._boxes(corner, width - _SIDE)
         shown = len(boxes)
-        needed = boxes[-1].y() // (HEIGHT + GAP) + 1 if boxes else 1
+        needed = boxes[-1].y() // (high + GAP) + 1 if boxes else 1
         folds = needed > lines
         end = boxes[-1].topRight() + QPoint(GAP + 1, 0) if boxes else corner
         if folds:
             more = self._more_width()
             if not self._unfolded:
-                limit = lines * (HEIGHT + GAP)
+                limit = lines * (high + GAP)
                 shown = sum(box.y() < limit for box in boxes)
                 while shown and self._beside(boxes[shown - 1]) + more > width - _SIDE:
                     shown -= 1
             end = QPoint(self._beside(boxes[shown - 1]), boxes[shown - 1].y()) if shown else corner
             if end.x() + more > width - _SIDE and self._unfolded:
-                end = QPoint(_SIDE, end.y() + HEIGHT + GAP)
+                end = QPoint(_SIDE, end.y() + high + GAP)
         if move:
             for place, (chip, box) in enumerate(zip(self.chips, boxes, strict=True)):
                 chip.setGeometry(box)
@@ -288,14 +288,14 @@ class ControlBar(Wrapping):
             self.more.setVisible(folds)
             if folds:
                 self._name_more(len(boxes) - shown)
-                self.more.setGeometry(QRect(end, QSize(self.more.sizeHint().width(), HEIGHT)))
-            self.nothing.setGeometry(QRect(corner + QPoint(2, 0), QSize(max(width - corner.x() - _SIDE, 0), HEIGHT)))
+                self.more.setGeometry(QRect(end, QSize(self.more.sizeHint().width(), high)))
+            self.nothing.setGeometry(QRect(corner + QPoint(2, 0), QSize(max(width - corner.x() - _SIDE, 0), high)))
         bottom = max([end.y() if folds else 0, *(box.y() for box in boxes[:shown])], default=0)
-        return bottom + HEIGHT + GAP
+        return bottom + high + GAP
 
     def _boxes(self, corner: QPoint, right: int) -> list[QRect]:
         widths = (min(chip.sizeHint().width(), right - _SIDE) for chip in self.chips)
-        return in_lines(widths, right, corner, _SIDE)
+        return in_lines(widths, right, corner, _SIDE, height=chip_height(self))
 
     @staticmethod
     def _beside(box: QRect) -> int:

@@ -29,7 +29,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.check_table import CheckList, CheckRow, change_table
-from lorestudio.ui.widgets.layouts import answers, button, column, label, named, row
+from lorestudio.ui.widgets.layouts import answers, button, column, label, named, resize_for_letters, row
 
 COUNT_MS: Final = 200
 """Tokens are counted after a pause in typing."""
@@ -68,7 +68,7 @@ class ChatTextDialog(QDialog):
         self.on.toggled.connect(lambda _on: self._show_amount())
         self.finished.connect(lambda _result: self._pause.stop())
         self._show_amount()
-        self.resize(560, 420)
+        resize_for_letters(self, 560, 420)
         self.text.setFocus()
 
     def accept(self) -> None:
@@ -164,7 +164,7 @@ class ChatStateDialog(QDialog):
         ends = row(1, copy, self.write, button(self, tr("Cancel"), self.reject))
         column(label(self, intro), self.bar, (self.list, 1), ends, of=self, spacing=8)
         self.model.ticked.connect(lambda: self.write.setEnabled(bool(self.model.chosen)))
-        self.resize(680, 380)
+        resize_for_letters(self, 680, 380)
         self._look()
 
     def _look(self) -> None:

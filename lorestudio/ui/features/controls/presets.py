@@ -35,7 +35,7 @@ from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_case, shorten, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import answers, button, column, label, named, row
+from lorestudio.ui.widgets.layouts import answers, button, column, label, named, resize_for_letters, row
 from lorestudio.ui.widgets.picker import Choice
 
 LONGEST: Final = 60
@@ -88,7 +88,7 @@ class SavePresetDialog(QDialog):
         column(label(self, intro), form, *self.parts.values(), self.told, 1, answers(self, self.take), of=self)
         self.name.textChanged.connect(self._show)
         self._show()
-        self.resize(520, 380)
+        resize_for_letters(self, 520, 380)
 
     def accept(self) -> None:
         """Qt: hand the preset over and close."""
@@ -155,7 +155,7 @@ class PresetsDialog(QDialog):
         self.list.currentItemChanged.connect(lambda *_items: self._show())
         self.list.itemActivated.connect(lambda _item: self._apply())
         self.show_presets(known)
-        self.resize(520, 360)
+        resize_for_letters(self, 520, 360)
 
     def show_presets(self, known: KnownPresets, chosen: str = "") -> None:
         """Show what there is now; `chosen` is the one to go to."""

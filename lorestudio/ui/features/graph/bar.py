@@ -153,7 +153,7 @@ class ScopeBar(QWidget):
         self.steps.setFixedWidth(56)
         self.steps.valueChanged.connect(self._chosen)
         self.text = label(self, kind="small", wrap=False)
-        self.setLayout(row(self.local, self.steps, self.text, spacing=4, margins=(4, 1, 8, 2)))
+        self.setLayout(row(self.local, self.steps, self.text, spacing=4, margins=(4, 0, 8, 0)))
         self._chosen()
 
     def set_narrow(self, narrow: bool) -> None:
@@ -232,7 +232,7 @@ class EdgeLegend(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Qt: two beside each other."""
-        return QSize(self._wide() // 2, 24)
+        return QSize(self._wide() // 2, self._grid.minimumSize().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: in two rows where there is no room for one."""
@@ -338,13 +338,14 @@ class ColourLegend(QWidget):
 
     def _boxes(self, width: int) -> list[QRect]:
         metrics = QFontMetricsF(scaled(self.font(), 0.9))
+        high = max(self.HEIGHT, round(metrics.height()) + 3)
         x, y, boxes = 10, 2, []
         for _look, text in self._items:
             wide = min(round(metrics.horizontalAdvance(text) + self.SWATCH + 8), max(width - 20, 40))
             if x > 10 and x + wide > width - 10:
-                x, y = 10, y + self.HEIGHT
-                if y > self.HEIGHT * self.LINES:
+                x, y = 10, y + high
+                if y > high * self.LINES:
                     break
-            boxes.append(QRect(QPoint(x, y), QSize(wide, self.HEIGHT)))
+            boxes.append(QRect(QPoint(x, y), QSize(wide, high)))
             x += wide + self.GAP
         return boxes

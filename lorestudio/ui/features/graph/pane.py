@@ -91,7 +91,7 @@ class GraphPane(Pane):
         self._picture_or_nothing = stack(self.view, self.empty)
         picture = holding(tight((self._picture_or_nothing, 1), self.note, self.edges, self.colours))
         self.lists, self.gaps = GraphLists(theme, self), GapList(theme, self)
-        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the graph"))
         for page, name in ((picture, tr("Picture")), (self.lists, tr("List")), (self.gaps, tr("Gaps"))):
             self.tabs.addTab(page, name)
         self.tabs.setCornerWidget(self.bar.scope)

@@ -29,7 +29,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import NoteWork, Plan
 from lorestudio.ui.widgets.cells import FIT, Column, same_words
-from lorestudio.ui.widgets.layouts import combo, label
+from lorestudio.ui.widgets.layouts import combo, label, resize_for_letters
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.vault.note.properties import PropertyKind
 
@@ -111,7 +111,7 @@ class BatchDialog(PlanDialog):
         self.name.currentTextChanged.connect(self._other_name)
         for signal in (self.operation.currentIndexChanged, self.kind.currentIndexChanged, self.value.textChanged):
             signal.connect(self._other)
-        self.resize(760, 640)
+        resize_for_letters(self, 760, 640)
         self.name.setFocus()
         self._read()
         self._settle()

@@ -22,7 +22,16 @@ from PySide6.QtWidgets import (
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.diff_view import DiffView, Span, marked_html, word_spans
-from lorestudio.ui.widgets.layouts import answers, column, holding, label, named, scrolled, text_view
+from lorestudio.ui.widgets.layouts import (
+    answers,
+    column,
+    holding,
+    label,
+    named,
+    resize_for_letters,
+    scrolled,
+    text_view,
+)
 from lorestudio.vault.note.three_way_merge import MergePiece, Side, joined, three_way
 
 
@@ -51,13 +60,13 @@ class ConflictDialog(QDialog):
         self.diff = DiffView(theme, (tr("On disk"), tr("My text")), self)
         self.diff.show_texts(theirs, mine)
         self.outcome = text_view(self, tr("The merged text"), font=fixed_font(self.font().pointSizeF()))
-        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs = named(QTabWidget(self, documentMode=True), tr("Versions of the note"))
         self.tabs.addTab(self._choices(), tr("Choose"))
         self.tabs.addTab(self.diff, tr("Compare whole texts"))
         self.tabs.addTab(self.outcome, tr("Result"))
         self.take = QPushButton(tr("Take the merged text"), self)
         column(label(self, words), (self.tabs, 1), answers(self, self.take), of=self)
-        self.resize(860, 560)
+        resize_for_letters(self, 860, 560)
         self._refresh()
 
     @property

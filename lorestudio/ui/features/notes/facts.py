@@ -107,4 +107,6 @@ class ChipRow(Wrapping):
     def _boxes(self, width: int) -> list[QRect]:
         metrics, most = QFontMetricsF(scaled(self.font(), 0.9)), max(width, 40)
         wanted = (round(metrics.horizontalAdvance(chip.text) + 16 + (17 if chip.icon else 0)) for chip in self._chips)
-        return in_lines((min(wide, most) for wide in wanted), width, QPoint(), height=20, gap=5)
+        return in_lines(
+            (min(wide, most) for wide in wanted), width, QPoint(), height=max(20, round(metrics.height()) + 6), gap=5
+        )

@@ -31,7 +31,7 @@ from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.diff_view import DiffView
-from lorestudio.ui.widgets.layouts import column, holding, label, named, row, scrolled
+from lorestudio.ui.widgets.layouts import column, holding, label, named, resize_for_letters, row, scrolled
 from lorestudio.vault.files import VaultError
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class HistoryDialog(QDialog):
         self.take.clicked.connect(self._take)
         buttons.rejected.connect(self.reject)
         column(self.message, (row(self.list, (self.diff, 1)), 1), buttons, of=self)
-        self.resize(940, 560)
+        resize_for_letters(self, 940, 560)
 
     def show_versions(self, versions: Sequence[NoteSnapshot]) -> None:
         """List the versions, newest first."""
@@ -132,7 +132,7 @@ class RecoveryDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         column(label(self, words), (area, 1), (self.diff, 3), buttons, of=self)
-        self.resize(720, 320)
+        resize_for_letters(self, 720, 320)
 
     def _card(self, item: Unsaved) -> QWidget:
         card = QFrame(self)

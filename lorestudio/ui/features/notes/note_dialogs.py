@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.notes.change_set import NameTakenError, changed_references, shown_name
 from lorestudio.studio.notes.note_files import Template, plan_new, templates
-from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
@@ -26,7 +26,7 @@ from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.state.note_changes import NoteWork, Plan
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
-from lorestudio.ui.widgets.layouts import column, label
+from lorestudio.ui.widgets.layouts import column, combo, label, resize_for_letters
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -90,7 +90,7 @@ class NewNoteDialog(PlanDialog):
         for signal in (self.title.textChanged, self.folder.textChanged, self.template.currentIndexChanged):
             signal.connect(self.changed)
         self.vault.currentIndexChanged.connect(self._other_vault)
-        self.resize(620, 470)
+        resize_for_letters(self, 620, 470)
         self.title.setFocus()
         self._read_templates()
         self.preview()
@@ -155,16 +155,39 @@ class NewNoteDialog(PlanDialog):
 
 
 class RenameDialog(PlanDialog):
-    """A new title, with everything that follows it."""
+    """A new title, with everything that follows it; where a key says the old one, what becomes of it is asked."""
 
-    def __init__(self, theme: Theme, work: NoteWork, path: Path, title: str, parent: QWidget) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        work: NoteWork,
+        path: Path,
+        title: str,
+        parent: QWidget,
+        *,
+        keyed: bool = False,
+        to: str = "",
+    ) -> None:
+        """`keyed` says whether a key is the title; `to` is a new title that was typed already."""
         super().__init__(theme, work, tr("Rename {title}", title=title), tr("Rename"), parent)
         self._path, self._title = path, title
-        self.title = QLineEdit(title, self)
+        self.title = QLineEdit(to or title, self)
         self.title.selectAll()
         self.add_field(tr("New title"), self.title)
+        name = tr("Key “{title}”", title=title)
+        choices = {
+            OldKey.JOIN: tr("stays, and the new title becomes a key too"),
+            OldKey.REPLACE: tr("becomes the new title"),
+            OldKey.KEEP: tr("stays, and the new title is no key"),
+        }
+        self.key = combo(self, name, choices)
+        self.add_field(name, self.key)
+        self.form.setRowVisible(self.key, keyed)
+        if not keyed:
+            self.key.setCurrentIndex(self.key.findData(OldKey.KEEP))
+        self.key.currentIndexChanged.connect(self.changed)
         self.title.textChanged.connect(self.changed)
-        self.resize(720, 460)
+        resize_for_letters(self, 720, 460)
         self.title.setFocus()
         self.preview()
 
@@ -173,7 +196,8 @@ class RenameDialog(PlanDialog):
         title, path = self.title.text().strip(), self._path
         if not title or title == self._title:
             return None
-        return lambda vaults: plan_rename(vaults, path, NewName(title=title))
+        way = OldKey(self.key.currentData())
+        return lambda vaults: plan_rename(vaults, path, NewName(title=title, old_key=way))
 
     def nothing_yet(self) -> str:
         """Asks for another title."""
@@ -197,7 +221,7 @@ class MoveDialog(PlanDialog):
         self.folder.selectAll()
         self.add_field(tr("To folder"), self.folder, tr("Folder"))
         self.folder.textChanged.connect(self.changed)
-        self.resize(720, 460)
+        resize_for_letters(self, 720, 460)
         self.folder.setFocus()
         self.view.say(self.nothing_yet())
 
@@ -257,7 +281,7 @@ class TrashDialog(QDialog):
         self.table.pressed.connect(lambda _item: self.put_back())
         work.done.connect(self._changed)
         self.finished.connect(self._ended)
-        self.resize(620, 400)
+        resize_for_letters(self, 620, 400)
         self._settle()
         self.read()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTabBar, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -59,6 +60,7 @@ class EntryPane(Pane):
         self._clash: OnDisk | None = None
         self._says_left_out = False
         self._place: tuple[Path | None, int, int, int] | None = None
+        self._begun: Path | None = None
         self._missing = ""
         self._rules = ParseRules()
         self._jobs = jobs
@@ -128,6 +130,10 @@ class EntryPane(Pane):
         """Switch between writing and the text that would go into the prompt."""
         self.tabs.setCurrentIndex(WRITE if self.tabs.currentIndex() == TEXT else TEXT)
         self.focus_target().setFocus()
+
+    def begin(self, path: Path) -> None:
+        """Write at the end of this note once it is open: it was made just now."""
+        self._begun = path
 
     def show_place(self, line: int, start: int, end: int) -> None:
         """Select these characters of a line of the file's text, counted from 1 and from 0, once the note is open."""
@@ -230,7 +236,7 @@ class EntryPane(Pane):
                 text = tr("What is chosen comes from the chat's memory or a lorebook file. “Why?” tells of it.")
                 self.empty.say(tr("No note of the vault"), text)
             else:
-                self.empty.say(tr("No entry chosen"), tr("Choose one in the vault, the journey or the budget."))
+                self.empty.say(tr("No entry chosen"), tr("Choose one in the vault, the answers or the budget."))
             self._pages.setCurrentWidget(self.empty)
             return
         self._filename, self._vault = note.filename, note.vault
@@ -239,7 +245,11 @@ class EntryPane(Pane):
         self._pages.setCurrentWidget(self._shown_page)
         if self._path is None:
             self.editor.show_nothing()
-            text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
+            project = self._session.project
+            if project is not None and project.books:
+                text = tr("This entry stands in a lorebook. It can be read here, but not edited.")
+            else:
+                text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
             self._say(text, "neutral")
             self.tabs.setCurrentIndex(TEXT)
             return
@@ -303,6 +313,11 @@ class EntryPane(Pane):
             self._say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
         self._show_dirty()
         self._show_wanted_place()
+        if self._begun is not None and self._begun == self._path:
+            self._begun = None
+            self.tabs.setCurrentIndex(WRITE)
+            self.editor.body.moveCursor(QTextCursor.MoveOperation.End)
+            self.editor.body.setFocus()
 
     def _change_view(self, tab: int) -> None:
         self.editor.set_source(tab == SOURCE)

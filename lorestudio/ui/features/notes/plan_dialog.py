@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -151,7 +151,7 @@ class PlanDialog(QDialog):
         self.setWindowTitle(title)
         self.theme, self.work = theme, work
         self._asked = 0
-        self._going = False
+        self._going = self._entered = False
         self.form = QFormLayout()
         self.problem = label(self, kind="problem")
         self.problem.hide()
@@ -181,6 +181,11 @@ class PlanDialog(QDialog):
         """How much the plan would do, in a sentence; "" leaves that to the view. Called in a worker."""
         del planned
         return ""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Enter that comes before the plan was looked at does it as soon as that is done."""
+        self._entered = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not self.ok.isEnabled()
+        super().keyPressEvent(event)
 
     def changed(self) -> None:
         """A field is another one: look at the plan again in a moment."""
@@ -216,6 +221,8 @@ class PlanDialog(QDialog):
             return
         self.view.show_plan(planned, self.work.folders, summary)
         self.ok.setEnabled(bool(planned.changes.changes))
+        if self._entered and self.ok.isEnabled():
+            self.go()
 
     def _refuse(self, asked: int, sentence: str) -> None:
         if asked == self._asked and not self._going:
@@ -227,6 +234,7 @@ class PlanDialog(QDialog):
         self._say(sentence)
 
     def _say(self, sentence: str) -> None:
+        self._entered = False
         self.problem.setText(sentence)
         self.problem.show()
         self.ok.setEnabled(False)

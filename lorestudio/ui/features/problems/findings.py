@@ -20,7 +20,18 @@ from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import answers, button, column, combo, label, named, row, search_field, tight
+from lorestudio.ui.widgets.layouts import (
+    answers,
+    button,
+    column,
+    combo,
+    label,
+    named,
+    resize_for_letters,
+    row,
+    search_field,
+    tight,
+)
 from lorestudio.ui.widgets.tree import RecordTree, TreeRow
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity
@@ -55,7 +66,7 @@ class FixDialog(QDialog):
         column(head, (self.browser, 1), label(self, hint, "small"), buttons, of=self, spacing=8)
         self.apply_button.setDefault(True)
         self.apply_button.setFocus()
-        self.resize(720, 460)
+        resize_for_letters(self, 720, 460)
 
     def accept(self) -> None:
         """Qt: hand the repairs over and close."""
@@ -256,7 +267,7 @@ class ProblemFilter(QWidget):
         }  # fmt: skip
         self.severity = combo(self, tr("Severity"), {least.value: words for least, words in choices.items()})
         self.severity.currentIndexChanged.connect(lambda _row: self.changed.emit())
-        self._told = label(self, kind="small", wrap=False)
+        self._told = label(self, kind="small")
         self._told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         column(row((self.words, 1), self.severity), self._told, of=self, spacing=3, margins=(8, 8, 8, 4))
 

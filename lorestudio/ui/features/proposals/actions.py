@@ -28,7 +28,7 @@ from lorestudio.ui.features.proposals.worker import ProposalWish, Tools
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
-from lorestudio.ui.widgets.layouts import answers, column, label, named, row, text_view
+from lorestudio.ui.widgets.layouts import answers, column, label, named, resize_for_letters, row, text_view
 
 USUAL: Final = 8
 """So many messages are chosen to begin with: the chosen one and those before it."""
@@ -72,7 +72,7 @@ class PassageDialog(QDialog):
         self.first.valueChanged.connect(self._show)
         self.last.valueChanged.connect(self._show)
         self._show()
-        self.resize(620, 440)
+        resize_for_letters(self, 620, 440)
 
     @property
     def numbers(self) -> tuple[int, ...]:

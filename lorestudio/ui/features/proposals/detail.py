@@ -177,7 +177,7 @@ class ProposalDetail(QWidget):
         self._words_area = scrolled(self.words, framed=True)
         self._words_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._words_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the proposal"))
         self.tabs.addTab(self._make_change(), tr("Change"))
         font = fixed_font(self.font().pointSizeF())
         self.request, self.reply = (text_view(self, name, font=font) for name in (tr("Request"), tr("Answer")))

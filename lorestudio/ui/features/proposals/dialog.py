@@ -33,7 +33,7 @@ from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, split
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row, split
 from lorestudio.ui.widgets.record_table import RecordView
 
 LONGEST_SOURCE: Final = 32
@@ -84,7 +84,7 @@ class ProposalsDialog(QDialog):
         self._connect()
         self._fill_sources()
         self._update()
-        self.resize(1000, 620)
+        resize_for_letters(self, 1000, 620)
         self.work.prepare()
 
     # ---- building ---------------------------------------------------------------------------------------------------

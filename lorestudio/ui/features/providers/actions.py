@@ -21,7 +21,17 @@ from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.layouts import answers, button, column, holding, label, named, row, scrolled
+from lorestudio.ui.widgets.layouts import (
+    answers,
+    button,
+    column,
+    holding,
+    label,
+    named,
+    resize_for_letters,
+    row,
+    scrolled,
+)
 from lorestudio.ui.widgets.picker import Choice, Picker
 
 _DEEPLORE, _FIXED = 0, 1
@@ -46,7 +56,7 @@ class BehaviourDialog(QDialog):
         page = holding(column(*switched, 1, spacing=0, margins=(0, 0, 8, 0)))
         column(label(self, intro), (scrolled(page, tr("Switches"), framed=True), 1), self._buttons(), of=self)
         self._tell()
-        self.resize(680, 560)
+        resize_for_letters(self, 680, 560)
 
     @property
     def fixed(self) -> tuple[str, ...]:

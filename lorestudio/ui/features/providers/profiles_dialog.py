@@ -43,7 +43,7 @@ from lorestudio.ui.state.ai_calls import duration_words
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row
 
 _APIS: Final = {Api.OPENAI: "OpenAI-compatible (most servers)", Api.ANTHROPIC: "Anthropic messages"}
 _KEYS: Final = {
@@ -85,7 +85,7 @@ class ProfilesDialog(QDialog):
         column(self.bar, (both, 1), of=self)
         self._fill_list()
         self._show_first()
-        self.resize(760, 470)
+        resize_for_letters(self, 760, 470)
 
     def done(self, result: int) -> None:
         """Qt: a test that still runs is stopped."""

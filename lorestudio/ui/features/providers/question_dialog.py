@@ -11,7 +11,17 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton,
 from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SUMMARY, Question
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, split, text_view
+from lorestudio.ui.widgets.layouts import (
+    button,
+    column,
+    holding,
+    label,
+    named,
+    resize_for_letters,
+    row,
+    split,
+    text_view,
+)
 
 SKELETON = '[\n  {"title": "", "confidence": "high", "reason": ""}\n]'
 """What a selection looks like, to begin with."""
@@ -47,7 +57,7 @@ class QuestionDialog(QDialog):
         self.reply.textChanged.connect(self._check)
         self.reply.setFocus()
         self._check()
-        self.resize(760, 620)
+        resize_for_letters(self, 760, 620)
 
     def withdraw(self) -> None:
         """Nobody waits for the answer any more: close without giving one."""
@@ -75,7 +85,7 @@ class QuestionDialog(QDialog):
             self.question.reply(text)
 
     def _make_request(self) -> QWidget:
-        tabs = QTabWidget(self, documentMode=True)
+        tabs = named(QTabWidget(self, documentMode=True), tr("Parts of the question"))
         request, font = self.question.request, fixed_font(self.font().pointSizeF())
         for title, text in ((tr("User message"), request.user), (tr("System message"), request.system)):
             field = text_view(self, title, font=font)

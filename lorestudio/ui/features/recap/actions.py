@@ -35,6 +35,7 @@ class RecapFeature(Feature):
         self.pane = RecapPane(context.theme)
         self.panes = (self.pane,)
         self.recaps = ChatRecaps(context.session, context.settings, self)
+        self.recaps.copies = lambda: chat.files.backups
         self.queue = RecapQueue(self.recaps, self)
         self.dialog: SystemSettingsDialog | None = None
         self._followed: tuple[int, Path | None] | None = None
@@ -101,6 +102,7 @@ class RecapFeature(Feature):
         pane.use_actions(context.commands.actions)
         pane.wanted.connect(context.run)
         pane.seen.connect(recaps.want)
+        pane.seen.connect(lambda: context.use({_MENU, "pane.recap"}))
         pane.again.connect(recaps.try_again)
         recaps.changed.connect(self._show)
         recaps.prompt_changed.connect(pane.prompt.show_prompt)

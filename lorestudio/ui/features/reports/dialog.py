@@ -23,7 +23,7 @@ from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import column, combo, label, named, row, stack, text_view
+from lorestudio.ui.widgets.layouts import column, combo, label, named, resize_for_letters, row, stack, text_view
 
 LONGEST_PAGE: Final = 80_000
 """Characters of a page that are laid out at once without a pause that is felt."""
@@ -89,7 +89,7 @@ class PreviewDialog(QDialog):
         self._name = name
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
-        self.resize(760, 560)
+        resize_for_letters(self, 760, 560)
         self._jobs, self._newest = jobs, Newest(jobs)
         self.made = Made(b"")
         """What would be written now; empty while it is made."""

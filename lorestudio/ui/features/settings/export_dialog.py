@@ -37,7 +37,7 @@ from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_table, setting_rows
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, text_view
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row, text_view
 
 
 class ExportTarget(StrEnum):
@@ -142,7 +142,7 @@ class ExportDialog(QDialog):
         self.target.currentIndexChanged.connect(lambda _place: self._show_target())
         self.place.textChanged.connect(lambda _text: self._delay.start())
         self.model.ticked.connect(self._show_preview)
-        self.resize(760, 620)
+        resize_for_letters(self, 760, 620)
         self._show_target()
 
     def done(self, result: int) -> None:

@@ -19,7 +19,7 @@ from lorestudio.ui.shell.words import sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.check_table import CheckList, change_table, setting_rows
-from lorestudio.ui.widgets.layouts import button, column, label, named, row
+from lorestudio.ui.widgets.layouts import button, column, label, named, resize_for_letters, row
 
 _LAYOUTS = {
     Layout.PLAIN: "A snippet: it speaks only about the settings that it holds.",
@@ -56,7 +56,7 @@ class ImportDialog(QDialog):
         self._delay = later(self, self._read_file, 150)
         self.place.textChanged.connect(lambda _text: self._delay.start())
         self.model.ticked.connect(lambda: self.take.setEnabled(bool(self.model.chosen)))
-        self.resize(720, 480)
+        resize_for_letters(self, 720, 480)
 
     def done(self, result: int) -> None:
         """Qt: nothing waits any more."""

@@ -23,7 +23,7 @@ from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_table, setting_rows
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row
 
 _KEY: Final = "settings_profiles/{chat}"
 
@@ -237,7 +237,7 @@ class SettingsProfilesDialog(QDialog):
         self.list.currentItemChanged.connect(lambda *_items: self._settle())
         self.list.itemActivated.connect(lambda _item: self._use())
         self.other.currentIndexChanged.connect(lambda _place: self._compare())
-        self.resize(860, 480)
+        resize_for_letters(self, 860, 480)
         profiles.changed.connect(self._fill)
         self._fill()
 

@@ -21,7 +21,17 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import answers, button, column, combo, label, named, row, text_view
+from lorestudio.ui.widgets.layouts import (
+    answers,
+    button,
+    column,
+    combo,
+    label,
+    named,
+    resize_for_letters,
+    row,
+    text_view,
+)
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _ROLES: Final[Mapping[BookRole, str]] = {
@@ -66,7 +76,7 @@ class BooksDialog(QDialog):
         files = [each.file for each in self.books]
         if files:
             self._start(lambda: [look_at(file) for file in files], self._looked)
-        self.resize(760, 560)
+        resize_for_letters(self, 760, 560)
 
     @property
     def settings(self) -> Section:

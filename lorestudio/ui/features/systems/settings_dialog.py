@@ -15,7 +15,7 @@ from lorestudio.ui.features.settings.tree import SettingsTree, SettingsView
 from lorestudio.ui.features.settings.trial import Trial
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.layouts import answers, button, column, label, row, split
+from lorestudio.ui.widgets.layouts import answers, button, column, label, resize_for_letters, row, split
 
 OUTCOME_LINES = 4
 
@@ -68,7 +68,7 @@ class SystemSettingsDialog(QDialog):
         self.view.show_setting(next(iter(self._known)))
         self._tell()
         self._show_trial()
-        self.resize(900, 620 if trial is not None else 560)
+        resize_for_letters(self, 900, 620 if trial is not None else 560)
 
     def _make_outcome(self) -> QLabel:
         outcome = label(self)

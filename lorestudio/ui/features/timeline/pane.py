@@ -40,7 +40,19 @@ from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
-from lorestudio.ui.widgets.layouts import column, combo, holding, iconed, label, named, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import (
+    column,
+    combo,
+    holding,
+    iconed,
+    label,
+    named,
+    row,
+    scrolled,
+    stack,
+    tight,
+    tool,
+)
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView, csv_bytes
 
@@ -96,7 +108,7 @@ class TimelinePane(Pane):
         self.turns = self._table(self.turn_table, tr("Turns as a table"))
         self.entries = self._table(self.entry_table, tr("Entries and turns as a table"))
         self.causes = self._table(self.cause_table, tr("What costs the prompt cache"))
-        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the timeline"))
         for page, name in (
             (self.map, tr("Map")),
             (self.turns, tr("Turns")),
@@ -122,10 +134,11 @@ class TimelinePane(Pane):
     def _cache_page(self) -> QWidget:
         self.totals, self.advice = self._line(tr("The whole chat")), self._line(tr("What to do"), "small")
         self.cache_bars = BarChart(self.theme, tr("What the prompt cache keeps of every turn"), self)
-        self.cache_bars.setFixedHeight(72)
+        self.cache_bars.setFixedHeight(5 * self.fontMetrics().height())
         self.legend = self._line(tr("What the bars show"), "small")
         parts = (self.totals, self.advice, self.cache_bars, self.legend, (self.causes, 1))
-        return holding(column(*parts, spacing=2, margins=(0, 4, 0, 0)))
+        self.causes.setMinimumHeight(6 * self.fontMetrics().height())
+        return scrolled(holding(column(*parts, spacing=2, margins=(0, 4, 0, 0))))
 
     def _table(self, model: RecordTable, name: str) -> RecordView:
         table = RecordView(self.theme, model, name, self)

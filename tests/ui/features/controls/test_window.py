@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QMessageBox, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QPlainTextEdit
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
@@ -27,6 +27,7 @@ from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.widgets.picker import Choice, Picker
 from tests.studio.previews import CHAT, project_of
 from tests.ui.conftest import drain
+from tests.ui.worlds import make_project as small_project
 
 NOTES = {
     "Before.md": "---\ntags: [lorebook]\nkeys: [tide]\nera: before\n---\nBefore.\n",
@@ -314,7 +315,7 @@ def test_what_the_chats_file_says_in_vain_is_shown(shown, qtbot) -> None:
 def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
     window = shown()
     pin, block = window.commands.actions["controls.pin"], window.commands.actions["controls.block"]
-    for view in (window.vault.tree, window.vault.table, window.trace.journey):
+    for view in (window.vault.tree, window.vault.table, window.trace.answers):
         assert view.contextMenuPolicy() is Qt.ContextMenuPolicy.ActionsContextMenu
         assert {pin, block} <= set(view.actions())
     head = window.why.copy_button.parentWidget()
@@ -327,6 +328,7 @@ def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
 def test_a_narrow_window_has_a_bar_of_one_line(shown) -> None:
     window = shown(ChatControls(pins=tuple(EntryRule(f"Nobody {number}") for number in range(8))))
     bar = window.features.controls.bar
+    window.chat.run_line.click()
     window.resize(1400, 1600)  # so high that the bar may take several lines
     drain()
     wide = bar.height()
@@ -450,3 +452,30 @@ def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     pick(window, "Storm")
     settle(window, qtbot)
     assert window.session.project.controls.pins == (EntryRule("Silent"),)
+
+
+# ---- the line above the chat ----------------------------------------------------------------------------------------
+
+
+def test_one_line_says_how_the_chat_is_run_and_unfolds(make_window, tmp_path) -> None:
+    window = make_window(small_project(tmp_path / "vault"))
+    line, bar, modes = window.chat.run_line, window.features.controls.bar, window.chat.modes
+    assert not bar.isVisible()
+    assert not modes.isVisible()
+    window.session.parts.adjust("pin", controls=ChatControls(pins=(EntryRule("Crown"),)))
+    drain()
+    assert line.text() == "DeepLore · keywords only · stand-in · 1 choice"
+    window.run("system.world-info")
+    drain()
+    assert line.text() == "World Info · 1 choice", "mode and answers are DeepLore's own"
+    QTest.mouseClick(line, Qt.MouseButton.LeftButton)
+    assert bar.isVisible()
+    assert modes.isVisible()
+    window.close()
+    again = make_window(small_project(tmp_path / "vault"))
+    assert again.features.controls.bar.isVisible(), "it stays as it was left"
+    QTest.mouseClick(again.chat.run_line, Qt.MouseButton.LeftButton)
+    assert not again.features.controls.bar.isVisible()
+    again.run("controls.focus")
+    assert again.features.controls.bar.isVisible(), "whoever wants the choices sees them"
+    assert again.features.controls.bar.isAncestorOf(QApplication.focusWidget())

@@ -103,15 +103,20 @@ def test_an_unreadable_list_is_an_empty_one(tmp_path, kept: str) -> None:
     assert RecentProjects(settings).load() == []
 
 
-def test_a_lorebook_alone_is_tried_out_by_world_info(start, tmp_path, monkeypatch) -> None:
+def test_a_lorebook_alone_is_opened_with_its_entries(start, tmp_path, monkeypatch) -> None:
     path = tmp_path / "fog.json"
     path.write_text(json.dumps(BOOK))
     answer_file_dialog(monkeypatch, path)
     press(start, "book.open")
     assert start.session.choice.system == "world-info"
-    assert str(path) in str(start.session.choices.systems["world-info"])
-    assert start.current_pane().name == "bench"
-    assert "no vault" in start.bars.texts[0]
+    assert [entry.title for entry in start.session.project.index.entries] == ["Fog"]
+    assert RecentProjects(start.settings).load() == [RecentProject((str(path),))]
+    start.run("projects.recent")
+    (picker,) = shown(Picker)
+    path.write_text(json.dumps({"entries": {}}))
+    QTest.keyClick(picker.field, Qt.Key.Key_Return)
+    settle(start)
+    assert start.session.project.index.entries == ()
 
 
 def test_what_is_no_lorebook_is_said(start, tmp_path, monkeypatch) -> None:
@@ -185,16 +190,19 @@ def test_the_first_window_takes_most_of_its_screen(make_window, monkeypatch, scr
 @pytest.mark.dressed
 def test_crossing_a_width_arranges_anew_while_nothing_was_moved(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))
+    window.resize(1280, 960)
+    window.run("view.reset")
+    settle(window)
     beside = window.tabifiedDockWidgets(window.docks["trace"])
-    assert window.docks["why"] not in beside
+    assert window.docks["budget"] not in beside
     window.resize(1024, 640)
     settle(window)
-    assert window.docks["why"] in window.tabifiedDockWidgets(window.docks["trace"])
-    window.resize(1280, 800)
+    assert window.docks["budget"] in window.tabifiedDockWidgets(window.docks["trace"])
+    window.resize(1280, 960)
     settle(window)
-    assert window.docks["why"] not in window.tabifiedDockWidgets(window.docks["trace"])
+    assert window.docks["budget"] not in window.tabifiedDockWidgets(window.docks["trace"])
     window.docks["vault"].setFloating(True)
     window.resize(1024, 640)
     settle(window)
-    assert window.docks["why"] not in window.tabifiedDockWidgets(window.docks["trace"])
+    assert window.docks["budget"] not in window.tabifiedDockWidgets(window.docks["trace"])
     assert window.docks["vault"].isFloating()

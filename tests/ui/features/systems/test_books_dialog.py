@@ -11,10 +11,12 @@ from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
+from lorestudio.studio.project.project import open_project
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.worldinfo.books import book_files
 from lorestudio.ui.shell.words import Notice
+from tests.ui.conftest import drain
 from tests.ui.features.systems.test_choosing import settled
 from tests.ui.worlds import make_project
 
@@ -133,3 +135,25 @@ def test_another_card_is_another_run_of_world_info(real: MainWindow, qtbot: QtBo
     real.session.parts.take_setup(PromptSetup(card=parse_card(json.dumps(document).encode(), "card")))
     settled(qtbot, real)
     assert all([each.title for each in trace.injections] == ["Inside"] for trace in real.session.runs.traces.values())
+
+
+def test_a_lorebook_in_the_place_of_a_vault(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    book = lorebook(tmp_path / "Eldoria.json", key=["kite"])
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text(json.dumps({"name": "Wren", "is_user": True, "mes": "A kite."}))
+    window = make_window(open_project([book], chat), make_simulator=Simulator)
+    settled(qtbot, window)
+    assert {trace.system for trace in window.session.runs.traces.values()} == {"world-info"}
+    project = window.session.project
+    assert project is not None
+    assert Simulator(project).system.name == "world-info"
+    assert [row.title for row in window.features.vault.pane.table_model.rows] == ["of Eldoria"]
+    window.selection.choose_entry(0)
+    drain()
+    pane = window.features.notes.pane
+    assert pane.text.toPlainText() == "x"
+    assert "stands in a lorebook" in pane.bar.label.text()
+    traces = window.session.runs.traces.values()
+    assert all([injection.entry for injection in trace.injections] == [0] for trace in traces)

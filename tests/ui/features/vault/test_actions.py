@@ -6,9 +6,11 @@ import os
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
+from lorestudio.studio.notes.renaming import OldKey
 from lorestudio.ui.features.notes.batch_dialog import Operation
 from lorestudio.ui.features.vault.table import note_key
 from lorestudio.ui.widgets.picker import Picker
@@ -67,7 +69,12 @@ def test_f2_lets_the_title_be_typed_over_in_the_tree_and_references_follow(windo
     field.setText("Skarn the Grey")
     QTest.keyClick(field, Qt.Key.Key_Return)
     settle(window)
+    dialog = dialog_of()  # a key says the old title: what becomes of it is asked
+    assert dialog.title.text() == "Skarn the Grey"
+    dialog.go()
+    settle(window)
     assert "Skarn the Grey.md" in contents(vault)
+    assert "keys: [skarn, Skarn the Grey]" in contents(vault)["Skarn the Grey.md"]
     assert "[[Skarn the Grey]]" in contents(vault)["places/Dawnkeep.md"]
     undo(window)
     assert contents(vault) == NOTES
@@ -94,6 +101,7 @@ def test_a_rename_shows_what_follows_and_changes_only_that(window, vault) -> Non
     settle(window)
     assert not dialog.ok.isEnabled()
     dialog.title.setText("Skarn the Grey")
+    dialog.key.setCurrentIndex(dialog.key.findData(OldKey.KEEP))
     dialog.preview()
     settle(window)
     assert dialog.view.summary.text() == "2 references in 2 notes will follow."
@@ -114,6 +122,41 @@ def test_a_rename_shows_what_follows_and_changes_only_that(window, vault) -> Non
     window.run("vault.redo")
     settle(window)
     assert "Skarn the Grey.md" in contents(vault)
+
+
+def test_a_note_without_the_key_is_retitled_in_the_tree_at_once(window, vault) -> None:
+    (vault / "Bell.md").write_text(NOTES["Bell.md"].replace("[bell]", "[chime]"), encoding="utf-8")
+    window.run("vault.reload")
+    settle(window)
+    choose(window, "Bell.md")
+    window.activateWindow()
+    window.vault.tree.setFocus()
+    window.run("note.rename")
+    field = field_in_the_tree(window)
+    assert field is not None
+    field.setText("Great Bell")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    settle(window)
+    assert "keys: [chime]" in contents(vault)["Great Bell.md"]
+
+
+def test_a_new_note_is_shown_and_has_the_keyboard(window, vault, qtbot) -> None:
+    window.run("note.new")
+    dialog = dialog_of()
+    QTest.keyClicks(dialog.title, "Moth")
+    QTest.keyClick(dialog.title, Qt.Key.Key_Return)  # at once: the dialog has not looked at it yet
+    qtbot.waitUntil(lambda: chosen_file(window) == "Moth.md")
+    settle(window)
+    window.activateWindow()  # as a window manager does once the dialog is gone
+    QApplication.processEvents()
+    body = window.entry.editor.body
+    assert QApplication.focusWidget() is body
+    QTest.keyClicks(QApplication.focusWidget(), "It glows. [[Daw")
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):
+        QTest.keyClick(QGuiApplication.focusWindow(), key)  # as the screen sends it: the offers have the keys now
+    QTest.keyClicks(QApplication.focusWidget(), "and [[Sk")
+    QTest.keyClick(QGuiApplication.focusWindow(), Qt.Key.Key_Tab)
+    assert body.toPlainText().endswith("It glows. [[Dawnkeep]] and [[Skarn]]")
 
 
 def test_a_title_that_another_note_has_is_refused_in_the_dialog(window, vault) -> None:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QLineEd
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.chips import GAP, HEIGHT, Wrapping, draw_ground, in_lines
+from lorestudio.ui.widgets.chips import GAP, Wrapping, chip_height, draw_ground, in_lines
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words
 
 _SEPARATORS: Final = re.compile(r"[,\n\r\u2028\u2029]+")
@@ -56,7 +56,7 @@ class _Chip(QAbstractButton):
     def sizeHint(self) -> QSize:
         """Qt: the text, a warning sign, and the cross."""
         wide = QFontMetricsF(self.font()).horizontalAdvance(self._shown()) + 16 + _CROSS + (16 if self.warning else 0)
-        return QSize(round(wide), HEIGHT)
+        return QSize(round(wide), chip_height(self))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw the chip."""
@@ -394,16 +394,17 @@ class ChipsField(Wrapping):
 
     def arrange(self, width: int, *, move: bool) -> int:
         """See `Wrapping`: the chips, and behind them the line to type in."""
+        high = chip_height(self)
         shown = [chip for place, chip in enumerate(self._chips) if place != self._editing]
-        boxes = in_lines((min(chip.sizeHint().width(), width) for chip in shown), width, QPoint())
+        boxes = in_lines((min(chip.sizeHint().width(), width) for chip in shown), width, QPoint(), height=high)
         end = boxes[-1].topRight() + QPoint(GAP + 1, 0) if boxes else QPoint()
         if not self.read_only and end.x() and end.x() + (_LEAST_INPUT if self._is_typing() else 2 * GAP) > width:
-            end = QPoint(0, end.y() + HEIGHT + GAP)
+            end = QPoint(0, end.y() + high + GAP)
         if move:
             for chip in self._chips:
                 chip.setVisible(chip in shown)
             for chip, box in zip(shown, boxes, strict=True):
                 chip.setGeometry(box)
             self.input.setVisible(not self.read_only)
-            self.input.setGeometry(QRect(end, QSize(max(width - end.x(), 4), HEIGHT)))
-        return end.y() + HEIGHT
+            self.input.setGeometry(QRect(end, QSize(max(width - end.x(), 4), high)))
+        return end.y() + high

@@ -165,6 +165,7 @@ class LinkCompleter(QObject):
         self.completer.setWidget(editor)
         self.completer.activated.connect(self._take_text)
         editor.installEventFilter(self)
+        self._popup.installEventFilter(self)  # it has the keys while it is there; the editor gets them past its filters
         editor.textChanged.connect(self._text_changed)
         editor.cursorPositionChanged.connect(self._moved)
         self._typing = False

@@ -168,6 +168,7 @@ class ChoiceField(Field):
     def __init__(self, spec: FieldSpec, general: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.combo = _about(_Combo(self), spec)
+        self.combo.view().setAccessibleName(tr(spec.title))
         self.combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._values: list[str | None] = [None, *(value for value, _title in spec.choices)]

@@ -185,6 +185,7 @@ def _as_list(found: NoteProperty, note: NoteDocument) -> TextEdit:
 
 
 NAME_WIDTH: Final = 128
+NAME_LETTERS: Final = 11
 """Width of the names' column in device-independent pixels."""
 
 
@@ -207,7 +208,7 @@ class NameButton(QToolButton):
         self.setAccessibleDescription(tr(spec.help))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(14, 14))
-        self.setFixedWidth(NAME_WIDTH)
+        self.setFixedWidth(max(NAME_WIDTH, self.fontMetrics().horizontalAdvance("m" * NAME_LETTERS)))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus if fixed else Qt.FocusPolicy.StrongFocus)
         self.clicked.connect(self.open_menu)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

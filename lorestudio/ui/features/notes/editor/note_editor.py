@@ -239,6 +239,9 @@ CHEAP_SECONDS: Final = 0.005
 
 PAUSE_MS: Final = 160
 
+BODY_LINES: Final = 8
+"""The form leaves the text room for so many lines, where there is any."""
+
 Parse = Callable[[NoteBuffer], Entry | LeftOutNote | None]
 """Reads the text of a buffer as the pipeline would."""
 
@@ -461,8 +464,10 @@ class NoteEditor(QWidget):
         self.form.setMaximumHeight(wanted)
         if not self._moved:
             total = self.splitter.height() - self.splitter.handleWidth()
-            form = min(wanted, round(total * 0.6))
+            body = BODY_LINES * self.body.fontMetrics().lineSpacing()
+            form = min(wanted, round(total * 0.6), max(64, total - body))
             self.splitter.setSizes([form, max(total - form, 1)])
+            self.form.keep_in_sight()
 
     def _paint(self) -> None:
         name = "chevron-down" if self.toggle.isChecked() else "chevron-right"

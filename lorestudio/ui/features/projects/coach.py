@@ -1,0 +1,188 @@
+"""A minute on one note that was cut: why, what would bring it in, the change, before and after, and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame
+
+from lorestudio.domain.chat import Generation
+from lorestudio.studio.project.project import DEMO_LOOK, is_demo
+from lorestudio.ui.shell.feature import Context
+from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.layouts import button, column, label, named, row
+
+WIDTH: Final = 400
+MARGIN: Final = 14
+ENOUGH: Final = 1.3
+"""So much larger the budget has to be for the note to fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is said, what the button says and does. With `reached`, the next step waits until that is so."""
+
+    text: str
+    button: str
+    do: Callable[[], object]
+    reached: Callable[[], bool] | None = None
+
+
+class Coach(QFrame):
+    """Stands in a corner of the window over the demo; everything it does can be done without it, too."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.window)
+        self.setObjectName("Popup")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._context = context
+        self._place = 0
+        self.steps = self._steps()
+        self.count = label(self, kind="section", wrap=False)
+        self.text = label(self)
+        self.go = button(self, tr("Next"), self._do, kind="primary")
+        self.skip = button(self, tr("Skip the rest"), self.end)
+        column(
+            self.count, self.text, row(1, self.skip, self.go, spacing=8), of=self, spacing=8, margins=(16, 12, 16, 12)
+        )
+        named(self, tr("A minute on one note"))
+        self.setFixedWidth(WIDTH)
+        context.session.traces_changed.connect(lambda _generations: self._look())
+        context.session.project_changed.connect(self._leave)
+        context.window.installEventFilter(self)
+        self.hide()
+
+    def begin(self) -> None:
+        """Begin with the first step; the demo is open."""
+        self._place = 0
+        self._choose()
+        self._show()
+
+    def end(self) -> None:
+        """Leave the person to it."""
+        self.hide()
+
+    # ---- the steps --------------------------------------------------------------------------------------------------
+
+    def _steps(self) -> tuple[Step, ...]:
+        run, note = self._context.run, DEMO_LOOK[1]
+        return (
+            Step(
+                tr("“{note}” is what this reply is about, and yet it was left out of the prompt. Every note has its "
+                   "answer on the right, in words.", note=note),
+                tr("Why is it out?"), lambda: run("trace.why"),
+            ),
+            Step(
+                tr("The budget was spent before its turn came. What would bring it in? Single changes are tried with "
+                   "the same engine, and only those that work are listed."),
+                tr("Find out"), lambda: run("trace.why_not"),
+            ),
+            Step(
+                tr("Each of these was run. A larger token budget is the plainest: apply one of them, or have that one "
+                   "applied."),
+                tr("Raise the budget"), self._apply, self._is_in,
+            ),
+            Step(
+                tr("The chat was run again, and the note is in. Look at the run before and the run now beside each "
+                   "other."),
+                tr("Before and after"), lambda: run("compare.former"),
+            ),
+            Step(
+                tr("It was one step, and no file was written. One step takes it back: Ctrl+Z."), tr("Undo"), self._undo
+            ),
+            Step(
+                tr("That is the whole of it: look, ask, change, compare, take back. It works the same with your own "
+                   "notes. This minute is in the Help menu."),
+                tr("Done"), self.end,
+            ),
+        )  # fmt: skip
+
+    def _choose(self) -> None:
+        """Look at the reply and the note that all of this is about."""
+        session, selection = self._context.session, self._context.selection
+        number, title = DEMO_LOOK
+        selection.choose_message(number, session.generation_for(number))
+        project = session.project
+        for entry in project.index.entries if project is not None else ():
+            if entry.title == title and selection.entry != entry.id:
+                selection.choose_entry(entry.id)
+
+    def _is_in(self) -> bool:
+        generation: Generation | None = self._context.session.generation_for(DEMO_LOOK[0])
+        trace = self._context.session.runs.trace(generation)
+        return trace is not None and any(each.title == DEMO_LOOK[1] for each in trace.injections)
+
+    def _apply(self) -> None:
+        project = self._context.session.project
+        if project is not None and not self._is_in():
+            budget = round(project.settings.max_tokens_budget * ENOUGH, -2)
+            settings = project.settings.model_copy(update={"max_tokens_budget": int(budget)})
+            title = tr("token budget of {tokens}", tokens=count(int(budget), "token", "tokens"))
+            self._context.session.parts.adjust(title, settings=settings)
+
+    def _undo(self) -> None:
+        """Take back what was applied, whichever of the two histories it is in."""
+        adjusted = bool(self._context.session.parts.adjustments.undo_title)
+        self._context.run("adjust.undo" if adjusted else "vault.undo")
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _do(self) -> None:
+        step = self.steps[self._place]
+        if self._place < 2:
+            self._choose()
+        step.do()
+        if step.reached is None and self.isVisible() and self._place + 1 < len(self.steps):
+            self._place += 1
+            self._show()
+        elif step.reached is not None:
+            self._look()
+
+    def _look(self) -> None:
+        """Go on as soon as the step has done what it is for, whoever did it."""
+        step = self.steps[self._place]
+        if self.isVisible() and step.reached is not None and step.reached():
+            self._place += 1
+            self._show()
+
+    def _show(self) -> None:
+        step, last = self.steps[self._place], len(self.steps) - 1
+        self.count.setText(tr("A minute on one note · {place} of {all}", place=self._place + 1, all=last + 1))
+        self.text.setText(step.text)
+        self.go.setText(step.button)
+        self.setAccessibleDescription(step.text)
+        self.skip.setVisible(self._place < last)
+        self._stand()
+        self.show()
+        self.raise_()
+        self.go.setFocus()
+
+    def _stand(self) -> None:
+        """In the lower left, where the answers are not."""
+        self.adjustSize()
+        height = max(self.heightForWidth(WIDTH), self.sizeHint().height())
+        self.resize(WIDTH, height)
+        below = self._context.status.height() + MARGIN
+        self.move(MARGIN, max(self._context.window.height() - below - height, 0))
+
+    def _leave(self) -> None:
+        project = self._context.session.project
+        if project is None or not is_demo(project):
+            self.hide()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: it stays in its corner."""
+        if event.type() is QEvent.Type.Resize and self.isVisible():
+            self._stand()
+        return super().eventFilter(watched, event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Escape skips the rest."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.end()
+        else:
+            super().keyPressEvent(event)

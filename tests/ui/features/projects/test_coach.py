@@ -1,0 +1,79 @@
+"""A minute on one note: each step really does what it says, and it ends where it began."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lorestudio.studio.project.project import DEMO_LOOK
+from lorestudio.studio.replay.simulator import Simulator
+from tests.ui.conftest import settle
+
+
+@pytest.fixture
+def demo(make_window, tmp_path):
+    window = make_window(make_simulator=Simulator, demo_in=tmp_path / "demo")
+    window.session.reading.open_demo()
+    settle(window)
+    return window
+
+
+def is_in(window) -> bool:
+    trace = window.session.runs.trace(window.session.generation_for(DEMO_LOOK[0]))
+    return any(injection.title == DEMO_LOOK[1] for injection in trace.injections)
+
+
+def press(window) -> None:
+    QTest.mouseClick(window.features.projects.coach.go, Qt.MouseButton.LeftButton)
+    settle(window)
+
+
+def test_it_leads_from_the_question_to_the_change_and_back(demo) -> None:
+    coach, before = demo.features.projects.coach, demo.session.project.settings
+    assert coach.isVisible()
+    assert "1 of 6" in coach.count.text()
+    assert not is_in(demo)
+    press(demo)  # why
+    assert demo.session.entry(demo.selection.entry).title == DEMO_LOOK[1]
+    press(demo)  # what would bring it in
+    assert demo.features.why_not.search.note.title == DEMO_LOOK[1]
+    press(demo)  # raise the budget
+    assert is_in(demo)
+    assert "4 of 6" in coach.count.text()
+    press(demo)  # before and after
+    assert not demo.docks["compare"].isHidden()
+    press(demo)  # undo
+    assert not is_in(demo)
+    assert demo.session.project.settings == before
+    press(demo)  # done
+    assert not coach.isVisible()
+
+
+def test_it_waits_until_the_note_is_in_whoever_brought_it_in(demo) -> None:
+    coach = demo.features.projects.coach
+    press(demo)
+    press(demo)
+    settings = demo.session.project.settings
+    demo.session.parts.adjust("fewer tokens", settings=settings.model_copy(update={"max_tokens_budget": 1200}))
+    settle(demo)
+    assert "3 of 6" in coach.count.text()
+    demo.session.parts.adjust("more tokens", settings=settings.model_copy(update={"max_tokens_budget": 4000}))
+    settle(demo)
+    assert "4 of 6" in coach.count.text()
+
+
+def test_it_can_be_skipped_comes_once_by_itself_and_is_in_the_help_menu(demo, make_window) -> None:
+    coach = demo.features.projects.coach
+    QTest.keyClick(coach.go, Qt.Key.Key_Escape)
+    assert not coach.isVisible()
+    demo.session.reading.open_demo()
+    settle(demo)
+    assert not coach.isVisible()
+    demo.run("help.coach")
+    assert coach.isVisible()
+    demo.close()
+    again = make_window(make_simulator=Simulator)
+    again.run("help.coach")
+    settle(again)
+    assert again.features.projects.coach.isVisible(), "it opens the demo that it needs"

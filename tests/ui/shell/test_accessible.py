@@ -1,0 +1,210 @@
+"""Every pane and dialog, walked through: what it says to a screen reader, what can be hit, and what letters need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QMenuBar,
+    QPlainTextEdit,
+    QScrollBar,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QTabWidget,
+    QTextEdit,
+    QWidget,
+)
+
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.theme import CHOICES, Theme
+from tests.ui.conftest import settle
+from tests.ui.worlds import make_project
+
+pytestmark = pytest.mark.dressed
+
+MakeWindow = Callable[..., MainWindow]
+
+TARGETS = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox, QTabBar)
+CONTROLS = (*TARGETS, QPlainTextEdit, QTextEdit, QAbstractItemView, QAbstractSlider, QTabWidget)
+WHOLES = (QMainWindow, QStackedWidget, QAbstractScrollArea, QSplitter, QTabWidget, QTabBar, QLineEdit, QComboBox,
+          QAbstractSpinBox)  # fmt: skip
+"""What lays its parts over each other, or has parts of Qt's own."""
+
+LEAST = 24
+"""The side of what can be hit, in device-independent pixels (WCAG 2.2, 2.5.8)."""
+
+LEAVE_OUT = {"window.quit", "demo.open", "scenario.save"}
+"""What leaves the window, and what wants the vault as it was (it has a dialog like the report's)."""
+
+
+def parts_of(root: QWidget) -> Iterator[QWidget]:
+    """What a person can see of a window, without what belongs to Qt's own widgets."""
+    for widget in root.findChildren(QWidget):
+        owner = widget.parentWidget()
+        inner = isinstance(owner, QTabBar | QLineEdit | QMenuBar | QComboBox | QAbstractSpinBox)
+        if widget.isVisible() and widget.isEnabled() and widget.window() is root.window() and not inner:
+            yield widget
+
+
+def name_of(widget: QWidget) -> str:
+    told = QAccessible.queryAccessibleInterface(widget)
+    return told.text(QAccessible.Text.Name) if told is not None else ""
+
+
+def said_of(widget: QWidget) -> str:
+    return f"{type(widget).__name__} {name_of(widget) or widget.objectName()!r} in {type(widget.parent()).__name__}"
+
+
+def faults_of_controls(root: QWidget) -> Iterator[str]:
+    """Controls that have no name, are too small to hit, or cannot be reached with Tab."""
+    for widget in parts_of(root):
+        if not isinstance(widget, CONTROLS) or isinstance(widget, QHeaderView | QScrollBar):
+            continue
+        if not name_of(widget):
+            yield f"no name: {said_of(widget)}"
+        if isinstance(widget, TARGETS) and min(widget.width(), widget.height()) < LEAST and not is_typed_in(widget):
+            yield f"{widget.width()} x {widget.height()}: {said_of(widget)}"
+        if isinstance(widget, QAbstractButton) and not reached(widget):
+            yield f"no keyboard: {said_of(widget)}"
+
+
+def is_typed_in(widget: QWidget) -> bool:
+    """A line that stands in a field of its own, as behind chips: a click anywhere in the field reaches it."""
+    owner = widget.parentWidget()
+    return isinstance(widget, QLineEdit) and owner is not None and owner.focusProxy() is widget
+
+
+def reached(button: QAbstractButton) -> bool:
+    """Whether Tab comes to a button, or arrows from one beside it that Tab comes to."""
+
+    def tabbed(one: QAbstractButton) -> bool:
+        return bool(one.focusPolicy() & Qt.FocusPolicy.TabFocus)
+
+    group = button.group()
+    beside = group.buttons() if group is not None else button.parentWidget().findChildren(type(button))
+    return any(tabbed(one) for one in [button, *beside])
+
+
+def faults_of_room(root: QWidget) -> Iterator[str]:
+    """Words that are cut, and parts that lie over each other."""
+    for widget in parts_of(root):
+        words = widget.text() if isinstance(widget, QLabel | QAbstractButton) else ""
+        if words and isinstance(widget, QLabel) and widget.wordWrap():
+            if widget.height() < widget.heightForWidth(widget.width()) - 1:
+                yield f"cut below: {said_of(widget)}: {words[:40]}"
+        elif words and widget.height() < widget.fontMetrics().height():
+            yield f"cut below: {said_of(widget)}: {words[:40]}"
+        if words and isinstance(widget, QAbstractButton) and widget.width() < widget.minimumSizeHint().width() - 1:
+            yield f"cut: {said_of(widget)}"
+        if not isinstance(widget, WHOLES):
+            yield from overlaps(widget)
+
+
+def overlaps(whole: QWidget) -> Iterator[str]:
+    parts = [part for part in whole.children() if isinstance(part, QWidget)]
+    shown = [part for part in parts if part.isVisible() and not part.isWindow()]
+    for place, one in enumerate(shown):
+        for other in shown[place + 1 :]:
+            common = one.geometry() & other.geometry()
+            if common.width() > 1 and common.height() > 1:
+                yield f"{said_of(one)} over {said_of(other)}"
+
+
+def pages(window: MainWindow) -> Iterator[str]:
+    """Every pane, and each page of its tabs, one after another."""
+    for name, dock in window.docks.items():
+        window.show_pane(name)
+        settle(window)
+        yield name
+        for tabs in [each for each in dock.findChildren(QTabWidget) if each.isVisible()]:
+            for place in range(1, tabs.count()):
+                tabs.setCurrentIndex(place)
+                settle(window)
+                yield f"{name}, {tabs.tabText(place)}"
+            tabs.setCurrentIndex(0)
+
+
+def dialogs(window: MainWindow) -> Iterator[tuple[str, QDialog]]:
+    """Every dialog that an action opens, one after another."""
+    context = window.context
+    for name, action in window.commands.actions.items():
+        if "…" not in window.commands.table[name].title or not action.isEnabled() or name in LEAVE_OUT:
+            continue
+        context.run(name)
+        settle(window)
+        opened = [each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible()]
+        for dialog in opened:
+            if not isinstance(dialog, QFileDialog):
+                yield name, dialog
+            dialog.reject()
+        settle(window)
+
+
+def all_faults(window: MainWindow, look: Callable[[QWidget], Iterator[str]]) -> dict[str, str]:
+    """What is wrong, and where it was seen first."""
+    found: dict[str, str] = {}
+    for place in pages(window):
+        for fault in look(window):
+            found.setdefault(fault, place)
+    opened = 0
+    for name, dialog in dialogs(window):
+        opened += 1
+        for fault in look(dialog):
+            found.setdefault(fault, name)
+    assert opened > 20
+    return found
+
+
+def test_everything_has_a_name_can_be_hit_and_is_reached(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
+    found = all_faults(window, faults_of_controls)
+    assert not found, "\n".join(f"{place}: {fault}" for fault, place in found.items())
+
+
+@pytest.mark.parametrize("percent", [150, 200])
+def test_large_letters_have_room(percent: int, qapp: QApplication, theme: Theme, make_window: MakeWindow,
+                                 tmp_path: Path) -> None:  # fmt: skip
+    usual = qapp.font()
+    large = qapp.font()
+    large.setPointSizeF(usual.pointSizeF() * percent / 100)
+    try:
+        qapp.setFont(large)
+        theme.apply()
+        window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
+        found = all_faults(window, faults_of_room)
+        assert not found, "\n".join(f"{place}: {fault}" for fault, place in found.items())
+    finally:
+        qapp.setFont(usual)
+        theme.apply()
+
+
+def test_each_theme_dresses_every_pane(theme: Theme, make_window: MakeWindow, tmp_path: Path) -> None:
+    """Nothing keeps the colours of the theme before: what is drawn upon a pane stands out from it in each."""
+    window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
+    for choice in CHOICES[1:]:
+        window.run(f"view.theme.{choice}")
+        for name, dock in window.docks.items():
+            window.show_pane(name)
+            image = dock.pane.grab().toImage()
+            shades = {image.pixelColor(x, y).lightness() for x in range(0, image.width(), 3)
+                      for y in range(0, image.height(), 3)}  # fmt: skip
+            assert max(shades) - min(shades) > 90, (choice, name)
