@@ -1,1 +1,1 @@
-"""DeepLore 2.0.2's retrieval: keywords, AI selection, gates, budget (rules: deeplore)."""
+"""DeepLore's retrieval by the rules of 2.0.2 or 2.6: keywords, AI selection, gates, budget (rules: deeplore)."""

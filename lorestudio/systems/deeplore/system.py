@@ -79,7 +79,7 @@ class Indexes:
 
 @dataclass(frozen=True, slots=True)
 class DeepLoreSystem(System):
-    """DeepLore 2.0.2 with its settings, its behaviour switches and whoever answers for the selecting model.
+    """DeepLore with its settings (whose rules hold is one), its behaviour switches and whoever answers for the model.
 
     `random` makes the stream of random numbers from the state it stood at.
     """

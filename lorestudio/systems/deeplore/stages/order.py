@@ -76,10 +76,9 @@ def _occurrences(state: RunState, ctx: Inputs) -> Callable[[Entry], int]:
     counts: dict[str, int] = {}
 
     def count(entry: Entry) -> int:
-        key = entry.tracker_key if ctx.rules.labels_by_vault else entry.title
-        if key not in counts:
-            counts[key] = matcher.occurrences(entry.id, text)
-        return counts[key]
+        if entry.title not in counts:
+            counts[entry.title] = matcher.occurrences(entry.id, text)
+        return counts[entry.title]
 
     return count
 
