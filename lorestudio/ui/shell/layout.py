@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QTabWidget
 
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.layouts import letters
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 
 LAYOUT_VERSION: Final = 7
@@ -21,7 +22,7 @@ NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
 LOW: Final = 900
-"""A window less high than this has the budget as a tab behind the answers to "why?", so that the trace shows rows."""
+"""A window less high than this has the budget as a tab behind the trace, so that that shows rows."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
 _H: Final = Qt.Orientation.Horizontal
@@ -93,7 +94,9 @@ class PaneLayout:
 
     @property
     def _kind_now(self) -> tuple[bool, bool]:
-        return self._window.width() < NARROW, self._window.height() < LOW
+        """Whether the window is narrow and whether it is low, for letters of its size."""
+        larger = letters(self._window)
+        return self._window.width() < NARROW * larger, self._window.height() < LOW * larger
 
     def _fit(self) -> None:
         """Arrange the panes anew; the same ones are open as before, and the keyboard stays where it is."""
@@ -117,8 +120,8 @@ class PaneLayout:
         for dock in docks.values():
             dock.setFloating(False)
             window.removeDockWidget(dock)
-        narrow = width < NARROW
-        columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
+        narrow, low = self._kind_now
+        columns = [column.stacked(narrow=narrow, low=low) for column in workspace.columns]
         heads_of = [[docks[stack.panes[0]] for stack in stacks] for stacks in columns]
         tops = [heads[0] for heads in heads_of]
         window.addDockWidget(_LEFT, tops[0])
@@ -213,7 +216,7 @@ class PaneLayout:
         wide = round(window.width() * share)
         if window.isVisible() and not dock.isFloating() and dock.width() < wide:
             self._width_before = dock.width()
-            if window.width() < NARROW:  # the other panes are as narrow as they can be
+            if self._kind_now[0]:  # the other panes are as narrow as they can be
                 self._behind = True
                 window.tabifyDockWidget(self.docks[behind], dock)
                 dock.raise_()
@@ -288,11 +291,9 @@ class Workspace:
 
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
 _TRACES: Final = ("trace", "problems", "timeline", "compare", "memories")
-_TRACE_AND_WHY: Final = DockColumn(
-    0.44, 0.43,
-    (DockStack(_TRACES, 0.48), DockStack(("why",), 0.26), DockStack(("budget",), 0.26)),
-    low=(DockStack(_TRACES, 0.6), DockStack(("why", "budget"), 0.4)),
-)  # fmt: skip
+_ANSWERS: Final = DockColumn(
+    0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
+)
 
 DEBUG: Final = Workspace(
     "debug", "Debug", "Every turn explained: the chat, the trace, and why",
@@ -302,7 +303,7 @@ DEBUG: Final = Workspace(
             0.38, 0.36,
             (DockStack(("chat",), 0.56), DockStack(("entry", "graph", "links", "bench", "settings", "recap"), 0.44)),
         ),
-        _TRACE_AND_WHY,
+        _ANSWERS,
     ),
     frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}),
 )  # fmt: skip
@@ -317,7 +318,7 @@ WRITE: Final = Workspace(
             0.34, 0.33,
             (
                 DockStack(("trace", "chat", "problems", "timeline", "compare"), 0.5),
-                DockStack(("links", "why", "budget"), 0.5),
+                DockStack(("links", "budget"), 0.5),
             ),
         ),
     ),
@@ -329,7 +330,7 @@ TEST: Final = Workspace(
     (
         _VAULT,
         DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
-        _TRACE_AND_WHY,
+        _ANSWERS,
     ),
     frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}),
 )  # fmt: skip
@@ -343,7 +344,7 @@ TUNE: Final = Workspace(
             0.36, 0.36,
             (
                 DockStack(("trace", "timeline", "compare", "problems"), 0.55),
-                DockStack(("why", "budget"), 0.45),
+                DockStack(("budget",), 0.45),
             ),
         ),
     ),
@@ -354,7 +355,7 @@ WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
 BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
-    "vault", "chat", "entry", "trace", "why", "budget", "problems", "graph", "search", "links", "bench", "settings",
+    "vault", "chat", "entry", "trace", "budget", "problems", "graph", "search", "links", "bench", "settings",
     "timeline", "compare", "recap", "memories",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""
