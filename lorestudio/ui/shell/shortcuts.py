@@ -156,10 +156,10 @@ class ShortcutsDialog(QDialog):
         )
         self.chosen: dict[str, tuple[str, ...]] = dict(chosen)
         columns = (
-            Column("Action", _title, width=300, bold=self._is_changed),
-            Column("Menu", _menu, width=FIT, bold=self._is_changed),
+            Column("Action", _title, width=250, bold=self._is_changed),
+            Column("Shortcuts", lambda one: shown(one.shortcuts), width=170, bold=self._is_changed),
             Column("Works", _works, width=FIT, bold=self._is_changed),
-            Column("Shortcuts", lambda one: shown(one.shortcuts), width=FIT, bold=self._is_changed),
+            Column("Menu", _menu, width=FIT, bold=self._is_changed),
         )
         self.model = RecordTable(
             columns,

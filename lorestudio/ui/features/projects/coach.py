@@ -23,7 +23,7 @@ ENOUGH: Final = 1.3
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CoachStep:
     """What is said, what the button says and does. With `reached`, the next step waits until that is so."""
 
     text: str
@@ -68,33 +68,33 @@ class Coach(QFrame):
 
     # ---- the steps --------------------------------------------------------------------------------------------------
 
-    def _steps(self) -> tuple[Step, ...]:
+    def _steps(self) -> tuple[CoachStep, ...]:
         run, note = self._context.run, DEMO_LOOK[1]
         return (
-            Step(
+            CoachStep(
                 tr("“{note}” is what this reply is about, and yet it was left out of the prompt. Every note has its "
                    "answer on the right, in words.", note=note),
                 tr("Why is it out?"), lambda: run("trace.why"),
             ),
-            Step(
+            CoachStep(
                 tr("The budget was spent before its turn came. What would bring it in? Single changes are tried with "
                    "the same engine, and only those that work are listed."),
                 tr("Find out"), lambda: run("trace.why_not"),
             ),
-            Step(
+            CoachStep(
                 tr("Each of these was run. A larger token budget is the plainest: apply one of them, or have that one "
                    "applied."),
                 tr("Raise the budget"), self._apply, self._is_in,
             ),
-            Step(
+            CoachStep(
                 tr("The chat was run again, and the note is in. Look at the run before and the run now beside each "
                    "other."),
                 tr("Before and after"), lambda: run("compare.former"),
             ),
-            Step(
+            CoachStep(
                 tr("It was one step, and no file was written. One step takes it back: Ctrl+Z."), tr("Undo"), self._undo
             ),
-            Step(
+            CoachStep(
                 tr("That is the whole of it: look, ask, change, compare, take back. It works the same with your own "
                    "notes. This minute is in the Help menu."),
                 tr("Done"), self.end,
