@@ -40,6 +40,9 @@ COMMANDS: Final[Mapping[str, str]] = {
     "profiles": "profiles.profiles",
     "propose": "propose.propose",
     "settings": "settings.settings_app",
+    "basis": "basis.basis",
+    "usage": "usage.usage",
+    "tokens": "tokens.tokens",
     "recap": "recap.recap",
     "facts": "facts.facts",
 }

@@ -20,8 +20,10 @@ from lorestudio.cli.options import (
     PersonaOption,
     RulesOption,
     SeedOption,
+    SeenOptions,
     SettingsOption,
     SystemOptions,
+    TokenizerOption,
     in_mode,
     rules_named,
     with_people,
@@ -57,6 +59,7 @@ def try_text(
     ],
     chosen: ChoiceOptions,
     by: SystemOptions,
+    seen: SeenOptions,
     *,
     text: Annotated[str | None, typer.Option("--text", help="The text.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="A file with the text, - for standard input.")] = None,
@@ -67,6 +70,7 @@ def try_text(
     rules: RulesOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
+    tokenizer: TokenizerOption = "",
     card: CardOption = None,
     persona: PersonaOption = "",
     as_json: JsonOption = False,
@@ -76,8 +80,8 @@ def try_text(
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
-    project = with_people(open_project(vaults, chat, settings, seed, rules_named(rules)), card, persona)
-    project = with_chosen(in_mode(project, mode), chosen)
+    opened = seen.looking(open_project(vaults, chat, settings, seed, rules_named(rules), tokenizer))
+    project = with_chosen(in_mode(with_people(opened, card, persona), mode), chosen)
     simulator = Simulator(project, by.offline(project))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))

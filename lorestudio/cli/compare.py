@@ -21,6 +21,7 @@ from lorestudio.cli.options import (
     NeededChat,
     PersonaOption,
     SeedOption,
+    SeenOptions,
     rules_named,
     with_books,
     with_people,
@@ -31,13 +32,15 @@ from lorestudio.settings.rules import VERSIONS
 from lorestudio.studio.compare.comparing import Candidate, by_rules, candidate, compare_candidates
 from lorestudio.studio.compare.comparison import Comparison, Note, TurnComparison, names_of, total_rows
 from lorestudio.studio.project.project import open_project
-from lorestudio.systems.registry import kind_of
+from lorestudio.systems.registry import MAIN, kind_of
+from lorestudio.trace.wording import plural
 
 _SHOWN: Final = 3
 
 
 def compare(
     vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
+    seen: SeenOptions,
     *,
     chat: NeededChat,
     run: Annotated[
@@ -59,14 +62,27 @@ def compare(
     ] = None,
     settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
     seed: SeedOption = 0,
+    tokenizer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tokenizer",
+            metavar="NAME|FILE",
+            help="How tokens are counted. Given several times, every run is made with each (default: deeplore).",
+        ),
+    ] = None,
     book: BookOption = None,
     card: CardOption = None,
     persona: PersonaOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
-    project = with_people(open_project(vault, chat, settings, seed), card, persona)
+    counted = tokenizer or [""]
+    project = seen.looking(open_project(vault, chat, settings, seed, tokenizer=counted[0]))
+    project = with_people(project, card, persona)
     chosen = [*(by_rules(project, rules_named(text)) for text in rules or ()), *map(candidate, run or ())]
+    if len(counted) > 1:
+        pairs = [(each, name) for each in chosen or [candidate(MAIN.name)] for name in counted]
+        chosen = [replace(each, label=f"{each.label}, {name}", tokenizer=name, rules="") for each, name in pairs]
     if book:
         chosen = [_with_books(each, book) for each in chosen]
     found = asyncio.run(compare_candidates(project, chosen))
@@ -77,6 +93,7 @@ def compare(
     console = Console()
     console.print(turns_table(found))
     console.print(totals_table(found))
+    console.print(differing(found))
     if found.reasons:
         console.print(
             filled(
@@ -84,6 +101,11 @@ def compare(
                 [[title, f"{turns:,}"] for title, turns in found.reasons],
             )
         )
+
+
+def differing(found: Comparison) -> str:
+    """How many replies get other entries, in a sentence."""
+    return f"{found.changed} of {plural(len(found.turns), '# reply gets|# replies get')} other entries."
 
 
 def turns_table(found: Comparison) -> Table:
@@ -125,6 +147,7 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
             }
             for place, total in enumerate(found.totals)
         ],
+        "changed": found.changed,
         "turns": [
             {
                 **picked(turn.turn, "message", "swipe"),

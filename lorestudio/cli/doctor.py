@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from lorestudio.cli.options import ChatOption, SettingsOption, TokenizerOption
 from lorestudio.cli.output import FAILED, filled, listing
 from lorestudio.cli.window import has_display, window_problem
-from lorestudio.studio.project.doctor import CheckResult, examine
+from lorestudio.studio.project.doctor import CheckResult, examine, rests_on
+from lorestudio.studio.project.project import open_project
 
 
-def doctor() -> None:
-    """Check that everything that the studio needs is here and works."""
+def doctor(
+    vault: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[VAULT...]", help="Folders of notes, to say what answers rest on."),
+    ] = None,
+    *,
+    chat: ChatOption = None,
+    settings: SettingsOption = None,
+    tokenizer: TokenizerOption = "",
+) -> None:
+    """Check that everything that the studio needs is here and works, and say what answers about a vault rest on."""
+    project = open_project(vault, chat, settings, tokenizer=tokenizer) if vault else None
     findings = examine(has_display=has_display(), window_problem=window_problem())
+    findings += rests_on(project) if project is not None else ()
     Console().print(findings_table(findings))
     if any(not finding.ok for finding in findings):
         raise typer.Exit(FAILED)

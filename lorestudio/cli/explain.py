@@ -42,7 +42,8 @@ from lorestudio.studio.tryout.why_not_answers import (
 from lorestudio.trace.held_run import WouldAlso, WouldCell, WouldState
 from lorestudio.trace.journey import FateState, JourneyCell, Journeys, explain_cell
 from lorestudio.trace.model import EntryRef, Trace
-from lorestudio.trace.summary import summary
+from lorestudio.trace.serialize import record_to_json
+from lorestudio.trace.summary import seen_lines, summary
 from lorestudio.trace.text import CELL_WORDS, turn_words
 
 
@@ -86,7 +87,8 @@ def entry_lines(explained: EntryExplained) -> list[str]:
         end = journeys.fate(note.id)
         words = journeys.told(note.id)
         figures = f"priority {note.priority:,g}, {note.tokens:,} tokens"
-        lines = [f"“{note.title}” ({note.filename}, {figures})", turn_words(trace.turn), "", words.sentence]
+        lines = [f"“{note.title}” ({note.filename}, {figures})", turn_words(trace.turn), *seen_lines(trace)]
+        lines += ["", words.sentence]
         if explained.best is not None and explained.found is not None and not explained.found.complete:
             answer = explained.best
             lines.append(" ".join(filter(None, (f"Tried, and it goes in: {answer.change.title}.", standing(answer)))))
@@ -157,7 +159,12 @@ def turn_json(trace: Trace) -> dict[str, Any]:
     """The same of a whole turn."""
     journeys = Journeys(trace)
     fates = [{"title": trace.entries[entry].title, **_fate_json(journeys, entry)} for entry in journeys.rows]
-    return {**picked(trace.turn, "message", "swipe"), "summary": summary(trace), "entries": fates}
+    return {
+        **picked(trace.turn, "message", "swipe"),
+        "summary": summary(trace),
+        "seen": record_to_json(trace.seen),
+        "entries": fates,
+    }
 
 
 def entry_json(explained: EntryExplained) -> dict[str, Any]:
@@ -276,7 +283,7 @@ def _say_turn(trace: Trace, *, as_json: bool) -> None:
     if as_json:
         print_json(turn_json(trace), 2)
         return
-    typer.echo(f"{turn_words(trace.turn)}: {summary(trace)}")
+    typer.echo("\n".join((f"{turn_words(trace.turn)}: {summary(trace)}", *seen_lines(trace))))
     Console().print(fates_table(trace))
 
 

@@ -11,7 +11,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, VaultArgument, rules_named
+from lorestudio.cli.options import (
+    JsonOption,
+    RulesOption,
+    SettingsOption,
+    TokenizerOption,
+    VaultArgument,
+    rules_named,
+)
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import ProblemFinder, Problems
@@ -33,6 +40,7 @@ def lint(
     *,
     settings: SettingsOption = None,
     rules: RulesOption = None,
+    tokenizer: TokenizerOption = "",
     chat: Annotated[
         Path | None,
         typer.Option("--chat", help="Also replay this chat, offline, and say what never comes in or hits too often."),
@@ -45,7 +53,7 @@ def lint(
     strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
 ) -> None:
     """Check a vault's notes and settings. Ends with 1 where there are errors, with 0 otherwise."""
-    project = open_project(vault, chat, settings, rules=rules_named(rules))
+    project = open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer)
     finder = ProblemFinder()
     repairs: tuple[Repair, ...] = ()
     if fix:

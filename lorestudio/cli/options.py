@@ -22,9 +22,12 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.lorebooks.files import book_file
 from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.regex_scripts import load_scripts
+from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
+from lorestudio.settings.sections import assigned
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, open_project
@@ -190,6 +193,15 @@ SwipeOption = Annotated[
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
+TokenizerOption = Annotated[
+    str,
+    typer.Option(
+        "--tokenizer",
+        metavar="NAME|FILE",
+        help="How tokens are counted: a tokenizer's name or file, estimate, or SillyTavern's settings or preset; "
+        "chat: or plain: before it says over which way. Default: as SillyTavern's settings beside the chat say.",
+    ),
+]
 
 
 def rules_named(text: str | None) -> str:
@@ -256,7 +268,52 @@ PersonaOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectOptions:
+class SeenOptions:
+    """What counts for replies of the past, and with which texts messages are searched; by default as it is kept."""
+
+    history: Annotated[
+        str | None,
+        typer.Option(
+            "--history", metavar="then|now", help="Messages hidden by now: in sight until hidden, or always hidden."
+        ),
+    ] = None
+    scan_text: Annotated[
+        str | None,
+        typer.Option(
+            "--scan-text",
+            metavar="handed|stored",
+            help="Search texts as regex scripts and attached files make them, or as they are stored.",
+        ),
+    ] = None
+    regex: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--regex",
+            metavar="FILE",
+            help="Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated.",
+        ),
+    ] = None
+    embedded_regex: Annotated[
+        bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
+    ] = True
+
+    def looking(self, project: Project) -> Project:
+        """The project looked at in this way. Raises InputError, SettingsError."""
+        said = (("history", self.history), ("scanText", self.scan_text))
+        texts = [f"{name}={value}" for name, value in said if value is not None]
+        settings = assigned(texts, ChatBasis, project.basis.settings)
+        paths = tuple(self.regex or ())
+        setup = replace(
+            project.setup,
+            regex=tuple(map(load_scripts, paths)),
+            regex_paths=paths,
+            embedded_regex=self.embedded_regex,
+        )
+        return replace(project, basis=replace(project.basis, settings=settings), setup=setup)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectOptions(SeenOptions):
     """The vaults, settings, card and persona of a project."""
 
     vault: VaultArgument
@@ -264,14 +321,15 @@ class ProjectOptions:
     profile: ProfileOption = None
     rules: RulesOption = None
     seed: SeedOption = 0
+    tokenizer: TokenizerOption = ""
     card: CardOption = None
     persona: PersonaOption = ""
 
     def opened(self, chat: Path | None = None) -> Project:
-        """The project with this chat. Raises InputError, SettingsError and VaultError."""
+        """The project with this chat. Raises InputError, SettingsError, VaultError and TokenizerError."""
         path = settings_path(self.settings, self.profile)
-        project = open_project(self.vault, chat, path, self.seed, rules_named(self.rules))
-        return with_people(project, self.card, self.persona)
+        project = open_project(self.vault, chat, path, self.seed, rules_named(self.rules), self.tokenizer)
+        return with_people(self.looking(project), self.card, self.persona)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.answering import AnsweringError, LlmError, ProfileError
+from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.vault.files import VaultError
 
 FAILED: Final = 1
@@ -54,7 +55,7 @@ def clear_messages() -> Iterator[None]:
     """Turn what people can mend into one message and exit code 2, and Ctrl+C into a word and exit code 130."""
     try:
         yield
-    except (InputError, SettingsError, VaultError, AnsweringError, ProfileError) as error:
+    except (InputError, SettingsError, VaultError, AnsweringError, ProfileError, TokenizerError) as error:
         say(str(error))
         raise typer.Exit(BAD_INPUT) from error
     except typer.Abort as abort:  # a question was not answered: with Ctrl+C, or because nobody is there

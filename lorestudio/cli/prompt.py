@@ -24,7 +24,6 @@ from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import REPLY_TOKENS, remarks_of, with_group, with_preset
 from lorestudio.studio.replay.simulator import Simulator
@@ -51,17 +50,6 @@ def show_prompt(
     speaker: Annotated[
         str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
     ] = "",
-    regex: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--regex",
-            metavar="FILE",
-            help="Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated.",
-        ),
-    ] = None,
-    embedded_regex: Annotated[
-        bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
-    ] = True,
     main: Annotated[
         Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
     ] = None,
@@ -97,8 +85,6 @@ def show_prompt(
             raise InputError(group, f"there is no “{speaker}” in this group. Its members are {names}.")
     elif speaker or cards is not None:
         raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
-    paths = tuple(regex or ())
-    setup = replace(setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=embedded_regex)
     if main is not None:
         setup = replace(setup, main=read_text(main, "utf-8-sig", "the main prompt"))
     setup = replace(
@@ -106,14 +92,16 @@ def show_prompt(
         context_size=setup.context_size if context is None else context,
         reply_tokens=reply or setup.reply_tokens,
     )
-    project = replace(project, setup=setup, context_size=setup.context_size)
+    project = replace(project, setup=setup)
+    if context != 0:  # 0 asks for a prompt without a limit
+        setup = project.reply_setup
     simulator = Simulator(project, by.made(project, answering_offline(by.answers, project)))
     generation = chosen_generation(simulator, message)
     trace = asyncio.run(simulator.generate(generation))
     say_all(project.problems)
     if project.chat is None:
         raise InputError(given.chat, "there is no chat in it.")
-    prompt = assemble(trace, project.chat, setup, project.counter)
+    prompt = assemble(trace, project.chat, setup, project.bills)
     say_all(remarks_of(setup))
     say_all(prompt.remarks)
     for macro in prompt.unknown_macros:
@@ -140,5 +128,7 @@ def _print(prompt: AssembledPrompt) -> None:
     room = f" of {prompt.room:,}" if prompt.room is not None else ""
     counts = ", ".join(f"{origin.value} {count:,}" for origin, count in prompt.tokens_by_origin.items())
     console.print(f"{about}{prompt.tokens:,}{room} tokens in {len(prompt.messages)} messages: {counts}")
+    if prompt.lore_tokens:
+        console.print(f"lore as SillyTavern counts it: {prompt.lore_tokens:,} tokens")
     for left in prompt.left_out:
         console.print(f"not in it: {left.source.label} ({left.reason.value}, {left.tokens:,} tokens)")

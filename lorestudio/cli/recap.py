@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.options import JsonOption, command
+from lorestudio.cli.options import JsonOption, TokenizerOption, command
 from lorestudio.cli.output import (
     FAILED,
     STOPPED,
@@ -36,6 +36,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.tokens import counting_for
 from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
 from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
 from lorestudio.systems.recap.worker import QueueProgress
@@ -43,6 +44,7 @@ from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
 from lorestudio.trace.wording import plural
+from lorestudio.vault.data_folder import default_folder
 
 _LOGGED = 12
 _SHOWN = 60
@@ -182,14 +184,19 @@ class RecapOptions:
     context: Annotated[
         int, typer.Option("--context", metavar="TOKENS", min=0, help="Room of the story's model for prompts.")
     ] = 0
+    tokenizer: TokenizerOption = ""
 
     def session(self, asked: Answering | None = None) -> RecapSession:
-        """The chat's recaps, with whoever writes them. Raises InputError and SettingsError."""
+        """The chat's recaps, with whoever writes them. Raises InputError, SettingsError and TokenizerError."""
         loaded = recap_settings(self.settings)
         say_all(loaded.problems)
         answers, model = (None, "") if asked is None else (asked.source, asked.model)
         path = self.chat.expanduser().resolve()
-        session = RecapSession.open(path, loaded.settings, answers, context_size=self.context, model=model)
+        copies = default_folder() / "chats"
+        counter = counting_for(self.tokenizer, (self.settings, path)).budgets
+        session = RecapSession.open(
+            path, loaded.settings, answers, counter=counter, context_size=self.context, model=model, copies=copies
+        )
         say_all(session.problems)
         return session
 

@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import agree, answering
-from lorestudio.cli.options import NeededChat, SettingsOption, VaultArgument, YesOption
+from lorestudio.cli.options import NeededChat, SettingsOption, TokenizerOption, VaultArgument, YesOption
 from lorestudio.cli.output import FAILED, say
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.chat.reply_writing import asks_for_notes
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.replay.costs import note_cost
+from lorestudio.studio.replay.costs import note_cost, taking_cost
 from lorestudio.systems.registry import system_of
 
 
@@ -27,12 +28,20 @@ def scribe(
     settings: SettingsOption = None,
     focus: Annotated[str, typer.Option("--focus", help="What the note should pay attention to.")] = "",
     save: Annotated[bool, typer.Option("--save", help="Put the note into the vault's session folder.")] = False,
+    reply: Annotated[
+        int | None,
+        typer.Option("--reply", metavar="N", min=0, help="Take the AI notepad's notes from reply N (extract mode)."),
+    ] = None,
+    tokenizer: TokenizerOption = "",
     yes: YesOption = False,
 ) -> None:
-    """Have a session note written about the end of a chat. The chat file is left as it is."""
+    """Have a session note written about the end of a chat, or notes taken from a reply. The chat stays as it is."""
     if answers == AnswerKind.STAND_IN.value:
         raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
-    project = open_project(vault, chat, settings)
+    project = open_project(vault, chat, settings, tokenizer=tokenizer)
+    if reply is not None:
+        _take_notes(project, reply, answers, yes=yes)
+        return
     folder = _note_folder(project) if save else None
     asked = answering(answers, project)
     agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)
@@ -44,6 +53,25 @@ def scribe(
         typer.echo(note.text)
     say(note.said)
     if not note.fine:
+        raise typer.Exit(FAILED)
+
+
+def _take_notes(project: Project, reply: int, answers: str, *, yes: bool) -> None:
+    """What a model notes from a reply. Raises InputError where the settings do not have it asked, or it is no reply."""
+    if not asks_for_notes(project.settings):
+        raise InputError("--reply", "the AI notepad is not on, or not in extract mode. Set aiNotepadMode to extract.")
+    chat = project.chat or Chat()
+    if reply not in chat.replies:
+        raise InputError("--reply", f"#{reply} is no reply of the chat's.")
+    asked = answering(answers, project)
+    agree(asked, lambda: asyncio.run(taking_cost(project, reply)), yes=yes)
+    noted = asyncio.run(system_of(project.scene(asked.source, asked.model)).take_notes(chat, project.controls, reply))
+    if noted is None:
+        raise InputError("--reply", f"there is nothing in #{reply} to take notes from.")
+    if noted.notes:
+        typer.echo(noted.notes)
+    say(noted.said)
+    if not noted.fine:
         raise typer.Exit(FAILED)
 
 

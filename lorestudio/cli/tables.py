@@ -11,6 +11,7 @@ from rich.text import Text
 
 from lorestudio.cli.output import figure, fold, table
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.history import HistoryRule
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.ai_selection import ai_lines, ai_totals, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
@@ -126,9 +127,27 @@ def replay_summary(traces: Sequence[Trace], project: Project) -> str:
     broken = [note for note in project.index.left_out if note.problem.broken]
     lines += [f"Cannot be read: {note.filename}. {note.message}" for note in broken]
     lines += project.problems
+    lines += _seen(traces)
+    history = project.history
+    if history.rule is HistoryRule.NOW and history.hidden:
+        told = plural(len(history.hidden), "# message that is hidden today was|# messages that are hidden today were")
+        lines.append(f"As it is now: {told} taken for hidden all along.")
+    lines.append(project.counting.sentence)
     if traces:
         lines.append(f"The last generation: {summary(traces[-1])}")
     return "\n".join(lines)
+
+
+def _seen(traces: Sequence[Trace]) -> Iterator[str]:
+    """How many replies rest on what is only assumed, and how many on texts that the chat does not have so."""
+    past = sum(bool(trace.seen.shown) for trace in traces)
+    assumed = sum(bool(trace.seen.assumed) for trace in traces)
+    if past or assumed:
+        told = f"Messages that are hidden today were in sight of {plural(past, '# reply|# replies')}"
+        yield f"{told}; for {assumed} that is assumed. “lorestudio basis” says since when they are hidden."
+    read = sum(bool(trace.seen.read) for trace in traces)
+    if read:
+        yield f"Texts were searched otherwise than they are stored in {plural(read, '# reply|# replies')} (explain)."
 
 
 def _notes(call: AiCall) -> tuple[str, ...]:

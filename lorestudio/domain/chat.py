@@ -11,6 +11,15 @@ from lorestudio.domain.javascript import Json, to_number
 NOTE_TAG: Final = "2_floating_prompt"
 """The name under which SillyTavern holds the note (rules: sillytavern 5.7)."""
 
+HOST_NAME: Final = "SillyTavern System"
+"""Who speaks in the host's own notices."""
+
+NOTICES: Final = frozenset(
+    {"help", "welcome", "group", "empty", "generic", "comment", "slash_commands", "formatting", "hotkeys", "macros"}
+    | {"welcome_prompt", "assistant_note", "assistant_message"}
+)
+"""The types of the host's own notices and of comments, which were never sent (rules: sillytavern 5.9)."""
+
 EXAMPLE_TAGS: Final = ("worldInfo_examples_top", "worldInfo_examples_bottom")
 """The names under which it holds what stands before and after the card's example dialogue."""
 
@@ -83,37 +92,60 @@ class Message:
     @property
     def scannable(self) -> bool:
         """Whether the message's text is searched for keys (rules: deeplore 3.3)."""
-        if self.is_system or self.is_thoughts:
+        return not self.is_system and self.is_speech
+
+    @property
+    def is_speech(self) -> bool:
+        """Whether somebody in the story says it, hidden or not."""
+        if self.is_thoughts:
             return False
         tools = self.extra.get("tool_invocations")
         if isinstance(tools, list | dict) or tools:
             return False  # an empty list counts as a tool message
         return self.extra.get("type") != "narrator" and not self.extra.get("isSmallSys")
 
+    @property
+    def is_story(self) -> bool:
+        """Whether it is speech that was sent with a prompt, today or until somebody hid it."""
+        return self.is_speech and (not self.is_system or self.was_hidden)
+
+    @property
+    def was_hidden(self) -> bool:
+        """Whether somebody has hidden it, so that it was in the prompt once: neither a notice nor a call of a tool.
+
+        Source: what SillyTavern 1.18 writes as a system message itself (rules: sillytavern 5.9).
+        """
+        if not self.is_system or not self.text.strip() or self.name == HOST_NAME or self.extra.get("isSmallSys"):
+            return False
+        kind = self.extra.get("type")
+        return "tool_invocations" not in self.extra and not (isinstance(kind, str) and kind in NOTICES)
+
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A whole chat as it stands in its file, hidden messages included; `metadata` is the file's `chat_metadata`."""
+    """A whole chat as it stands in its file, hidden messages included.
+
+    `metadata` is the file's `chat_metadata`; `files` are the texts of attached files by their addresses.
+    """
 
     messages: tuple[Message, ...] = ()
     user_name: str = "User"
     character_name: str = ""
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
     header: Mapping[str, Json] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def is_group(self) -> bool:
         """Whether several characters speak in the chat."""
-        names = {each.name for each in self.messages if not each.is_user and each.scannable and each.name}
+        names = {each.name for each in self.messages if not each.is_user and each.is_story and each.name}
         return len(names) > 1 or any("gen_id" in each.extra for each in self.messages)
 
     @property
     def replies(self) -> tuple[int, ...]:
-        """Indices of the messages that a generation wrote: neither the user's nor hidden, and not the greeting."""
+        """Indices of the messages that a generation wrote, those that were hidden later included, but the greeting."""
         return tuple(
-            index
-            for index, message in enumerate(self.messages)
-            if index and not message.is_user and not message.is_system and message.scannable
+            index for index, message in enumerate(self.messages) if index and not message.is_user and message.is_story
         )
 
 

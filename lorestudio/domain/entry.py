@@ -93,7 +93,7 @@ class Entry:
     """One note of lore that takes part in retrieval; compared by identity (rules: deeplore 0.3).
 
     `id` is the position in the index. Numbers keep JavaScript's reading (fractions and infinities are possible).
-    `content` is the cleaned body, `tokens` its estimate. Positions and roles are None where the settings decide.
+    `content` is the cleaned body, `tokens` its count. Positions and roles are None where the settings decide.
     `system_fields` are the properties that only other systems than DeepLore read, `cw_weight` for one.
     The `written_*` lists are what the note says where titles that do not exist were taken out (rules: deeplore 1.13),
     else None.

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -153,7 +153,7 @@ class Scenario(BaseModel):
     rules: str = OLD
     clock_start_ms: int = 0
     rng_seed: int = Field(default=0, ge=0, le=2**32 - 1)
-    tokenizer: Literal["chars4", "st335"] = "chars4"
+    tokenizer: str = "chars4"
     settings: dict[str, Any] = Field(default_factory=dict)
     vaults: list[ScenarioVault]
     books: list[ScenarioBook] = Field(default_factory=list)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import TokenCounter
@@ -19,7 +20,8 @@ MESSAGE_OVERHEAD = 4
 class CostEstimate:
     """Calls to be made, and tokens: those sent, and at most those received. `recorded` calls are not made.
 
-    `exact` is False where the texts were counted by estimate. `models` are those that the requests name.
+    `exact` is False where the texts were counted by estimate, and `calibrated` says by how many answers, whose size the
+    provider reported, that was put right. `models` are those that the requests name.
     """
 
     calls: int = 0
@@ -29,6 +31,7 @@ class CostEstimate:
     exact: bool = True
     by_kind: Mapping[str, int] = field(default_factory=dict)
     models: tuple[str, ...] = ()
+    calibrated: int = 0
 
     @property
     def sentence(self) -> str:
@@ -37,31 +40,44 @@ class CostEstimate:
         if not self.calls:
             return f"No calls to a provider are needed.{free}"
         about = "" if self.exact else "≈ "
+        by = f" (calibrated by {self.calibrated:,} {_plural('answer', self.calibrated)})" if self.calibrated else ""
         return (
-            f"{self.calls:,} {_plural('call', self.calls)} to the provider: {about}{self.input_tokens:,} tokens sent, "
-            f"at most {self.most_output_tokens:,} received.{free}"
+            f"{self.calls:,} {_plural('call', self.calls)} to the provider: {about}{self.input_tokens:,} tokens sent"
+            f"{by}, at most {self.most_output_tokens:,} received.{free}"
         )
 
 
 @dataclass(slots=True)
 class RequestCollector:
-    """Keeps every request of a dry run; `ask` answers it, the offline stand-in unless told otherwise."""
+    """Keeps every request of a dry run, and of recorded answers the size that the provider reported.
+
+    `ask` answers, the offline stand-in unless told otherwise.
+    """
 
     ask: Callable[[ChatRequest], Awaitable[ChatReply]] = field(default_factory=lambda: StandInAnswers().answer)
     requests: list[ChatRequest] = field(default_factory=list)
+    reported: list[tuple[ChatRequest, int]] = field(default_factory=list)
     name: str = "dry run"
     label: str = "dry run"
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The answer to a request. Raises LlmError."""
         self.requests.append(request)
-        return await self.ask(request)
+        reply = await self.ask(request)
+        if reply.usage.input > 0:
+            self.reported.append((request, reply.usage.input))
+        return reply
 
 
 def estimate(
-    requests: Iterable[ChatRequest], counter: TokenCounter, is_recorded: Callable[[ChatRequest], bool] | None = None
+    requests: Iterable[ChatRequest],
+    counter: TokenCounter,
+    is_recorded: Callable[[ChatRequest], bool] | None = None,
+    reported: Sequence[tuple[ChatRequest, int]] = (),
 ) -> CostEstimate:
     """Estimate what asking all `requests` costs; those that `is_recorded` says are free.
+
+    `reported` are requests with the tokens that the provider found in them: they say by what factor an estimate is off.
 
     The requests are those of a dry run with the offline stand-in. A live run may differ by a few, since answers decide
     which later ones come from the cache. Counts every text, so a window calls it from a worker.
@@ -76,12 +92,24 @@ def estimate(
         kinds[request.kind] += 1
         if request.model:
             models[request.model] = None
-        texts = list(request.texts)
-        if request.json_schema is not None:
-            texts.append(spell(request.json_schema))
-        sent += sum(counter.count(text) + MESSAGE_OVERHEAD for text in texts)
+        sent += _size(request, counter)
         received += request.max_tokens
-    return CostEstimate(kinds.total(), recorded, sent, received, counter.exact, dict(kinds), tuple(models))
+    pairs = [] if counter.exact or not sent else [(_size(request, counter), tokens) for request, tokens in reported]
+    pairs = [(size, tokens) for size, tokens in pairs if _LEAST <= tokens / size <= 1 / _LEAST]
+    if pairs:
+        sent = round(sent * sum(tokens for _, tokens in pairs) / sum(size for size, _ in pairs))
+    return CostEstimate(kinds.total(), recorded, sent, received, counter.exact, dict(kinds), tuple(models), len(pairs))
+
+
+_LEAST: Final = 0.2
+"""No tokenizer is so far off; such an answer was mostly cached, or the provider counts something else."""
+
+
+def _size(request: ChatRequest, counter: TokenCounter) -> int:
+    texts = list(request.texts)
+    if request.json_schema is not None:
+        texts.append(spell(request.json_schema))
+    return sum(counter.count(text) + MESSAGE_OVERHEAD for text in texts)
 
 
 def _plural(word: str, count: int) -> str:

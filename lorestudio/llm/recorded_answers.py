@@ -2,7 +2,8 @@
 
 The file `<chat>.answers.jsonl` lies beside the chat: one JSON object a line, added at the end and never rewritten. It
 holds the digest of the request, not its text, and no keys. Of two lines with the same digest the later one counts. A
-line that cannot be read is reported and stays where it is.
+second digest, without the tokens that entries have, finds an answer again when another tokenizer counts; such an answer
+says so. A line that cannot be read is reported and stays where it is.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 
 FORMAT_VERSION: Final = 1
+OTHER_FIGURES: Final = "The question was recorded with another tokenizer: it differs in the tokens of entries only."
 
 
 def answers_path(chat: Path) -> Path:
@@ -32,10 +34,13 @@ def answers_path(chat: Path) -> Path:
 class Recording:
     """The answers of a file by request digest, and what could not be read: file, line, reason and advice.
 
+    `alike` are the same by the digest without token figures.
+
     `models` are the models that requests named, the one used last at the end.
     """
 
     replies: Mapping[str, ChatReply] = field(default_factory=dict)
+    alike: Mapping[str, ChatReply] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
 
@@ -57,6 +62,7 @@ class RecordedAnswers:
         self._lock = threading.Lock()
         self._read: Recording | None = None
         self._replies: dict[str, ChatReply] = {}
+        self._alike: dict[str, ChatReply] = {}
 
     @property
     def label(self) -> str:
@@ -81,11 +87,21 @@ class RecordedAnswers:
         with self._lock:
             if self._read is None:
                 self._read = read_recording(self.path)
-                self._replies = dict(self._read.replies)
+                self._replies, self._alike = dict(self._read.replies), dict(self._read.alike)
 
     def holds(self, request: ChatRequest) -> bool:
         """Whether an answer to `request` is recorded; False until the file has been read."""
-        return not self.fresh and request.digest in self._replies
+        return self._found(request) is not None
+
+    def _found(self, request: ChatRequest) -> ChatReply | None:
+        """The recorded answer; one to a question that differs in token figures only says so."""
+        if self.fresh:
+            return None
+        exact = self._replies.get(request.digest)
+        if exact is not None or not self._alike:
+            return exact
+        alike = self._alike.get(request.digest_without_figures)
+        return None if alike is None else replace(alike, notes=(*alike.notes, OTHER_FIGURES))
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The recorded reply, else the fallback's. Raises LlmError, of kind `no_recorded_answer` without a fallback.
@@ -96,7 +112,7 @@ class RecordedAnswers:
         problem = await _in_thread(self.load)
         if problem:
             raise LlmError(ErrorKind.NOT_SUPPORTED, f"{self.path}: {problem}", advice=self._advice(problem))
-        recorded = None if self.fresh else self._replies.get(request.digest)
+        recorded = self._found(request)
         if recorded is not None:
             return recorded
         if self.fallback is None:
@@ -115,7 +131,7 @@ class RecordedAnswers:
         line = spell(_to_json(digest, request, reply), ascii_only=True).encode("ascii") + b"\n"
         with self._lock:
             _append(self.path, line)
-            self._replies[digest] = _replayed(reply)
+            self._replies[digest] = self._alike[request.digest_without_figures] = _replayed(reply)
 
     def _advice(self, problem: str) -> str:
         return (
@@ -140,13 +156,14 @@ def read_recording(path: Path) -> Recording:
     except FileNotFoundError:
         return Recording()
     replies: dict[str, ChatReply] = {}
+    alike: dict[str, ChatReply] = {}
     problems: list[str] = []
     models: dict[str, None] = {}
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            digest, model, reply = _from_json(parse_json(line.decode()))
+            digest, like, model, reply = _from_json(parse_json(line.decode()))
         except ValueError as error:
             reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
             problems.append(
@@ -155,10 +172,12 @@ def read_recording(path: Path) -> Recording:
             )
             continue
         replies[digest] = reply
+        if like:
+            alike[like] = reply
         if model:
             models.pop(model, None)
             models[model] = None
-    return Recording(replies, tuple(problems), tuple(models))
+    return Recording(replies, alike, tuple(problems), tuple(models))
 
 
 def _append(path: Path, line: bytes) -> None:
@@ -193,6 +212,7 @@ def _to_json(digest: str, request: ChatRequest, reply: ChatReply) -> dict[str, J
     written: dict[str, Json] = {
         "v": FORMAT_VERSION,
         "digest": digest,
+        "alike": request.digest_without_figures,
         "kind": request.kind,
         "source": reply.source,
         "text": reply.text,
@@ -205,8 +225,10 @@ def _to_json(digest: str, request: ChatRequest, reply: ChatReply) -> dict[str, J
     return written | {name: value for name, value in optional.items() if value not in (None, "", ())}
 
 
-def _from_json(line: Json) -> tuple[str, str, ChatReply]:
-    """Digest, the request's model and reply of a line. Raises ValueError saying what is wrong with it."""
+def _from_json(line: Json) -> tuple[str, str, str, ChatReply]:
+    """Digest, that without token figures, the request's model, and reply of a line. Raises ValueError saying what is
+    wrong with it.
+    """
     match line:
         case Mapping() as item:
             pass
@@ -227,7 +249,7 @@ def _from_json(line: Json) -> tuple[str, str, ChatReply]:
         finish=_text(item, "finish", ""),
         notes=tuple(str(note) for note in notes),
     )
-    return _text(item, "digest"), _text(item, "model", ""), _replayed(reply)
+    return _text(item, "digest"), _text(item, "alike", ""), _text(item, "model", ""), _replayed(reply)
 
 
 def _text(item: Mapping[str, Json], name: str, default: str | None = None) -> str:

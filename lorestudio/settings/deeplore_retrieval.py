@@ -186,7 +186,8 @@ class MatchingSettings(Section):
     )  # fmt: skip
     strip_duplicate_injections: bool = recent(
         True, "Strip duplicates",
-        "Leaves out entries injected in recent generations, but only when the AI selection came from the cache.",
+        "Leaves out entries injected in recent generations; by the rules of 2.0.2 only when the AI selection came from "
+        "the cache, by those of 2.6 with keys alone too.",
         affects=["duplicate stripping", "bookkeeping"],
     )  # fmt: skip
     strip_lookback_depth: int = recent(

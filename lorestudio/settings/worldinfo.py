@@ -73,6 +73,7 @@ class WorldInfoSettings(Section):
             "generation, entries that ignore the budget, and outlets; an overflow ends one loop, of an uid twice "
             "both count, similar entries keep their place, and an empty text leads to recursion.",
         },
+        advanced=True,
     )  # fmt: skip
     book: str = books("", "Global lorebooks", f"Active in every chat. {_FILES}", long=True)
     character_books: str = books(

@@ -33,12 +33,14 @@ def open_project(
     settings: Path | str | None = None,
     seed: int = 0,
     rules: str = "",
+    tokenizer: str = "",
 ) -> Project:
     """Read a vault, or several in order, with a chat and a file of DeepLore's settings where they are given.
 
-    A vault is a folder, or the address of Obsidian's plugin. Raises InputError, SettingsError or VaultError, each with
-    a sentence on what to mend; what could be read nevertheless is told in `Project.problems`. `rules` names DeepLore's
-    rules, "2.0.2" or "2.6"; without it the settings show them.
+    A vault is a folder, or the address of Obsidian's plugin. `rules` names DeepLore's rules, "2.0.2" or "2.6"; without
+    it the settings show them. `tokenizer` is a name or a file, "" for as SillyTavern's settings say. Raises InputError,
+    SettingsError, VaultError or TokenizerError, each with a sentence on what to mend; what could be read nevertheless
+    is told in `Project.problems`.
 
     >>> from lorestudio.domain.resources import resource
     >>> project = open_project(resource("demo", "vault"), resource("demo", "chat.jsonl"))
@@ -46,13 +48,8 @@ def open_project(
     (67, 49)
     """
     several = [vaults] if isinstance(vaults, str | Path) else vaults
-    return projects.open_project(
-        several,
-        None if chat is None else Path(chat),
-        None if settings is None else Path(settings).expanduser(),
-        seed,
-        rules,
-    )
+    chosen = None if settings is None else Path(settings).expanduser()
+    return projects.open_project(several, None if chat is None else Path(chat), chosen, seed, rules, tokenizer)
 
 
 def system_names() -> tuple[str, ...]:

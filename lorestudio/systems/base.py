@@ -38,7 +38,7 @@ from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
-from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
+from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trace, Turn
 from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.vocabulary import Vocabulary
 
@@ -95,12 +95,13 @@ class Hold:
 class Moment:
     """The immutable inputs of one generation, whatever the system.
 
-    `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
-    messages' index in the chat file (its own index where empty). `context_size` is in tokens, 0 where nobody knows it;
-    `clock_ms` is milliseconds since the epoch. `timer` measures stages in seconds, `watcher` sees them come and go.
-    `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped; such a
-    run is none of the chat's. `forced` are the entries, by their names, that the host activates from outside;
-    `quiet_prompt` is the text that a quiet generation is asked with.
+    `chat` is the prompt view: what counts as hidden and the reply being replaced are not in it, and texts are as the
+    host hands them over; `positions` gives each of its messages' index in the chat file (its own index where empty).
+    `seen` says what of that is not as the file says, for all of the view. `context_size` is in tokens, 0 where nobody
+    knows it; `clock_ms` is milliseconds since the epoch. `timer` measures stages in seconds, `watcher` sees them come
+    and go. `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped;
+    such a run is none of the chat's. `forced` are the entries, by their
+    names, that the host activates from outside; `quiet_prompt` is the text that a quiet generation is asked with.
     """
 
     index: VaultIndex
@@ -118,6 +119,7 @@ class Moment:
     watcher: Watcher | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
     held: Hold | None = None
+    seen: SeenChat = AS_STORED
     forced: tuple[str, ...] = ()
     quiet_prompt: str = ""
 
@@ -275,6 +277,19 @@ class WrittenNote:
     fine: bool
 
 
+@dataclass(frozen=True, slots=True)
+class NotedReply:
+    """What was noted from a reply, "" for nothing, and the reply with its notes, as it reads from then on.
+
+    `said` tells the person what was done; `fine` is False where what was asked for was not done.
+    """
+
+    message: Message = field(repr=False)
+    notes: str = field(repr=False)
+    said: str
+    fine: bool
+
+
 class System(ABC):
     """A retrieval system, ready to decide: immutable, the same inputs give the same result."""
 
@@ -323,6 +338,10 @@ class System(ABC):
     def controls_at(self, controls: ChatControls, chat: Chat, message: int) -> ChatControls:  # noqa: ARG002
         """The chat's choices as they stood when the message at this index was written."""
         return controls
+
+    def searched(self, moment: Moment) -> int:
+        """How many of the newest messages a run reads at most, so that a trace keeps what was read of them."""
+        return min(len(moment.chat), READ_AT_MOST)
 
     def reads_of(self, message: Message) -> str:
         """Everything that it may read of a message, for digests."""
@@ -404,6 +423,15 @@ class System(ABC):
 
         `focus` is what to pay attention to, `vault` the folder where the note is put, if one is named.
         """
+        return None
+
+    async def take_notes(
+        self,
+        chat: Chat,  # noqa: ARG002
+        controls: ChatControls,  # noqa: ARG002
+        place: int,  # noqa: ARG002
+    ) -> NotedReply | None:
+        """Have a model take notes from the reply at this place; None where it takes none, or asks nobody for them."""
         return None
 
     # ---- what it says about a generation that it decided on `moment`, beginning from `state` ------------------------
@@ -504,6 +532,9 @@ class SystemKind:
         """The settings with a budget of so many tokens, for a kind that has a `budget`."""
         return settings.model_copy(update={**self.budget_alone, self.budget: tokens})
 
+
+READ_AT_MOST: Final = 100
+"""Messages that a system is taken to read where it does not say how many."""
 
 INPUTS: Final = "inputs"
 """The name of the digest of everything that a generation and the ones before it depend on, in `Moment.digests`."""

@@ -19,6 +19,7 @@ class DifferenceKind(StrEnum):
 
     SETTING = "setting"
     SWITCH = "behaviour switch"
+    RULE = "rule"
     NOTE = "note"
     CHOICE = "choice for the chat"
     CHAT = "chat"
@@ -31,7 +32,8 @@ class DifferenceKind(StrEnum):
 class InputDifference:
     """One difference: what it is called, and how it stands in either run, in a few words ("" where there is no word).
 
-    `affects` names the stages that read it, where that is known; `note` is the note it is about.
+    `affects` names the stages that read it, where that is known; `note` is the note it is about, `setting` the name of
+    the setting that it is a part of.
     """
 
     kind: DifferenceKind
@@ -41,6 +43,7 @@ class InputDifference:
     carry: Carry = field(repr=False, compare=False)
     affects: tuple[str, ...] = ()
     note: Key | None = None
+    setting: str = ""
 
     @property
     def sentence(self) -> str:

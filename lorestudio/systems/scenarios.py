@@ -14,6 +14,7 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats.metadata import read_controls
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.exchange.lorebooks.reading import edited
+from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioGeneration, controls_metadata, message_record
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import sanitise
@@ -96,7 +97,8 @@ class ScenarioFormat:
     def fields(self, system: System, chat: Chat | None, turns: Sequence[ScenarioTurn]) -> dict[str, Any]:
         """The fields of a scenario of these turns beside vault, seed and clock."""
         whole = system.kind.remembers
-        messages = chat.messages[: turns[-1].moment.turn.message] if chat is not None else ()
+        # What is hidden stands with a message, so that it is told as the last turn saw it.
+        messages = seen_messages(chat, turns[-1:])
         metadata = chat.metadata if chat is not None else {}
         kept = dict(metadata) if whole else {key: metadata[key] for key in _NOTE if key in metadata}
         return {
@@ -128,6 +130,28 @@ class ScenarioFormat:
     def reports(self, system: System, turns: Sequence[ScenarioTurn]) -> list[Mapping[str, Json]]:  # noqa: ARG002
         """The reports of turns that were run, as running their scenario gives them."""
         return [system_report(number, each.trace) for number, each in enumerate(turns)]
+
+
+def seen_messages(chat: Chat | None, turns: Sequence[ScenarioTurn], size: int = 0) -> Sequence[Message]:
+    """The messages before the last turn as the turns saw them: visible where one did, with the texts that it searched.
+
+    At least `size` messages, where the chat has them.
+
+    Raises InputError where two turns saw different texts of one message, since a scenario has one.
+    """
+    if chat is None:
+        return ()
+    seen: dict[int, Message] = {}
+    for each in turns:
+        for place, message in zip(each.moment.positions, each.moment.chat, strict=True):
+            if seen.setdefault(place, message).text != message.text:
+                raise InputError(
+                    f"#{place}",
+                    "regex scripts change this message by how far back it stands, and a scenario has one text of it. "
+                    "Search texts as they are stored: under “What answers rest on…”, or with --scan-text stored.",
+                )
+    before = chat.messages[: max(turns[-1].moment.turn.message, size)]
+    return [seen.get(place, message) for place, message in enumerate(before)]
 
 
 def scene_of(scenario: Scenario, index: VaultIndex, counter: TokenCounter) -> Scene:

@@ -142,9 +142,10 @@ class AssembledPrompt:
     """A whole prompt.
 
     `room` is how many tokens the messages may take (context less reply), None where nobody said how large the model's
-    context is. `counter` names what counted, `exact` is False for an estimate. `unknown_macros` are those that only the
-    host itself could fill in; they stay in the text as they are. `group`: several characters
-    speak. `speaker` is who is to speak next. `remarks` are sentences about what could not be done as in the host.
+    context is. `counter` names what counted, as the model bills, and `exact` is False for an estimate; `lore_tokens`
+    are those of the lore as SillyTavern counts it, which is what the budget looked at. `unknown_macros` are those that
+    only the host itself could fill in; they stay in the text as they are. `group`: several characters speak. `speaker`
+    is who is to speak next. `remarks` are sentences about what could not be done as in the host.
     """
 
     messages: tuple[AssembledMessage, ...] = ()
@@ -156,6 +157,7 @@ class AssembledPrompt:
     group: bool = False
     speaker: str = ""
     remarks: tuple[str, ...] = ()
+    lore_tokens: int = 0
 
     @property
     def parts(self) -> Iterator[tuple[AssembledMessage, AssembledPart]]:

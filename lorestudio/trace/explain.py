@@ -115,6 +115,6 @@ def _room(details: Mapping[str, Json], trace: Trace, entry: int | None, tokens: 
         if isinstance(needs, int | float) and needs > 0:
             room["new_budget"] = limit.maximum + needs
     rival = last_room(trace, tokens)
-    if rival is not None and rival.entry != entry:
+    if rival is not None and rival.entry != entry and not trace.facts.get("higher_first"):
         room.update(rival=rival.title, rival_priority=rank(rival.priority))
     return room

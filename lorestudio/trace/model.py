@@ -2,7 +2,7 @@
 
 A trace is written by the very run that made the prompt and never changes afterwards. Entries are named by their id
 (position in the index); `Trace.entries` says who they are. Message texts and note bodies are not part of a trace except
-where they went into the prompt.
+where they went into the prompt, and texts that were searched and that the chat does not have as they were.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
@@ -287,6 +288,32 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadMessage:
+    """A message that was searched with another text than the chat has; `changed_by` names scripts, files and titles."""
+
+    message: int
+    text: str = field(repr=False)
+    changed_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenChat:
+    """What a run took the chat before it to be, where that is not what the chat's file says today.
+
+    `shown` are messages that are hidden today and counted as visible. Of the messages that are hidden today, `assumed`
+    are those about which nobody said since when, so that what counted is assumed. `read` are messages of the part that
+    was searched whose texts were other than those in the chat.
+    """
+
+    shown: tuple[tuple[int, int], ...] = ()
+    assumed: tuple[tuple[int, int], ...] = ()
+    read: tuple[ReadMessage, ...] = ()
+
+
+AS_STORED: Final = SeenChat()
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """Everything one run decided.
 
@@ -317,6 +344,7 @@ class Trace:
     warnings: tuple[str, ...] = ()
     facts: Mapping[str, Json] = field(default_factory=dict, repr=False)
     notes: tuple[PromptBlock, ...] = field(default=(), repr=False)
+    seen: SeenChat = field(default=AS_STORED, repr=False)
     words: Vocabulary[Trace] = field(default=PLAIN, compare=False, repr=False)
 
     def stage(self, name: str) -> StageRecord | None:

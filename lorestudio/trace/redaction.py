@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -22,6 +22,7 @@ from lorestudio.trace.model import (
     Injection,
     PromptBlock,
     PromptPart,
+    ReadMessage,
     ReplyItem,
     StageRecord,
     Trace,
@@ -33,7 +34,12 @@ from lorestudio.trace.wording import WORDS, is_list, number_words
 LEFT_OUT: Final = "(left out)"
 
 _KINDS: Final = frozenset({"normal", "swipe", "regenerate", "continue", "quiet", "impersonate"})
-_COUNTERS: Final = frozenset({"chars/4", "chars/3.35"})
+_COUNTERS: Final = frozenset({
+    "chars/4", "chars/3.35", "bytes/3.35", "estimate by script", "cl100k_base", "o200k_base", "p50k_base", "p50k_edit",
+    "r50k_base", "gpt2", "llama", "nerdstash", "nerdstash_v2", "mistral", "yi", "gemma", "jamba", "claude", "llama3",
+    "qwen2", "command-r", "command-a", "nemo", "deepseek",
+})  # fmt: skip
+"""Names of counters that are nobody's own; a file that a person chose may be called anything."""
 _SOURCES: Final = frozenset({"offline stand-in", "typed by you", "scripted answers", "recorded answers"})
 _ORDERS: Final = frozenset({"priority", "occurrences", "confidence", "title"})
 _TITLES: Final = frozenset({"title", "source", "stopped_by", "titles", "missing", "name", "rival", "refine_source"})
@@ -109,8 +115,15 @@ def redacted(trace: Trace, names: Pseudonyms) -> Trace:
         skip_reason=trace.skip_reason if trace.skip_reason in words.reasons else "",
         warnings=tuple(f"A warning {of_length(warning)}" for warning in trace.warnings),
         facts=_facts(trace.facts),
+        seen=replace(trace.seen, read=tuple(map(_read, trace.seen.read))),
         words=words,
     )
+
+
+def _read(message: ReadMessage) -> ReadMessage:
+    """Without the text, and without the names of scripts and files."""
+    changed_by = tuple(each.partition(" “")[0] for each in message.changed_by)
+    return ReadMessage(message.message, f"A text {of_length(message.text)}", changed_by)
 
 
 def _entry(ref: EntryRef, known: _StandIns) -> EntryRef:
@@ -243,7 +256,7 @@ def _facts(facts: Mapping[str, Json]) -> dict[str, Json]:
     exempt, counter, switches = facts.get("exempt"), facts.get("counter"), facts.get("switches")
     if is_list(exempt):
         kept["exempt"] = [entry for entry in exempt if isinstance(entry, int)]
-    if counter in _COUNTERS:
+    if isinstance(counter, str) and counter.partition(" (")[0].removeprefix("estimate for ") in _COUNTERS:
         kept["counter"] = counter
     if is_list(switches):
         kept["switches"] = [_switch(item) for item in switches if isinstance(item, Mapping)]

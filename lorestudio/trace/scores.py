@@ -212,7 +212,8 @@ def _orders(trace: Trace, entry: int) -> ScoreNode | None:
     ref = trace.entries.get(entry)
     if not places or ref is None:
         return None
-    return ScoreNode("Priority", number_words(ref.priority), "a lower number comes first", tuple(places))
+    first = f"a {'higher' if trace.facts.get('higher_first') else 'lower'} number comes first"
+    return ScoreNode("Priority", number_words(ref.priority), first, tuple(places))
 
 
 def _order(trace: Trace, record: StageRecord, entry: int) -> ScoreNode | None:

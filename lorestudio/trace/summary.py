@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from lorestudio.domain.history import ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.explain import explain_reason, explain_stage
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace
 from lorestudio.trace.vocabulary import SEARCHED
-from lorestudio.trace.wording import fill, number_words, plural, quoted
+from lorestudio.trace.wording import fill, first_few, number_words, plural, quoted
 
 TOO_BROAD_SHARE: Final = 0.5
 TOO_BROAD_ENTRIES: Final = 8
@@ -78,8 +79,55 @@ def estimate(trace: Trace) -> str:
         return ""
     name = trace.facts.get("counter")
     units = UNITS_A_TOKEN.get(name) if isinstance(name, str) else None
-    how = "" if units is None else f" of {units:g} characters a token"
-    return f"≈ estimates{how}; a model's own counts differ, most where the writing is not Latin"
+    if units is None:
+        name = str(name).removeprefix("estimate ")
+        return f"≈ estimates ({name}); a tokenizer's own counts differ by some 10 to 30 % a note"
+    return (
+        f"≈ estimates of {units:g} characters a token; a model's own counts differ, most where the writing is not Latin"
+    )
+
+
+def seen_lines(trace: Trace) -> tuple[str, ...]:
+    """Sentences on what the run took the chat to be, where that is not what its file says today.
+
+    A message that was searched with another text than it is stored with is named with what changed it.
+    """
+    told: list[str] = []
+    seen = trace.seen
+    assumed = [number for first, last in seen.assumed for number in range(first, last + 1)]
+    shown = {number for first, last in seen.shown for number in range(first, last + 1)}
+    for ranges, how in (
+        (ranges_of(sorted(shown.intersection(assumed))), "assumed to have been in sight then"),
+        (ranges_of(sorted(shown.difference(assumed))), "in sight then, as you said"),
+        (ranges_of(number for number in assumed if number not in shown), "assumed to have been hidden at once"),
+    ):
+        if ranges:
+            one = len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+            told.append(f"Hidden today, {how}: {'message' if one else 'messages'} {ranges_words(ranges)}.")
+    if seen.read:
+        by: dict[str, list[str]] = {}
+        for each in seen.read:
+            by.setdefault(", ".join(each.changed_by), []).append(f"#{each.message}")
+        changes = "; ".join(f"{first_few(numbers, _READ_SHOWN)} by {what}" for what, numbers in by.items())
+        told.append(f"Searched with other texts than are stored: {changes}.")
+    return tuple(told)
+
+
+_READ_SHOWN: Final = 6
+
+
+def seen_brief(trace: Trace) -> str:
+    """The same in a few words, "" for a run that took the chat for what its file says."""
+    seen = trace.seen
+    shown = sum(last - first + 1 for first, last in seen.shown)
+    told = []
+    if shown:
+        assumed = any(one <= last and first <= two for first, last in seen.shown for one, two in seen.assumed)
+        messages = plural(shown, "# hidden message|# hidden messages")
+        told.append(f"{messages} in sight then (assumed)" if assumed else f"{messages} in sight then")
+    if seen.read:
+        told.append(f"{plural(len(seen.read), '# text|# texts')} searched otherwise than stored")
+    return " · ".join(told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from lorestudio.trace.model import (
     Trace,
     Turn,
 )
-from lorestudio.trace.summary import summary
+from lorestudio.trace.summary import seen_lines, summary
 from lorestudio.trace.vocabulary import Explanation
 from lorestudio.trace.wording import number_words, one_line, place, plural, quoted
 
@@ -75,7 +75,7 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
     else:
         figures = f"priority {number_words(ref.priority)}, {plural(ref.tokens, '# token|# tokens')}"
         who = f"{quoted(ref.title)} ({one_line(ref.filename)} in {one_line(ref.vault) or 'the vault'}, {figures})"
-    lines = [who, turn_words(trace.turn), "", _decision(decided, explanation)]
+    lines = [who, turn_words(trace.turn), *seen_lines(trace), "", _decision(decided, explanation)]
     if explanation.fix:
         lines.append(f"To change it: {explanation.fix}")
     lines += stale
@@ -122,6 +122,7 @@ def _header(trace: Trace, index: VaultIndex | None) -> list[str]:
         "",
         summary(trace),
         *_stale(trace, index),
+        *map(one_line, seen_lines(trace)),
     ]
     return [*head, *(f"Warning: {one_line(warning)}" for warning in trace.warnings)]
 
@@ -173,6 +174,7 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
         for block in trace.prompt
     )
     went_in = f"Injected ({len(trace.injections)}, {plural(trace.total_tokens, '# token|# tokens')})"
+    read = tuple((f"#{each.message}, changed by {', '.join(each.changed_by)}", each.text) for each in trace.seen.read)
     limits = tuple((limit.name, _used(limit)) for limit in trace.limits)
     return (
         _TextSection("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
@@ -180,6 +182,7 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
         _TextSection("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
         _TextSection(went_in, ("", "Entry", "Tokens", "Priority", "Where"), injected),
         _TextSection("Limits", ("Limit", "Used"), limits),
+        _TextSection("Texts as they were searched", texts=read),
         _TextSection("Requests to a model", ("Kind", "Answered by", "Result"), calls),
         _TextSection("Items of the reply", ("Asked for", "Matched to", "How", "Confidence", "Result"), items),
         _TextSection("Cache and circuit breaker", ("Stage", "Cache", "Breaker before", "Breaker after"), breakers),

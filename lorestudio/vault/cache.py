@@ -69,7 +69,8 @@ _PASSING: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 # The order of a note's values in its row; the vault's name is not stored, because it can change.
 _FIELDS: Final = (
-    "title", "content", "keys", "refine_keys", "summary", "priority", "constant", "seed", "bootstrap", "guide",
+    "title", "content", "keys", "refine_keys", "selective_logic", "summary", "priority", "constant", "seed",
+    "bootstrap", "guide",
     "tokens", "scan_depth", "exclude_recursion", "links", "tags", "requires", "excludes", "cascade_links", "outlet",
     "position", "depth", "role", "cooldown", "warmup", "probability", "folder", "custom_fields", "graph",
     "content_hash", "system_fields", "warnings",

@@ -63,7 +63,8 @@ class EditedVaults:
             vaults[number] = self._vault_with(number, texts)
         if all(map(operator.is_, vaults, self.state.vaults)):
             return self.state
-        return VaultState(tuple(vaults), assemble(vaults, self._definitions, self._settings, self.state.assembly))
+        made = assemble(vaults, self._definitions, self._settings, self._counter, self.state.assembly)
+        return VaultState(tuple(vaults), made)
 
     def _vault_of(self, note: NoteText) -> int:
         if not note.filename.endswith(".md") or note.filename == self._definition_path:
@@ -103,4 +104,4 @@ class EditedVaults:
         digest = text_digest(text)
         if place is not None and vault.files[place].digest == digest:
             return vault.files[place]
-        return KnownFile(filename, digest, parse_note(text, filename, vault.name, self._rules, self._counter))
+        return KnownFile(filename, digest, parse_note(text, filename, vault.name, self._rules))

@@ -99,11 +99,13 @@ SYSTEM_PREFIXES: Final = ("cw_", "wi_")
 """How the names of properties begin that DeepLore does not read: the context window's and World Info's."""
 
 
-def parse_note(text: str, filename: str, vault: str, rules: ParseRules, counter: TokenCounter) -> Entry | LeftOutNote:
+def parse_note(
+    text: str, filename: str, vault: str, rules: ParseRules, counter: TokenCounter | None = None
+) -> Entry | LeftOutNote:
     """One note on its own: an entry with id 0, its links unresolved, or why it is none. Never raises on any text.
 
     `filename` is relative to the vault. The hash is taken over the whole text, so a byte order mark that stands in
-    `text` counts.
+    `text` counts. Without a counter its tokens are 0: they are counted with the index.
     """
     yaml_text, body = front_matter.split(text)
     values = front_matter.parse(yaml_text, unicode_names=rules.unicode_names) if yaml_text is not None else {}
@@ -140,7 +142,7 @@ def parse_note(text: str, filename: str, vault: str, rules: ParseRules, counter:
         seed=_marked(rules.seed_tag, tags),
         bootstrap=_marked(rules.bootstrap_tag, tags),
         guide=_marked(rules.guide_tag, tags),
-        tokens=counter.count(content),
+        tokens=counter.count(content) if counter is not None else 0,
         scan_depth=note.plain_number("scanDepth", finite=False),
         exclude_recursion=values.get("excludeRecursion") is True,
         links=cleaning.wikilinks(body),

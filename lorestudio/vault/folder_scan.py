@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import VERSION
-from lorestudio.domain.tokens import TokenCounter
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import NoteFile, VaultFiles
@@ -24,7 +23,6 @@ from lorestudio.vault.folder import list_folder, read_listed
 _PARSER: Final = (
     "lorestudio.domain.entry",
     "lorestudio.domain.javascript",
-    "lorestudio.domain.tokens",
     "lorestudio.vault.cleaning",
     "lorestudio.vault.entries",
     "lorestudio.vault.front_matter",
@@ -79,12 +77,13 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def parser_key(rules: ParseRules, counter: TokenCounter) -> str:
+def parser_key(rules: ParseRules) -> str:
     """A digest of all that decides what a text says; a note that was parsed under another key is parsed again.
 
-    It covers the tags, leniency, field definitions, the token counter and the parser itself.
+    It covers the tags, leniency, field definitions and the parser itself, not who counts tokens: those are counted
+    when the index is made.
     """
-    return text_digest(f"{rules!r}\0{counter.name}\0{counter.exact}\0{_parser_digest()}")
+    return text_digest(f"{rules!r}\0{_parser_digest()}")
 
 
 @lru_cache(maxsize=1)

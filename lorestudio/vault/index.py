@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial, reduce
+from operator import attrgetter
+from typing import Final
 
 from lorestudio.domain.entry import (
     BUILT_IN_FIELDS,
@@ -21,13 +23,15 @@ from lorestudio.domain.entry import (
     VaultIndex,
 )
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.tokens import CHARS_4
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.folder_scan import KnownVault
 
 
-def resolve(entries: Sequence[Entry], mode: str, *, across: bool = False) -> list[Entry]:
+def resolve(
+    entries: Sequence[Entry], mode: str, counter: TokenCounter = CHARS_4, *, across: bool = False
+) -> list[Entry]:
     """The entries that remain: titles are equal when their lower-case forms are.
 
     `first` keeps the first of each title; `last` the last one, at the first one's place; `merge` folds all into the
@@ -37,7 +41,7 @@ def resolve(entries: Sequence[Entry], mode: str, *, across: bool = False) -> lis
     if mode not in ("first", "last", "merge"):
         return list(entries)
     if across:
-        return _resolved_across(entries, mode)
+        return _resolved_across(entries, mode, counter)
     chosen: dict[str, Entry] = {}
     for entry in entries:
         title = entry.title.lower()
@@ -49,7 +53,7 @@ def resolve(entries: Sequence[Entry], mode: str, *, across: bool = False) -> lis
     return list(chosen.values())
 
 
-def _resolved_across(entries: Sequence[Entry], mode: str) -> list[Entry]:
+def _resolved_across(entries: Sequence[Entry], mode: str, counter: TokenCounter) -> list[Entry]:
     """Copies in one vault are kept apart; `merge` takes the first of each vault."""
     copies: dict[str, dict[str, list[Entry]]] = {}
     for entry in entries:
@@ -65,7 +69,7 @@ def _resolved_across(entries: Sequence[Entry], mode: str) -> list[Entry]:
             if place:
                 found.append(entry)
             elif entry.vault == vaults[0]:
-                found.append(reduce(partial(_merged, across=True), (each[0] for each in by_vault.values())))
+                found.append(reduce(partial(_merged, summed_by=counter), (each[0] for each in by_vault.values())))
         elif mode == "first" and entry.vault == vaults[0]:
             found.append(entry)
         elif mode == "last" and entry.vault == vaults[0] and not place:
@@ -73,16 +77,18 @@ def _resolved_across(entries: Sequence[Entry], mode: str) -> list[Entry]:
     return found
 
 
-def _merged(first: Entry, later: Entry, *, across: bool = False) -> Entry:
+def _merged(first: Entry, later: Entry, *, summed_by: TokenCounter | None = None) -> Entry:
     """A copy of `first` with what `later` adds; all that is not named here stays the first one's.
 
-    With `across` tokens are summed, and refine keys and cascade links are united too (rules: deeplore-newer 1.11).
+    With `summed_by` tokens are summed, and refine keys and cascade links are united too (rules: deeplore-newer 1.11).
     """
     content, tokens = first.content, first.tokens
     if trim(later.content):
         content = f"{first.content}\n\n---\n\n{later.content}"
-        tokens = first.tokens + later.tokens if across else CHARS_4.count(content)
-    if across:
+        tokens = CHARS_4.count(content)
+        if summed_by is not None:
+            tokens = sum(each.tokens or summed_by.count(each.content) for each in (first, later))
+    if summed_by is not None:
         first = replace(
             first,
             refine_keys=_union(first.refine_keys, later.refine_keys),
@@ -144,10 +150,11 @@ def _merge_conflict(name: str, value: float, first: Entry, later: Entry) -> Pars
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """An index and, entry by entry, the parsed notes that each entry was made of."""
+    """An index and, entry by entry, the parsed notes that each entry was made of; `counter` names who counted."""
 
     index: VaultIndex
     parsed: tuple[Entry, ...] = field(default=(), repr=False)
+    counter: str = ""
 
 
 def _notes_of(vaults: Sequence[KnownVault]) -> tuple[list[Entry], tuple[LeftOutNote, ...]]:
@@ -168,6 +175,7 @@ def assemble(
     vaults: Sequence[KnownVault],
     definitions: FieldDefinitions,
     settings: DeepLoreSettings,
+    counter: TokenCounter,
     previous: Assembly | None = None,
 ) -> Assembly:
     """The index of parsed vaults, finalised (rules: deeplore 1.12, 1.13); settings say what becomes of equal titles.
@@ -176,8 +184,8 @@ def assemble(
     """
     parsed, left_out = _notes_of(vaults)
     across = settings.rule_set.conflicts_across
-    resolved = tuple(resolve(parsed, settings.multi_vault_conflict_resolution, across=across))
-    entries = _finalized(resolved, previous)
+    resolved = tuple(resolve(parsed, settings.multi_vault_conflict_resolution, counter, across=across))
+    entries = _finalized(resolved, counter, previous)
     index = VaultIndex(
         entries=entries,
         left_out=left_out,
@@ -187,7 +195,8 @@ def assemble(
         vaults=tuple(vault.name for vault in vaults),
         digest=_digest_of(vaults),
     )
-    return Assembly(previous.index if previous is not None and previous.index == index else index, resolved)
+    same = previous is not None and previous.index == index
+    return Assembly(previous.index if previous is not None and same else index, resolved, counter.identity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,16 +224,19 @@ def field_definitions(text: str, path: str, *, tabs: bool = False) -> FieldDefin
     return FieldDefinitions(definitions or BUILT_IN_FIELDS, tuple(f"{path}: {error}" for error in errors))
 
 
-def _finalized(parsed: Sequence[Entry], previous: Assembly | None) -> tuple[Entry, ...]:
+def _finalized(parsed: Sequence[Entry], counter: TokenCounter, previous: Assembly | None) -> tuple[Entry, ...]:
     titles = _titles(parsed)
     same_titles = previous is not None and titles == _titles(previous.parsed)
+    same_counter = previous is not None and previous.counter == counter.identity
     # Parsed notes are compared by identity: only what was not parsed again can come out the same.
     earlier = {} if previous is None else dict(zip(map(id, previous.parsed), previous.index.entries, strict=True))
     entries = []
     for place, note in enumerate(parsed):
         before = earlier.get(id(note))
         if before is None or before.id != place or not same_titles:
-            before = _final(note, titles, place, before)
+            before = _final(note, titles, place, counter, before)
+        elif not same_counter:
+            before = _with_tokens(before, note.tokens or counter.count(note.content))
         entries.append(before)
     return tuple(entries)
 
@@ -234,23 +246,26 @@ def _titles(parsed: Sequence[Entry]) -> dict[str, str]:
     return {note.title.lower(): note.title for note in parsed}
 
 
-def _final(note: Entry, titles: Mapping[str, str], place: int, earlier: Entry | None) -> Entry:
+def _final(note: Entry, titles: Mapping[str, str], place: int, counter: TokenCounter, earlier: Entry | None) -> Entry:
     """The entry at that place of the index; `earlier`, made of the same note, where it would come out the same.
 
+    Only a merged note was counted before, as DeepLore counts it whatever the tokenizer (rules: deeplore 1.12).
     References that no title answers to are taken out, and kept as written beside them (rules: deeplore 1.13).
     """
     links = tuple([titles[name] for link in note.links if (name := link.lower()) in titles])
     requires = _existing(note.requires, titles)
     excludes = _existing(note.excludes, titles)
     cascade_links = _existing(note.cascade_links, titles)
+    tokens = note.tokens or counter.count(note.content)
     if earlier is not None and (
-        (earlier.id, earlier.resolved_links, earlier.requires, earlier.excludes, earlier.cascade_links)
-        == (place, links, requires, excludes, cascade_links)
+        (earlier.id, earlier.resolved_links, earlier.requires, earlier.excludes, earlier.cascade_links, earlier.tokens)
+        == (place, links, requires, excludes, cascade_links, tokens)
     ):  # fmt: skip
         return earlier
     return replace(
         note,
         id=place,
+        tokens=tokens,
         resolved_links=links,
         requires=requires,
         excludes=excludes,
@@ -259,6 +274,17 @@ def _final(note: Entry, titles: Mapping[str, str], place: int, earlier: Entry | 
         written_excludes=None if excludes is note.excludes else note.excludes,
         written_cascade_links=None if cascade_links is note.cascade_links else note.cascade_links,
     )
+
+
+_VALUES: Final = attrgetter(*(each.name for each in fields(Entry)))
+_TOKENS: Final = [each.name for each in fields(Entry)].index("tokens")
+
+
+def _with_tokens(entry: Entry, tokens: int) -> Entry:
+    """The entry with other tokens; `replace` takes four times as long, and a vault has thousands."""
+    values = _VALUES(entry)
+    make: Callable[..., Entry] = Entry
+    return entry if entry.tokens == tokens else make(*values[:_TOKENS], tokens, *values[_TOKENS + 1 :])
 
 
 def _existing(names: tuple[str, ...], titles: Mapping[str, str]) -> tuple[str, ...]:

@@ -75,14 +75,12 @@ class Refreshed:
     failures: tuple[str, ...] = ()
 
 
-def current_parser(
-    previous: VaultState | None, primary: ScannedVault, settings: DeepLoreSettings, counter: TokenCounter
-) -> str:
+def current_parser(previous: VaultState | None, primary: ScannedVault, settings: DeepLoreSettings) -> str:
     """The key of the rules that hold now; `primary` is the first vault as it is now.
 
     Files of a vault whose key is another one have to be scanned with nothing known.
     """
-    return parser_key(_rules(previous, primary, settings)[1], counter)
+    return parser_key(_rules(previous, primary, settings)[1])
 
 
 def update(
@@ -94,7 +92,7 @@ def update(
     are new must have been read; raises ValueError otherwise.
     """
     definitions, rules = _rules(previous, scanned[0] if scanned else ScannedVault(""), settings)
-    parser = parser_key(rules, counter)
+    parser = parser_key(rules)
     vaults: list[KnownVault] = []
     parsed = 0
     failures: list[str] = []
@@ -105,10 +103,10 @@ def update(
             vaults.append(before)
             continue
         known = {file.filename: file for file in before.files} if before.parser == parser else {}
-        files, fresh = _known_files(vault, known, rules, counter, definition_path(settings))
+        files, fresh = _known_files(vault, known, rules, definition_path(settings))
         parsed += fresh
         vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
-    assembly = assemble(vaults, definitions, settings, previous.assembly if previous else None)
+    assembly = assemble(vaults, definitions, settings, counter, previous.assembly if previous else None)
     state = VaultState(tuple(vaults), assembly)
     return Refreshed(
         state,
@@ -128,10 +126,12 @@ def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings
     return update(None, [ScannedVault.of(files) for files in files_by_vault], settings, counter).state.index
 
 
-def state_of(vaults: Sequence[KnownVault], settings: DeepLoreSettings) -> VaultState:
+def state_of(
+    vaults: Sequence[KnownVault], settings: DeepLoreSettings, counter: TokenCounter, previous: Assembly | None = None
+) -> VaultState:
     """The state made of known vaults alone; they must have been parsed under the rules that now hold."""
     definitions = known_definitions(vaults[:1], settings)
-    return VaultState(tuple(vaults), assemble(vaults, definitions, settings))
+    return VaultState(tuple(vaults), assemble(vaults, definitions, settings, counter, previous))
 
 
 def known_definitions(primary: Sequence[KnownVault], settings: DeepLoreSettings) -> FieldDefinitions:
@@ -186,7 +186,7 @@ def _before(previous: VaultState | None, number: int, name: str) -> KnownVault:
 
 
 def _known_files(
-    vault: ScannedVault, known: dict[str, KnownFile], rules: ParseRules, counter: TokenCounter, definitions: str
+    vault: ScannedVault, known: dict[str, KnownFile], rules: ParseRules, definitions: str
 ) -> tuple[tuple[KnownFile, ...], int]:
     """The files of a vault, known or newly parsed, and how many were parsed."""
     files: list[KnownFile] = []
@@ -202,7 +202,7 @@ def _known_files(
             raise ValueError(f"The text of {file.filename} is needed and was not read.")
         note = None
         if file.filename.endswith(".md"):
-            note = parse_note(file.text, file.filename, vault.name, rules, counter)
+            note = parse_note(file.text, file.filename, vault.name, rules)
             parsed += 1
         files.append(KnownFile(file.filename, file.digest, note, file.stamp, kept_text))
     return tuple(files), parsed

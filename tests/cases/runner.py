@@ -4,7 +4,8 @@ A system is a module of its own in this folder, named like the system with `_` f
 
 - `outcome(case)`: what the system makes of a case, as JSON;
 - optionally `cases(document)`: the cases in the parsed file, each `{"id", "operation", "input", "expected", ...}`; by
-  default the list under "cases", or the document itself where it is a list;
+  default the list under "cases", or the document itself where it is a list; or `cases_in(document, folder)`, where
+  other files lie beside the file of cases;
 - optionally `same(actual, expected)`: by default equality of JSON values.
 """
 
@@ -81,7 +82,9 @@ def run(system: str, path: Path) -> Report:
     module = importlib.import_module(f"tests.cases.{system.replace('-', '_')}")
     listed: Callable[[Any], Iterable[Case]] = getattr(module, "cases", plain_cases)
     equal: Callable[[Any, Any], bool] = getattr(module, "same", same)
-    cases = list(listed(read_document(path)))
+    beside: Callable[[Any, Path], Iterable[Case]] | None = getattr(module, "cases_in", None)
+    document = read_document(path)
+    cases = list(beside(document, path.parent) if beside is not None else listed(document))
     return Report(len(cases), tuple(_failures(cases, module.outcome, equal)))
 
 

@@ -6,38 +6,53 @@ A case's `scenario` is what was given (books, chat, settings, turns), its `expec
 from __future__ import annotations
 
 import asyncio
-import json
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
-from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.exchange.character_card import CharacterCard, parse_card
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.scenario_file import Scenario
 from lorestudio.settings.sections import section_of
-from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.base import Moment, Scene
+from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
+from lorestudio.systems.base import Moment
+from lorestudio.systems.scenarios import scene_of
 from lorestudio.systems.worldinfo.books import world_info_system
 from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
 from lorestudio.systems.worldinfo.timed import TimedEffect
 from lorestudio.trace.model import Turn
 from tests.cases.runner import Case
 
-_FIELDS: Final = {
-    "global": "book", "character": "character_books", "chat": "chat_books", "persona": "persona_books",
-}  # fmt: skip
-_NOTE: Final = {"text": "", "interval": 1, "position": 1, "depth": 4, "role": 0}
 NOT_COMPARED: Final = frozenset({"loops", "draws"})
-"""They tell how it came about, and are looked at by `tests/systems/worldinfo`."""
+"""They tell how it came about."""
+_VECTORS: Final = {"enabled_world_info": True, "score_threshold": 0, "max_entries": 9999, "embedder": "stand-in"}
+"""Settings by which whatever is marked comes in."""
 
 
 def outcome(case: Case) -> Any:
     """What each turn comes to, as the case file tells it."""
-    with tempfile.TemporaryDirectory() as folder:
-        return _turns(case["scenario"], Path(folder))
+    turns: list[dict[str, Any]] = []
+    asyncio.run(_run(case["scenario"], turns))  # what it returned, its loop would spell out: that costs as much again
+    return turns
+
+
+async def _run(given: Mapping[str, Any], turns: list[dict[str, Any]]) -> None:
+    around = {name: value for name, value in given.items() if name in Scenario.model_fields.keys() - {"settings"}}
+    scene = scene_of(Scenario(id="case", **around, rng_seed=given["seed"], generations=[]), VaultIndex(()), CHARS_4)
+    known = {"world_info_context": given["max_context"], "source": BOOKS, **(_VECTORS if given.get("vectors") else {})}
+    settings = section_of({**given["settings"], **known}, WorldInfoSettings, "case")
+    system = world_info_system(settings, scene)
+    assert scene.chat is not None
+    messages, state = scene.chat.messages, WorldInfoState(random_state=given["seed"])
+    for number, turn in enumerate(given["turns"]):
+        positions = tuple(place for place in range(turn["upto"]) if not messages[place].is_system)
+        moment = Moment(
+            VaultIndex(()), tuple(messages[place] for place in positions),
+            Turn(turn["upto"], 0, number, turn["type"]), positions=positions,
+            character=given["character"], user=given["user"], counter=CHARS_4, seed=given["seed"],
+        )  # fmt: skip
+        made = await decided(moment, settings, system.books, system.around, system.vectors, state, system.worlds)
+        state = made.after
+        turns.append(_outcome_of(made))
 
 
 def same(actual: Any, expected: Any) -> bool:
@@ -47,68 +62,6 @@ def same(actual: Any, expected: Any) -> bool:
 
 def _same_turn(actual: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
     return all(actual[name] == value for name, value in expected.items() if name not in NOT_COMPARED)
-
-
-def _turns(given: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
-    messages = tuple(read_message(raw) for raw in given["messages"])
-    chat = Chat(messages, given["user"], given["character"], metadata=_metadata(given))
-    scene = Scene(
-        VaultIndex(()), chat=chat, chat_path=folder / "chat.jsonl", card=_card(given), persona=given.get("persona", ""),
-        user_name=given["user"], character_name=given["character"], seed=given["seed"],
-        tags=tuple(given["tags"]) if "tags" in given else None,
-    )  # fmt: skip
-    settings = section_of(_settings(given, folder), WorldInfoSettings, "case")
-    system = world_info_system(settings, scene)
-    state = system.first_state(given["seed"]) or WorldInfoState(random_state=given["seed"])
-    turns = []
-    for number, turn in enumerate(given["turns"]):
-        positions = tuple(place for place in range(turn["upto"]) if not messages[place].is_system)
-        moment = Moment(
-            VaultIndex(()), tuple(messages[place] for place in positions),
-            Turn(turn["upto"], 0, number, turn["type"]), positions=positions,
-            character=given["character"], user=given["user"], counter=CHARS_4, seed=given["seed"],
-        )  # fmt: skip
-        made = asyncio.run(decided(moment, settings, system.books, system.around, system.vectors, state))
-        state = made.after
-        turns.append(_outcome_of(made))
-    return turns
-
-
-def _settings(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    values = {
-        **given["settings"], "world_info_context": given["max_context"], "source": "books", "avatar": given["avatar"],
-    }  # fmt: skip
-    for number, book in enumerate(given["books"]):
-        path = folder / str(number) / f"{book['name']}.json"
-        path.parent.mkdir()
-        path.write_text(json.dumps(_book(book)), encoding="utf-8")
-        field = _FIELDS[book["role"]]
-        values[field] = "\n".join(filter(None, (values.get(field), str(path))))
-    if given.get("vectors"):  # whatever is marked comes in: the stand-in's similarity is never below 0
-        values |= {"enabled_world_info": True, "score_threshold": 0, "max_entries": 9999, "embedder": "stand-in"}
-    return values
-
-
-def _book(book: Mapping[str, Any]) -> Any:
-    form = book.get("form")
-    if form == "card":
-        return {"spec": "chara_card_v2", "data": {"name": "X", "character_book": book["document"]}}
-    return book["document"] if form else {"entries": book["entries"]}
-
-
-def _metadata(given: Mapping[str, Any]) -> dict[str, Any]:
-    note = {**_NOTE, **(given.get("note") or {})}
-    return {**{f"note_{'prompt' if name == 'text' else name}": value for name, value in note.items()},
-            "variables": given.get("variables", {})}  # fmt: skip
-
-
-def _card(given: Mapping[str, Any]) -> CharacterCard | None:
-    card = dict(given.get("card") or {})
-    if not card:
-        return None
-    prompt = card.pop("depth_prompt", "")
-    data = {"name": given["character"], **card, "extensions": {"depth_prompt": {"prompt": prompt}}}
-    return parse_card(json.dumps({"spec": "chara_card_v2", "data": data}).encode(), "case")
 
 
 def _outcome_of(made: Decision) -> dict[str, Any]:

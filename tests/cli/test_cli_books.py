@@ -86,3 +86,14 @@ def test_a_lorebook_in_the_place_of_a_vault(lorestudio: Run, chat: Path, around:
     refused = lorestudio("replay", chat, "--chat", chat)
     assert refused.exit_code == 2
     assert "chat.jsonl" in refused.output
+
+
+def test_files_given_in_the_wrong_place_are_recognised(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
+) -> None:
+    book = tmp_path / "Book.json"
+    book.write_text(json.dumps({"entries": {"0": {**NEW_ENTRY, "uid": 0}}}), encoding="utf-8")
+    said = " ".join(lorestudio("replay", chat, "--chat", chat).stderr.split())
+    assert "this is a chat, and no vault. Give it with --chat" in said
+    said = " ".join(lorestudio("replay", vault, "--chat", book).stderr.split())
+    assert "this is a lorebook, and no chat" in said

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lorestudio.llm.answers import LiveAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
-from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path, read_recording
+from lorestudio.llm.recorded_answers import OTHER_FIGURES, RecordedAnswers, answers_path, read_recording
 from tests.llm.server import KEY, REQUEST, Server, completion, reply
 
 
@@ -263,3 +263,16 @@ def test_neither_keys_nor_questions_get_into_the_file(tmp_path: Path) -> None:
     assert KEY not in written
     assert "private" not in written
     assert json.loads(written)["text"] == "key •••"
+
+
+def test_an_answer_survives_another_tokenizer_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    before, after = "(~340 tokens).\n\nLamp (12tok) → Bell", "(~1020 tokens).\n\nLamp (31tok) → Bell"
+    RecordedAnswers(path).record(replace(REQUEST, user=before), ChatReply("the lamp"))
+    source = RecordedAnswers(path)
+    [found] = ask(source, after)
+    assert (found.text, found.notes) == ("the lamp", (OTHER_FIGURES,))
+    assert source.holds(replace(REQUEST, user=after))
+    assert ask(source, before)[0].notes == ()
+    for other in (after.replace("Lamp", "Oven"), after.replace("(31tok)", "31tok"), after + " 2"):
+        assert not source.holds(replace(REQUEST, user=other))

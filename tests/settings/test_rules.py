@@ -40,7 +40,7 @@ def test_a_name_that_there_is_not_is_refused_with_what_can_be_written(name: str)
 
 
 @pytest.mark.parametrize(
-    ("raw", "rules"),
+    ("raw", "version"),
     [
         ({}, OLD),
         ({"settingsVersion": 3}, OLD),
@@ -54,8 +54,8 @@ def test_a_name_that_there_is_not_is_refused_with_what_can_be_written(name: str)
         ({"rules": "2.5", "settingsVersion": 5}, NEW),
     ],
 )
-def test_where_nothing_is_said_the_settings_show_whose_they_are(raw: dict[str, object], rules: str) -> None:
-    assert rules_in(raw) == sanitise(raw).settings.rules == rules
+def test_where_nothing_is_said_the_settings_show_whose_they_are(raw: dict[str, object], version: str) -> None:
+    assert rules_in(raw) == sanitise(raw).settings.rules == version
 
 
 def test_the_person_is_told_how_the_rules_were_found() -> None:

@@ -56,7 +56,7 @@ def refresh(
         known = {} if previous is None else previous.files(number, parser)
         found = scan_folder(folder, known, definition_path=path, clock_ns=clock_ns)
         if parser is None:
-            parser = current_parser(previous, found, settings, counter)
+            parser = current_parser(previous, found, settings)
             if previous is not None and known and not previous.files(number, parser):
                 found = scan_folder(folder, {}, definition_path=path, clock_ns=clock_ns)
         scanned.append(found)
@@ -170,10 +170,10 @@ def test_other_rules_parse_everything_again(change: dict[str, Any]) -> None:
     assert look(first.state, texts, settings=DeepLoreSettings(scan_depth=9)).parsed == 0
 
 
-def test_another_counter_parses_everything_again() -> None:
+def test_another_counter_counts_everything_again_and_parses_nothing() -> None:
     first = look(None, {"a.md": lore("x" * 67)})
     second = update(first.state, [vault({"a.md": lore("x" * 67)})], SETTINGS, CHARS_3_35)
-    assert (second.parsed, second.state.index.entries[0].tokens) == (1, 20)
+    assert (second.parsed, second.state.index.entries[0].tokens) == (0, 20)
 
 
 def test_new_field_definitions_parse_everything_again() -> None:
@@ -355,7 +355,7 @@ def test_following_edits_equals_building_anew(
             old, state = state, refresh(state, folders, values, CHARS_4, clock_ns=clock).state
             full = build_index([read_folder(folder) for folder in folders], values, CHARS_4)
             assert everything(state.index) == everything(full)
-            assert everything(state_of(state.vaults, values).index) == everything(full)
+            assert everything(state_of(state.vaults, values, CHARS_4).index) == everything(full)
             if old is not None and mode != "merge" and parsers(old) == parsers(state):
                 assert_same_objects(old.index, state.index)
 

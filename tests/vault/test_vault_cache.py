@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.domain.entry import BUILT_IN_FIELDS, FieldDefinition, LeftOutNote, NoteProblem, Position, Role
-from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
+from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import cache
 from lorestudio.vault.cache import VaultCache
@@ -310,21 +310,19 @@ def test_the_vault_in_use_stays_however_large(path: Path) -> None:
 def test_whatever_decides_how_a_note_is_read_changes_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     season = FieldDefinition("season", "Season")
     keys = {
-        parser_key(rules, counter)
-        for rules, counter in [
-            (ParseRules(), CHARS_4),
-            (ParseRules(), CHARS_3_35),
-            (ParseRules(), replace(CHARS_4, exact=True)),
-            (ParseRules(lorebook_tag="x"), CHARS_4),
-            (ParseRules(lenient=False), CHARS_4),
-            (ParseRules(fields=(*BUILT_IN_FIELDS, season)), CHARS_4),
-            (ParseRules(fields=(*BUILT_IN_FIELDS, replace(season, multi=True))), CHARS_4),
+        parser_key(rules)
+        for rules in [
+            ParseRules(),
+            ParseRules(lorebook_tag="x"),
+            ParseRules(lenient=False),
+            ParseRules(fields=(*BUILT_IN_FIELDS, season)),
+            ParseRules(fields=(*BUILT_IN_FIELDS, replace(season, multi=True))),
         ]
     }
-    assert len(keys) == 7
-    assert parser_key(ParseRules(), CHARS_4) in keys
+    assert len(keys) == 5
+    assert parser_key(ParseRules()) in keys
     monkeypatch.setattr("lorestudio.vault.folder_scan._parser_digest", lambda: "a newer parser")
-    assert parser_key(ParseRules(), CHARS_4) not in keys
+    assert parser_key(ParseRules()) not in keys
 
 
 front = st.text(max_size=80).map("---\ntags: [lorebook]\nera: 1e5\n{}\n---\n".format)

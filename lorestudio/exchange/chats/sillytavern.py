@@ -107,5 +107,5 @@ def _named(value: Json, messages: list[Message], *, user: bool, fallback: str) -
     """The header's name, or that of the first message of this side."""
     if isinstance(value, str) and value and value != "unused":
         return value
-    names = (message.name for message in messages if message.is_user is user and message.name and message.scannable)
+    names = (message.name for message in messages if message.is_user is user and message.name and message.is_story)
     return next(names, fallback)

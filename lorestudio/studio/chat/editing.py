@@ -17,6 +17,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats import notepad
+from lorestudio.exchange.chats.kept import file_date
 from lorestudio.exchange.chats.records import METADATA, message_record
 
 _MONTHS: Final = (
@@ -50,11 +51,6 @@ def send_date(now: datetime) -> str:
     """A time as SillyTavern notes it on messages: `September 28, 2024 2:05pm`."""
     half = "am" if now.hour < 12 else "pm"
     return f"{_MONTHS[now.month - 1]} {now.day}, {now.year} {now.hour % 12 or 12}:{now.minute:02d}{half}"
-
-
-def file_date(now: datetime) -> str:
-    """A time as SillyTavern has it in names of files: `2024-09-28@14h05m09s`."""
-    return f"{now.year}-{now.month:02d}-{now.day:02d}@{now.hour:02d}h{now.minute:02d}m{now.second:02d}s"
 
 
 def new_message(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import TokenCounter
@@ -22,6 +22,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.systems.base import NotedReply
 from lorestudio.trace.assembled_prompt import AssembledPrompt
 
 TIMEOUT_MS: Final = 300_000
@@ -51,6 +52,26 @@ def room_for_reply(chat: Chat, place: int | None, now: datetime) -> tuple[Chat, 
     return made, Generation(place, made.messages[place].swipe)
 
 
+def asks_for_notes(settings: DeepLoreSettings) -> bool:
+    """Whether a model is asked for the notes after a reply: in the AI notepad's extract mode."""
+    return settings.ai_notepad_enabled and settings.ai_notepad_mode == "extract"
+
+
+def noted(
+    chat: Chat, controls: ChatControls, place: int, before: Message, taken: NotedReply
+) -> tuple[Chat, ChatControls] | None:
+    """The chat with what was noted from the reply at `place`, and the choices with it; `before` is the reply as it was
+    when it was asked about. None where it has changed meanwhile, so that the notes are not about it any more.
+    """
+    now = chat.messages[place] if place < len(chat.messages) else None
+    if now is None or (now.swipe, now.text) != (before.swipe, before.text):
+        return None
+    rest = controls.notepad
+    if taken.notes:  # asked again about the same reply, the new answer stands for the old one
+        rest = notepad.added(notepad.withdrawn(rest, notepad.notes_of(now)), taken.notes)
+    return editing.with_message(chat, place, taken.message), replace(controls, notepad=rest)
+
+
 def received(
     chat: Chat,
     controls: ChatControls,
@@ -64,7 +85,8 @@ def received(
     """The chat with the reply where `room_for_reply` made room for it, and the choices with what it noted.
 
     In the notepad's tag mode, what the model noted for itself leaves the visible text and goes into the notepad
-    (rules: deeplore-tools 2.3). `speaker` is whose reply it is, where not the chat's character's.
+    (rules: deeplore-tools 2.3); in extract mode it is asked for afterwards (`noted`). `speaker` is whose reply it is,
+    where not the chat's character's.
     """
     text, notes = reply.text, ""
     if settings is not None and settings.ai_notepad_enabled and settings.ai_notepad_mode == "tag":

@@ -6,7 +6,6 @@ Everything here waits for the disk, so a window calls it from a worker.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,13 +18,14 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Folder
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat, ChatLine, LineKind
+from lorestudio.exchange.chats.kept import file_date, keep_version
 from lorestudio.exchange.chats.metadata import with_controls
 from lorestudio.exchange.chats.plain_text import lost_as_text
 from lorestudio.exchange.chats.records import new_header
 from lorestudio.exchange.json_spelling import spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
-from lorestudio.studio.chat.editing import ChatBranch, file_date
+from lorestudio.studio.chat.editing import ChatBranch
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.writer import digest_of
 
@@ -104,7 +104,8 @@ def save_chat(
             "the file was changed by another program since it was opened here. Nothing was written. Save the chat "
             "under another name, overwrite the file (a copy of it is kept), or open it again.",
         )
-    backup = _keep(there, path, backups, now, foreign=digest_of(there) != document.digest) if there else None
+    foreign = there is not None and digest_of(there) != document.digest
+    backup = keep_version(there, path, backups, now, foreign=foreign) if there else None
     unsaved = "the chat was not saved ({reason}). Check folder, permissions and free space."
     with refused(partial(InputError, path), unsaved):
         write_atomically(path, data)
@@ -170,18 +171,3 @@ def _there(path: Path) -> bytes | None:
     with refused(partial(InputError, path), unread), suppress(FileNotFoundError):
         return path.read_bytes()
     return None
-
-
-def _keep(data: bytes, path: Path, backups: Path | None, now: datetime, *, foreign: bool) -> Path | None:
-    """Keep the version that is overwritten: the first one of each file, and any that was not read here."""
-    if backups is None:
-        return None
-    key = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    folder = backups / f"{path.stem[:60]}-{key}"
-    if not foreign and folder.is_dir() and any(folder.iterdir()):
-        return None
-    target = folder / f"{file_date(now)}-{digest_of(data)[:8]}{path.suffix}"
-    unkept = "nothing was saved, because the version that is there could not be kept ({reason})."
-    with refused(partial(InputError, path), unkept):
-        write_atomically(target, data)
-    return target

@@ -28,7 +28,8 @@ class Candidate:
     """One run that is to be compared: a system with its settings, None for those of the project or the defaults.
 
     `traces` are those of all generations where they are known already; then nothing is run. `slot` is where its runs
-    are kept (see `studio.replay.run_store`); "" is that of the runs that the window shows.
+    are kept (see `studio.replay.run_store`); "" is that of the runs that the window shows. `tokenizer` says how tokens
+    are counted, None for as the project does.
     """
 
     label: str
@@ -37,6 +38,7 @@ class Candidate:
     settings_path: Path | None = None
     traces: tuple[Trace, ...] | None = field(default=None, repr=False)
     slot: str = ""
+    tokenizer: str | None = None
     rules: str = ""
     """The rules that its settings name, where they are all that sets it apart from another candidate."""
 
@@ -85,8 +87,12 @@ async def run_candidate(
 
 
 def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | None = None) -> Simulator:
-    """Who runs the project's chat as a candidate says. Raises InputError, SettingsError and VaultError."""
+    """Who runs the project's chat as a candidate says. Raises InputError, SettingsError, VaultError and
+    TokenizerError.
+    """
     kind, settings = kind_of(chosen.system), chosen.settings
+    if chosen.tokenizer is not None:
+        project = project.with_tokenizer(chosen.tokenizer)
     if kind is MAIN and chosen.settings_path is not None:
         read = read_settings(chosen.settings_path)
         settings, problems = read.settings, (*project.problems, *read.problems)
@@ -137,7 +143,7 @@ async def compare_candidates(
     return causes.explained(found)
 
 
-def by_rules(project: Project, rules: str) -> Candidate:
+def by_rules(project: Project, version: str) -> Candidate:
     """DeepLore with the project's settings by these rules. Raises ValueError for a name that there is not."""
-    settings = project.settings.model_copy(update={"rules": name_of(rules_of(rules))})
+    settings = project.settings.model_copy(update={"rules": name_of(rules_of(version))})
     return Candidate(f"{MAIN.title} {settings.rules}", MAIN.name, settings, rules=settings.rules)

@@ -82,6 +82,11 @@ class Comparison:
     reasons: tuple[tuple[str, int], ...] = ()
     """What did something at all, with the number of turns, most first."""
 
+    @property
+    def changed(self) -> int:
+        """In how many turns not all contenders put the same notes in."""
+        return sum(turn.overlap < 1 for turn in self.turns)
+
 
 def compare(contenders: Sequence[Contender]) -> Comparison:
     """Put runs of the same generations side by side. Raises ValueError where they are not of the same generations."""

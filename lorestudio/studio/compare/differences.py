@@ -14,7 +14,7 @@ from typing import Any, Final
 from lorestudio.domain.chat import Message
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.differences import differences
-from lorestudio.studio.compare.note_differences import carried_notes, note_changes
+from lorestudio.studio.compare.note_differences import carried_notes, counted_as, note_changes
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
 from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference, words_of
@@ -38,13 +38,15 @@ def input_differences(before: Rerun, after: Rerun) -> tuple[InputDifference, ...
         message = "Two systems decided, each by inputs of its own, so nothing can be carried from one to the other."
         raise ValueError(message)
     own = tuple(before.system.differences(before, after))
+    purposeful = {DifferenceKind.SWITCH, DifferenceKind.RULE}
+    told = {each.setting for each in own}
     return (
-        *_settings(before, after),
-        *(each for each in own if each.kind is DifferenceKind.SWITCH),
+        *(each for each in _settings(before, after) if each.setting not in told),
+        *(each for each in own if each.kind in purposeful),
         *_notes(before, after),
         *(replace(each, carry=_of_moment(each.carry)) for each in choice_differences(before.moment, after.moment)),
         *(replace(each, carry=_of_chat(each.carry)) for each in chat_differences(before.moment, after.moment)),
-        *(each for each in own if each.kind is not DifferenceKind.SWITCH),
+        *(each for each in own if each.kind not in purposeful),
         *_others(before, after),
     )
 
@@ -65,6 +67,7 @@ def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
                 words_of(change.after),
                 carry,
                 declaration.affects,
+                setting=declaration.name,
             )
 
 
@@ -81,10 +84,12 @@ def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
     for name, title, value in (("context_size", "Context size", words_of), ("counter", "Token counter", _counter_name)):
         one, other = (value(getattr(each.moment, name)) for each in (before, after))
-        if one != other:
+        if one != other or (name == "counter" and before.moment.counter.identity != after.moment.counter.identity):
 
             def carry(target: Moment, source: Moment, name: str = name) -> Moment:
                 changed: dict[str, Any] = {name: getattr(source, name)}
+                if name == "counter":
+                    changed["index"] = counted_as(target.index, source.index)
                 return replace(target, **changed)
 
             yield InputDifference(DifferenceKind.OTHER, title, one, other, _of_moment(carry))
@@ -200,7 +205,7 @@ def chat_differences(before: Moment, after: Moment) -> Iterator[InputDifference]
 
 def _carry_chat(target: Moment, source: Moment) -> Moment:
     turn = replace(target.turn, message=source.turn.message, swipe=source.turn.swipe, kind=source.turn.kind)
-    return replace(target, chat=source.chat, positions=source.positions, turn=turn)
+    return replace(target, chat=source.chat, positions=source.positions, turn=turn, seen=source.seen)
 
 
 def _numbers(moment: Moment) -> tuple[int, ...]:

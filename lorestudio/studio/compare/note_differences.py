@@ -11,8 +11,10 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.trace.diff import Key
 
 _REFERENCES: Final = ("requires", "excludes", "cascade_links")
-_NOT_WRITTEN: Final = {"id", "resolved_links", "warnings", *_REFERENCES, *(f"written_{name}" for name in _REFERENCES)}
-_FOLLOWING: Final = {"tokens", "content_hash", "links"}
+_NOT_WRITTEN: Final = {
+    "id", "tokens", "resolved_links", "warnings", *_REFERENCES, *(f"written_{name}" for name in _REFERENCES),
+}  # fmt: skip
+_FOLLOWING: Final = {"content_hash", "links"}
 """Fields that follow from the text; they are not named beside it."""
 _WRITTEN: Final = tuple(each.name for each in fields(Entry) if each.name not in _NOT_WRITTEN)
 
@@ -65,6 +67,19 @@ def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[Key]) -> Vaul
     numbered = tuple(entry if entry.id == place else replace(entry, id=place) for place, entry in enumerate(entries))
     told = f"{old.digest} with {sorted(wanted)} of {new.digest}"
     return replace(old, entries=numbered, digest=hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def counted_as(old: VaultIndex, new: VaultIndex) -> VaultIndex:
+    """The old index with the tokens that the new one has for the same texts, which another tokenizer counted."""
+    theirs = _by_key(new)
+
+    def tokens(entry: Entry) -> int:
+        other = theirs.get((entry.vault, entry.filename))
+        return other.tokens if other is not None and other.content == entry.content else entry.tokens
+
+    entries = tuple(replace(entry, tokens=tokens(entry)) for entry in old.entries)
+    digest = hashlib.sha256(f"{old.digest} counted as {new.digest}".encode()).hexdigest()
+    return replace(old, entries=entries, digest=digest)
 
 
 def renamed(index: VaultIndex, names: Sequence[str]) -> VaultIndex:

@@ -69,7 +69,7 @@ def with_settings_of(project: Project, path: Path) -> Project:
     read = read_settings(path)
     other = project.with_settings(read.settings)
     told = (*project.problems, *(f"{path.name}: {problem}" for problem in read.problems))
-    return replace(other, settings_path=path, problems=tuple(dict.fromkeys(told)))
+    return replace(other, settings_path=path, host=read.host, problems=tuple(dict.fromkeys(told)))
 
 
 def with_vaults_of(project: Project, vaults: Sequence[Path | str]) -> Project:
@@ -77,7 +77,7 @@ def with_vaults_of(project: Project, vaults: Sequence[Path | str]) -> Project:
 
     Raises InputError or VaultError.
     """
-    other = open_project(vaults, seed=project.seed)
+    other = open_project(vaults, seed=project.seed).counted(project.counting)
     if not other.reads_alike(project.settings):
         other = other.with_settings(project.settings)
     index = renamed(other.index, project.index.vaults)

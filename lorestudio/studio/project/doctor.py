@@ -11,12 +11,14 @@ import tempfile
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 
 from lorestudio.settings.files import SettingsError
+from lorestudio.settings.rules import OLD
 from lorestudio.studio.project.answering import KeySource, Profile, default_profiles_path, load_profiles
-from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import StageStatus
@@ -31,6 +33,38 @@ class CheckResult:
     subject: str
     ok: bool
     message: str
+
+
+TOKENS: Final = "Tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """One thing that the answers of a project rest on, in a few words and in a sentence; `ok` is False for a doubt."""
+
+    subject: str
+    words: str
+    sentence: str
+    ok: bool = True
+
+
+def basis_of(project: Project) -> tuple[Basis, ...]:
+    """What the answers of a project rest on: the rules, and who counts tokens."""
+    counting, rules = project.counting, project.settings.rules or OLD
+    name = project.counter.name.removeprefix("estimate for ").removeprefix("estimate ").replace(" completion)", ")")
+    told = " ".join(each for each in (counting.sentence, counting.agreement, *counting.problems) if each)
+    return (
+        Basis("Rules", f"DeepLore {rules}", f"As DeepLore {rules} decides, its quirks included."),
+        Basis(TOKENS, name if project.counter.exact else f"≈ {name}", told, not counting.problems),
+    )
+
+
+def rests_on(project: Project) -> tuple[CheckResult, ...]:
+    """The same as lines of the doctor's."""
+    return tuple(
+        CheckResult(f"Answers: {each.subject.lower()}", each.ok, f"{each.words}. {each.sentence}")
+        for each in basis_of(project)
+    )
 
 
 def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult, ...]:

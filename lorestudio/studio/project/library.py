@@ -219,14 +219,14 @@ class Library:
         if text is None:
             return None
         rules = ParseRules.from_settings(self._settings, field_definitions(text, path).fields)
-        parser = parser_key(rules, self._counter)
+        parser = parser_key(rules)
         vaults = []
         for source in self.sources:
             vault = cache.hydrate(source.id, source.name, parser)
             if vault is None:
                 return None
             vaults.append(vault)
-        return state_of(vaults, self._settings)
+        return state_of(vaults, self._settings, self._counter)
 
     async def _refresh_in_turn(self, reason: RefreshReason, on_progress: OnProgress | None) -> LibraryNews:
         try:
@@ -244,7 +244,7 @@ class Library:
     async def _refresh(self, reason: RefreshReason, on_progress: OnProgress | None, *, thorough: bool) -> LibraryNews:
         begun = time.perf_counter()
         previous, settings, counter = self._state, self._settings, self._counter
-        scanned = await self._scan(previous, settings, counter, on_progress, thorough=thorough)
+        scanned = await self._scan(previous, settings, on_progress, thorough=thorough)
         result = await asyncio.to_thread(update, previous, scanned, settings, counter)
         self._state = result.state
         self._confirmed = self._confirmed or not result.failures
@@ -258,7 +258,6 @@ class Library:
         self,
         previous: VaultState | None,
         settings: DeepLoreSettings,
-        counter: TokenCounter,
         on_progress: OnProgress | None,
         *,
         thorough: bool,
@@ -273,7 +272,7 @@ class Library:
         if not self.sources:
             return []
         first = await self.sources[0].scan(known(0), path, on_progress)
-        parser = current_parser(previous, first, settings, counter)
+        parser = current_parser(previous, first, settings)
         if any(file.text is None for file in first.files) and not known(0, parser):
             first = await self.sources[0].scan({}, path, on_progress)
         others = [
@@ -409,4 +408,4 @@ def reading_key(settings: DeepLoreSettings, counter: TokenCounter) -> tuple[obje
     """All of the settings that an index depends on: where two keys are equal, the same files give the same index."""
     parsed = ParseRules.from_settings(settings, ()), definition_path(settings), settings.rule_set.tabbed_definitions
     joined = settings.multi_vault_conflict_resolution, settings.rule_set.conflicts_across
-    return *parsed, *joined, counter.name, counter.exact
+    return *parsed, *joined, counter.identity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,18 @@ import platformdirs
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.resources import resource
-from lorestudio.domain.state import ChatControls
+from lorestudio.domain.state import ChatControls, Usage
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.chats.attachments import attached_files
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
+from lorestudio.exchange.chats.sillytavern import LoadedChat
+from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
@@ -30,17 +34,24 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.files import SettingsError
 from lorestudio.settings.rules import NEW
 from lorestudio.settings.store import load
-from lorestudio.studio.project.library import read_once, reading_key
+from lorestudio.studio.notes.usage import read_usage
+from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problems, load_basis
+from lorestudio.studio.project.library import LibraryNews, read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
+from lorestudio.studio.project.tokens import Counting, counting_for
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.index_refresh import VaultState
+from lorestudio.vault.index_refresh import VaultState, state_of
 from lorestudio.vault.lint.settings import sign_of_newer
+
+_OF_BOOKS: Final = frozenset({".json", ".lorebook", ".png", ".jsonl"})
+"""The endings of files that are lorebooks, and of chats that are taken for one."""
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -52,8 +63,11 @@ class Project:
 
     `vault_folders` are the vaults' folders, None for one that lies behind Obsidian's plugin; `places` names them all.
     `seed` begins the chat's stream of random numbers. `context_size` is the room of the model that writes the story, in
-    tokens: the host's to know, so 0 where nobody said it; without it no run warns of lore that takes a large share of
-    it (rules: deeplore 6.8). `problems` are sentences for the person.
+    tokens, where it was said for this project alone, else 0; what counts is `known_context`. `problems` are sentences
+    for the person.
+
+    `counter` counts as SillyTavern does, which decides budgets; `counting` says what it rests on, and who counts as the
+    model bills.
     """
 
     vault_folders: tuple[Path | None, ...]
@@ -67,8 +81,15 @@ class Project:
     behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
     counter: TokenCounter = CHARS_4
+    counting: Counting = field(default_factory=Counting)
     context_size: int = 0
     problems: tuple[str, ...] = ()
+    host: HostSettings = field(default_factory=HostSettings, repr=False)
+    """What the settings file says beside DeepLore's settings, where it is SillyTavern's own."""
+    recorded: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+    """How often entries fired in all chats, as DeepLore counted them in its settings."""
+    basis: KeptBasis = field(default_factory=KeptBasis)
+    """What was said about the chat for looking back at it."""
     document: ChatDocument | None = field(default=None, repr=False)
     """The lines of the chat's file, to write the chat back into; None without a chat."""
     setup: PromptSetup = field(default_factory=PromptSetup, repr=False)
@@ -85,6 +106,11 @@ class Project:
         return " + ".join(self.index.vaults) or "untitled"
 
     @property
+    def bills(self) -> TokenCounter:
+        """Who counts as the model bills: prompts, room and costs. Budgets are counted by `counter`."""
+        return self.counting.bills if self.counting.budgets.identity == self.counter.identity else self.counter
+
+    @property
     def system(self) -> str:
         """The system that decides where nobody chose one: for lorebooks without notes, the one that scans such."""
         scanning = (name for name, kind in KINDS.items() if kind.books is not None)
@@ -97,10 +123,29 @@ class Project:
         return chosen if chosen is not None else (self.chat or Chat()).character_name
 
     @property
+    def known_context(self) -> int:
+        """The room of the model that writes the story in tokens, 0 where nobody knows it.
+
+        Without it no run warns of lore that takes a large share of it (rules: deeplore 6.8).
+        """
+        said = self.context_size or self.basis.settings.context_size
+        return said or self.setup.context_size or self.host.context_size
+
+    @property
     def reply_setup(self) -> PromptSetup:
-        """The setup of a reply's prompt: where it does not say how much the model holds, what the project says."""
-        known = self.setup.context_size or not self.context_size
-        return self.setup if known else replace(self.setup, context_size=self.context_size)
+        """The setup of a prompt: with the context size and the regex scripts that the project knows besides."""
+        setup, known = self.setup, self.known_context
+        if known and not setup.context_size:
+            setup = replace(setup, context_size=known)
+        path = self.settings_path
+        if path is not None and self.host.scripts.scripts and path not in setup.regex_paths:
+            setup = replace(setup, regex=(self.host.scripts, *setup.regex), regex_paths=(path, *setup.regex_paths))
+        return setup
+
+    @property
+    def history(self) -> ChatHistory:
+        """Which messages of the chat each generation saw."""
+        return ChatHistory(self.chat or Chat(), HistoryRule(self.basis.settings.history), self.basis.hidden)
 
     @property
     def folders(self) -> dict[str, Path | None]:
@@ -155,25 +200,53 @@ class Project:
             reply_tokens=setup.reply_tokens,
         )
 
+    def counted(self, counting: Counting) -> Project:
+        """The same project counted so; no note is parsed again. Counts every note that was not counted so before."""
+        others = (each for each in self.problems if each not in self.counting.problems)
+        problems = (*others, *counting.problems)
+        if counting.budgets.identity == self.counter.identity:  # what was counted with it is known to this one
+            return replace(self, counting=replace(counting, budgets=self.counter), problems=problems)
+        state, index = self.vault_state, self.index
+        if self.vault_state is None:  # of lorebooks, or of nobody knows what
+            index = _counted(index, counting.budgets)
+        else:
+            vaults, assembly = self.vault_state.vaults, self.vault_state.assembly
+            state = state_of(vaults, self.settings, counting.budgets, assembly)
+            index = state.index
+        counting.keep()
+        counted = replace(self, counter=counting.budgets, counting=counting, problems=problems)
+        return replace(counted, index=index, vault_state=state)
+
+    def with_tokenizer(self, asked: str) -> Project:
+        """The same project, counted as was asked for (see `tokens`). Raises TokenizerError."""
+        return self.counted(counting_for(asked, (self.settings_path, self.chat_path), self.chat))
+
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""
-        loaded = load_chat(path)
+        loaded = _chat(path)
+        found = attached_files(loaded.chat.messages, path)
+        chat = replace(loaded.chat, files=found.texts)
         controls = read_controls(loaded.chat.metadata)
         folders = existing_folders(controls.folders, self.index.folders)
-        told = (*loaded.problems, *control_problems(loaded.chat.metadata))
+        basis, problem = _kept_basis(path)
+        told = (
+            *loaded.problems, *control_problems(loaded.chat.metadata), *found.problems, *basis_problems(basis, chat)
+        )  # fmt: skip
         problems = [f"{path.name}: {problem}" for problem in told]
         if folders != controls.folders:
             gone = ", ".join(folder for folder in controls.folders if folder not in folders)
             problems.append(f"{path.name}: the folder filter names folders that the vault does not have: {gone}.")
-        return replace(
+        changed = replace(
             self,
-            chat=loaded.chat,
+            chat=chat,
             chat_path=path,
+            basis=basis,
             document=loaded.document,
             setup=self.setup if path == self.chat_path else PromptSetup(),
             controls=replace(controls, folders=folders),
-            problems=(*self.problems, *problems),
+            problems=(*self.problems, *problem, *problems),
         )
+        return changed.with_tokenizer(self.counting.asked)
 
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
         """Whether other settings leave the index as it is, because they do not decide how notes are read."""
@@ -204,18 +277,29 @@ class Project:
 
     def reloaded(self) -> Project:
         """The project read from disk again."""
-        rules = self.settings.rules
-        every: tuple[Path | str, ...] = (*self.places, *self.book_paths)
-        again = open_project(every, self.chat_path, self.settings_path, seed=self.seed, rules=rules)
+        rules, places = self.settings.rules, [*self.places, *map(str, self.book_paths)]
+        again = open_project(
+            places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked
+        )
         return replace(again, context_size=self.context_size, setup=self.setup)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """Settings as the studio uses them, and what the person should know about them."""
+    """Settings as the studio uses them, what the person should know about them, and what else their file says."""
 
     settings: DeepLoreSettings
     problems: tuple[str, ...] = ()
+    host: HostSettings = field(default_factory=HostSettings, repr=False)
+    recorded: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+
+
+def _kept_basis(chat: Path) -> tuple[KeptBasis, tuple[str, ...]]:
+    """What was said about a chat, and a sentence where that cannot be read, so that the defaults hold."""
+    try:
+        return load_basis(basis_path(chat)), ()
+    except SettingsError as error:
+        return KeptBasis(), (f"{error} Until then hidden messages count as visible for the replies before them.",)
 
 
 def read_settings(path: Path | None, rules: str = "") -> ReadSettings:
@@ -225,10 +309,17 @@ def read_settings(path: Path | None, rules: str = "") -> ReadSettings:
     """
     said: dict[str, Json] = {"rules": rules} if rules else {}
     loaded = load(path, rules) if path is not None else sanitise({**_SWITCHED_ON, **said})
+    host, recorded = HostSettings(), read_usage(loaded.unknown.get("analyticsData"))
+    if path is not None:
+        try:
+            host = load_host_settings(path)
+        except InputError as error:
+            raise SettingsError(str(error)) from error
+    told = (*loaded.problems, *host.problems)
     if loaded.settings.enabled:
-        return ReadSettings(loaded.settings, loaded.problems)
-    told = "DeepLore is switched off in these settings; the studio simulates it as switched on."
-    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*loaded.problems, told))
+        return ReadSettings(loaded.settings, told, host, recorded)
+    off = "DeepLore is switched off in these settings; the studio simulates it as switched on."
+    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*told, off), host, recorded)
 
 
 def open_project(
@@ -237,34 +328,71 @@ def open_project(
     settings: Path | None = None,
     seed: int = 0,
     rules: str = "",
+    tokenizer: str = "",
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
     A file among them is a lorebook. `rules` names DeepLore's rules; without it, the settings say whose hold, or show
-    it, else those of 2.0.2 do. Notes that cannot be read are part of the index as such. Raises InputError,
-    SettingsError or VaultError (all with a sentence for the person) where the chat, the settings or a vault cannot be
-    used at all.
+    it, else those of 2.0.2 do. `tokenizer` says how tokens are counted (see `tokens`). Notes that cannot be read are
+    part of the index as such. Raises InputError, SettingsError, VaultError or TokenizerError (all with a sentence for
+    the person) where the chat, the settings, a vault or the tokenizer cannot be used at all.
     """
     every = place_names(vaults)
-    files = tuple(Path(place) for place in every if not is_address(place) and Path(place).is_file())
-    places = tuple(place for place in every if is_address(place) or Path(place) not in files)
+    files = tuple(map(Path, filter(is_lorebook, every)))
+    places = tuple(place for place in every if not is_lorebook(place))
     read = read_settings(settings, rules)
-    news = read_once(vault_sources(places), read.settings, CHARS_4)
+    counting = counting_for(tokenizer, (settings, chat))
+    news = read_once(vault_sources(places), read.settings, counting.budgets)
     if news.failures:
         raise VaultError(news.failures[0])
-    project = replace(assembled(places, news.index, read, chat, settings, seed), vault_state=news.state)
+    project = assembled(places, news, read, chat, settings, seed, counting)
     return _with_books(project, files) if files else project
+
+
+def _counted(index: VaultIndex, counter: TokenCounter) -> VaultIndex:
+    """The index with the tokens of its entries as this one counts them."""
+    entries = tuple(replace(entry, tokens=counter.count(entry.content)) for entry in index.entries)
+    return replace(index, entries=entries)
 
 
 def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
     """The project with lorebooks. Raises InputError where a file is none."""
-    books = tuple(map(load_lorebook, files))
+    books = tuple(map(_lorebook, files))
     with_them = replace(project, books=books, book_paths=files)
     if project.places:
         return with_them
     scanned = kind_of(with_them.system).books
-    index = scanned.index(books) if scanned is not None else project.index
+    index = _counted(scanned.index(books), project.counter) if scanned is not None else project.index
     return replace(with_them, index=index, vault_state=None)
+
+
+def _lorebook(path: Path) -> Lorebook:
+    """The lorebook in a file that was given as a vault. Raises InputError."""
+    try:
+        return load_lorebook(path)
+    except InputError:
+        if path.suffix != ".jsonl":
+            raise
+        advice = "Give it with --chat, and here the folder of your notes, or a lorebook."
+        raise InputError(path, f"this is a chat, and no vault. {advice}") from None
+
+
+def _chat(path: Path) -> LoadedChat:
+    """The chat in a file. Raises InputError, which says so of a lorebook."""
+    try:
+        return load_chat(path)
+    except InputError as error:
+        try:
+            load_lorebook(path)
+        except InputError:
+            raise error from None
+    raise InputError(path, "this is a lorebook, and no chat. Give it in the place of the vault, or with --book.")
+
+
+def is_lorebook(place: str) -> bool:
+    """Whether a place names a file that is to be opened as a lorebook. Waits for the disk."""
+    path = Path(place)
+    return path.suffix.lower() in _OF_BOOKS and path.is_file()
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
@@ -274,21 +402,29 @@ def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
 
 def assembled(
     places: Sequence[str],
-    index: VaultIndex,
+    news: LibraryNews,
     read: ReadSettings,
     chat: Path | None = None,
     settings: Path | None = None,
     seed: int = 0,
+    counting: Counting | None = None,
 ) -> Project:
-    """A project of an index that was read from these places. Raises InputError where the chat cannot be used."""
+    """A project of what was read from these places. Raises InputError where the chat cannot be used."""
+    counting = counting or Counting()
+    counting.keep()
     project = Project(
         tuple(None if is_address(place) else Path(place) for place in places),
-        index,
+        news.index,
         read.settings,
         places=tuple(places),
         settings_path=settings,
+        host=read.host,
+        recorded=read.recorded,
         seed=seed,
-        problems=(*read.problems, *index.field_errors),
+        counter=counting.budgets,
+        counting=counting,
+        problems=(*read.problems, *news.index.field_errors, *counting.problems),
+        vault_state=news.state,
     )
     project = project if chat is None else project.with_chat(chat.expanduser().resolve())
     return replace(project, problems=(*project.problems, *filter(None, [project.rules_offer])))

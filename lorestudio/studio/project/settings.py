@@ -40,11 +40,16 @@ class SettingWarning:
 
 
 def setting_warnings(
-    settings: DeepLoreSettings, index: VaultIndex, problems: Sequence[str] = (), trace: Trace | None = None
+    settings: DeepLoreSettings,
+    index: VaultIndex,
+    problems: Sequence[str] = (),
+    trace: Trace | None = None,
+    *,
+    exact: bool = False,
 ) -> tuple[SettingWarning, ...]:
     """All warnings. Of `problems`, those count that are about a setting, as from reading a file: `scanDepth: ...`."""
     found = [SettingWarning("", text) for text in (trace.warnings if trace is not None else ())]
-    for hit in settings_checks(settings, index, None, None):
+    for hit in settings_checks(settings, index, None, None, "" if exact else "≈ "):
         if hit.code not in _NOT_HERE:
             check = check_of(hit.code)
             found.append(SettingWarning(hit.field, hit.message, check.advice, check.severity is Severity.ERROR))

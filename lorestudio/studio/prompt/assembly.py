@@ -12,7 +12,7 @@ history, post-history. The lore is what the trace says that the host was handed,
 `lorestudio.trace.prompt_order` says which stands before which, `prompt_layout` what the preset leaves out.
 
 The chat's author's note and the card's depth prompt are placed by the same rules. Where the context is full, the oldest
-messages give way first, with what was injected among them, then example messages. Attachments are not known here.
+messages give way first, with what was injected among them, then example messages.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Position
+from lorestudio.domain.history import shown_again
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chat_preset import DELIVERED, PresetPrompt
 from lorestudio.studio.prompt.card import card_texts, is_group, macros_for, speaker_of
@@ -74,11 +75,11 @@ def assemble(
 ) -> AssembledPrompt:
     """The prompt that the run of `trace` leads to, in this chat.
 
-    The chat ends before the reply that the run is for. Nothing is decided about lore here: the texts and their places
-    are those of the trace.
+    The chat ends before the reply that the run is for, and what the run took for visible is in it. Nothing is decided
+    about lore here: the texts and their places are those of the trace.
     """
     setup = setup or PromptSetup()
-    return _PromptAssembly(trace, chat, setup, counter).made()
+    return _PromptAssembly(trace, shown_again(chat, trace.seen.shown), setup, counter).made()
 
 
 class _PromptAssembly:
@@ -143,6 +144,7 @@ class _PromptAssembly:
             group=self._group,
             speaker=self._speaker,
             remarks=(*self._remarks, *self._scripts.problems),
+            lore_tokens=self._trace.total_tokens,
         )
 
     def _new_chat(self) -> str:

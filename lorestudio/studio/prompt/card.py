@@ -231,7 +231,7 @@ def _members(setup: PromptSetup, chat: Chat) -> tuple[list[str], list[str]]:
     if setup.group is not None:
         members = setup.group.members
         return [each.name for each in members], [each.name for each in members if not each.muted]
-    spoke = {each.name: None for each in chat.messages if each.name and not each.is_user and each.scannable}
+    spoke = {each.name: None for each in chat.messages if each.name and not each.is_user and each.is_story}
     names = [name for name in spoke if name]
     return names, names
 

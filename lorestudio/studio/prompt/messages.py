@@ -13,8 +13,8 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chat_preset import ChatPreset
-from lorestudio.exchange.regex_scripts import ScriptPlace
 from lorestudio.studio.prompt.card import is_group
+from lorestudio.studio.prompt.handed import handed_text
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
@@ -150,13 +150,10 @@ def said(
         message = chat.messages[index]
         if message.is_system:
             continue
-        # The host fills in the macros of the greeting before the scripts see it, and all others after.
-        text = message.text if index else macros.fill(message.text)
-        placement = ScriptPlace.USER_INPUT if message.is_user else ScriptPlace.AI_OUTPUT
-        text, changed_by = scripts.run(text, placement, len(made))
+        handed = handed_text(message, index, len(made), scripts, chat.files)
         label = f"#{index} {message.name or ''}".strip()
-        source = PromptOrigin(Origin.CHAT, label, message=index, changed_by=changed_by)
-        text = text.replace("\r", "")
+        source = PromptOrigin(Origin.CHAT, label, message=index, changed_by=handed.scripts)
+        text = handed.text.replace("\r", "")
         if _is_named(message, user, preset.names, group=group):
             text = f"{message.name}: {text}"
         role = _role(message)

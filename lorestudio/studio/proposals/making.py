@@ -64,10 +64,10 @@ def proposals_cost(
     Reads the recording. Raises AnsweringError.
     """
     if not source.waits:
-        return CostEstimate(exact=project.counter.exact)
+        return CostEstimate(exact=project.bills.exact)
     recorded = load_recorded(record_of(project, records))
     known = None if fresh else recorded.holds
-    return estimate([task.request for task in tasks], project.counter, known)
+    return estimate([task.request for task in tasks], project.bills, known)
 
 
 PAUSE_S: Final = 0.5

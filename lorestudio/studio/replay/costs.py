@@ -53,9 +53,18 @@ async def note_cost(project: Project, focus: str = "") -> CostEstimate:
     return _priced(collector, project, recorded)
 
 
+async def taking_cost(project: Project, place: int) -> CostEstimate:
+    """The same of notes taken from one reply."""
+    recorded = await _recorded(project.chat_path)
+    collector = _collector(recorded)
+    await system_of(project.scene(collector)).take_notes(project.chat or Chat(), project.controls, place)
+    return _priced(collector, project, recorded)
+
+
 async def _recorded(chat: Path | None) -> RecordedAnswers | None:
     return await asyncio.to_thread(load_recorded, chat) if chat is not None else None
 
 
 def _priced(collector: RequestCollector, project: Project, recorded: RecordedAnswers | None) -> CostEstimate:
-    return estimate(collector.requests, project.counter, recorded.holds if recorded is not None else None)
+    holds = recorded.holds if recorded is not None else None
+    return estimate(collector.requests, project.bills, holds, collector.reported)

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
@@ -16,8 +17,9 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.card import group_speaker
 from lorestudio.studio.replay.order import Superseded, clock_ms, generations
 from lorestudio.studio.replay.runs import Runs, TraceBook
+from lorestudio.studio.replay.seen import SeenChats, searched_of
 from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
-from lorestudio.systems.registry import system_of
+from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.trace.model import EntryRef, Trace, Turn
 from lorestudio.trace.serialize import record_to_json
@@ -39,7 +41,7 @@ class Simulator:
         earlier: Sequence[Simulator] = (),
     ) -> None:
         self.project = project
-        made: System = system_of(project.scene()) if system is None else system
+        made: System = system_of(project.scene(), kind_of(project.system)) if system is None else system
         for one in reversed(earlier):
             made = made.knowing(one.system) if one.system.kind is made.kind else made
         self.system: System = made
@@ -48,11 +50,9 @@ class Simulator:
         self._places = {generation: place for place, generation in enumerate(self.generations)}
         self._epoch = 0  # goes up whenever what is under way is given up: a run of an earlier one is not kept
         self._characters = _active_characters(project, self.generations)
-        self.inputs = _input_digests(project, self.generations, self._characters, made)
+        self._seen = SeenChats(project)
+        self.inputs = _input_digests(project, self.generations, self._characters, made, self._seen)
         """For each generation the digest of everything that it and the ones before it depend on."""
-        chat = project.chat or Chat()
-        self._positions = tuple(place for place, message in enumerate(chat.messages) if not message.is_system)
-        self._sent = tuple(chat.messages[place] for place in self._positions)
         self._runs = Runs(made.first_state(project.seed), made.counting)
         self._traces = TraceBook()
         self._reuse: Reuse = made.reuse()
@@ -200,6 +200,8 @@ class Simulator:
         ran = result is None
         if result is None:
             result = await _decided(self.system, now.moment, now.state)
+        else:
+            result = _with_seen(result, self.system, now.moment)
         if epoch != self._epoch:
             raise Superseded
         if self.generations[place] not in self._traces:  # another task may have been quicker, with the same trace
@@ -223,22 +225,24 @@ class Simulator:
     def _moment(self, place: int) -> Moment:
         project, generation = self.project, self.generations[place]
         chat = project.chat or Chat()
-        seen = bisect_left(self._positions, generation.message)
+        character = self._characters[place]
+        seen = self._seen.of(generation, character)
         again = self._first_swipe(place) != place
         return Moment(
             index=project.index,
-            chat=self._sent[:seen],
+            chat=seen.messages,
             turn=Turn(generation.message, generation.swipe, place, "swipe" if again else "normal"),
             controls=self.system.controls_at(project.controls, chat, generation.message),
-            positions=self._positions[:seen],
-            character=self._characters[place],
+            positions=seen.positions,
+            character=character,
             user=chat.user_name,
             counter=project.counter,
-            context_size=project.context_size,
+            context_size=project.known_context,
             clock_ms=clock_ms(place),
             seed=project.seed,
             watcher=self._watcher,
             digests={INPUTS: self.inputs[place]},
+            seen=seen.record(),
         )
 
 
@@ -248,10 +252,16 @@ async def decided_trace(system: System, moment: Moment, state: State) -> Trace:
 
 
 async def _decided(system: System, moment: Moment, state: State) -> Decided:
-    decided = await system.decide(moment, state)
+    decided = _with_seen(await system.decide(moment, state), system, moment)
     if system.kind.of_vault:
         return decided
     return Decided(_own_numbers(decided.trace, moment.index), decided.state, decided.tally)
+
+
+def _with_seen(decided: Decided, system: System, moment: Moment) -> Decided:
+    """The decision with what its trace says of the chat."""
+    seen = searched_of(system, moment)
+    return decided if decided.trace.seen == seen else replace(decided, trace=replace(decided.trace, seen=seen))
 
 
 def _own_numbers(trace: Trace, index: VaultIndex) -> Trace:
@@ -277,7 +287,7 @@ def _active_characters(project: Project, generations: Sequence[Generation]) -> t
 
 
 def _input_digests(
-    project: Project, generations: Sequence[Generation], characters: Sequence[str], system: System
+    project: Project, generations: Sequence[Generation], characters: Sequence[str], system: System, seen: SeenChats
 ) -> tuple[str, ...]:
     """For each generation the SHA-256 of everything that it and the ones before it depend on.
 
@@ -292,15 +302,19 @@ def _input_digests(
         repr(reading_key(project.settings, project.counter)),
         repr(record_to_json(project.controls)),
         system.reads_of_chat(chat, project.controls),
-        repr((project.seed, project.counter.name, chat.user_name, project.context_size)),
+        repr((project.seed, project.counter.identity, chat.user_name, project.known_context)),
+        seen.told,
     ):
         digest.update(part.encode("utf-8", "surrogatepass"))
     found: list[str] = []
     done = 0
     for generation, character in zip(generations, characters, strict=True):
         for message in chat.messages[done : generation.message]:
-            digest.update(system.reads_of(message).encode("utf-8", "surrogatepass"))
+            # Whether it is hidden counts as the generation sees it; what keeps the chat's own state is told of both.
+            read = message if system.kind.remembers else seen.shown(message)
+            digest.update(system.reads_of(read).encode("utf-8", "surrogatepass"))
         done = max(done, generation.message)
-        digest.update(repr((generation, character)).encode("utf-8", "surrogatepass"))
+        told = seen.told_of(generation, character)
+        digest.update(repr((generation, character, told)).encode("utf-8", "surrogatepass"))
         found.append(digest.hexdigest())
     return tuple(found)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.history import ChatHistory, ranges_of, shown_again
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
@@ -131,7 +132,8 @@ class TimelineMaker:
         self._before = {
             each: _active(chat, before[each.message]) if each.message in before else None for each in self.generations
         }
-        self._pieces: ChatPieces | None = None
+        self._pieces: dict[frozenset[int], ChatPieces] = {}
+        self._hidden = ChatHistory(chat or Chat()).hidden
         self._prompt: tuple[Trace, PromptPieces] | None = None
         self._summaries: dict[Generation, tuple[Trace, TurnSummary]] = {}
 
@@ -180,8 +182,16 @@ class TimelineMaker:
         if self._setup is not None and self._chat is not None:
             made = sent_pieces(trace, self._chat, self._setup, self._counter)
         else:
-            if self._pieces is None:
-                self._pieces = ChatPieces(self._chat.messages if self._chat is not None else (), self._counter)
-            made = prompt_pieces(trace, self._pieces)
+            made = prompt_pieces(trace, self._pieces_for(trace))
         self._prompt = (trace, made)
         return made
+
+    def _pieces_for(self, trace: Trace) -> ChatPieces:
+        """The messages as the run saw them; the same pieces for all runs that took the same ones for hidden."""
+        chat = self._chat or Chat()
+        shown = {place for first, last in trace.seen.shown for place in range(first, last + 1)}
+        hidden = frozenset(place for place in self._hidden if place < trace.turn.message and place not in shown)
+        if hidden not in self._pieces:
+            visible = ranges_of(place for place in self._hidden if place not in hidden)
+            self._pieces[hidden] = ChatPieces(shown_again(chat, visible).messages, self._counter)
+        return self._pieces[hidden]

@@ -19,7 +19,7 @@ from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.flow import TABLE_COLUMNS, Measure, flow, flow_rows
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import AiCall, Outcome, PromptBlock, StageStatus, Trace
-from lorestudio.trace.summary import summary
+from lorestudio.trace.summary import seen_lines, summary
 from lorestudio.trace.text import decisions, turn_words
 from lorestudio.trace.wording import number_words, place, plural
 
@@ -189,6 +189,7 @@ def _turn(turn: ReportTurn, source: ReportSource, prompts: ReportPrompts) -> str
         f"<h2>{escape(turn_words(trace.turn))}</h2>",
         f"<p class='summary'>{escape(summary(trace))}</p>",
         f"<p class='muted'>{escape(_figures(trace))}</p>",
+        *(f"<p class='muted'>{escape(line)}</p>" for line in seen_lines(trace)),
         *(f"<p class='warning'>{escape(text)}</p>" for text in trace.warnings),
         *(f"<p class='muted'>{escape(line.text)}</p>" for line in ai_lines(trace)),
         _messages(turn.messages),

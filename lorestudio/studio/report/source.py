@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.history import shown_again
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.resources import VERSION
 from lorestudio.settings.declaration import Declaration
@@ -141,7 +142,12 @@ def _worded(value: Json) -> str:
 
 
 def _messages(chat: Chat, trace: Trace) -> tuple[ReportMessage, ...]:
-    """The messages that the keys were searched in, at least the last one, with the keys that were found."""
+    """The messages that the keys were searched in, as they were searched, with the keys that were found.
+
+    At least the last one is there.
+    """
+    chat = shown_again(chat, trace.seen.shown)
+    read = {each.message: each.text for each in trace.seen.read}
     keywords = trace.stage("keywords")
     depth = keywords.details.get("messages") if keywords is not None else None
     wanted = min(max(depth if isinstance(depth, int) else 1, 1), MESSAGES_SHOWN)
@@ -154,9 +160,9 @@ def _messages(chat: Chat, trace: Trace) -> tuple[ReportMessage, ...]:
         ReportMessage(
             place,
             chat.messages[place].name or "",
-            chat.messages[place].text,
+            read.get(place, chat.messages[place].text),
             chat.messages[place].is_system,
-            _apart(marks.get(place, ()), len(chat.messages[place].text)),
+            _apart(marks.get(place, ()), len(read.get(place, chat.messages[place].text))),
         )
         for place in range(first, trace.turn.message)
     )

@@ -16,7 +16,7 @@ from lorestudio.studio.project.places import vault_sources
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import trace_of
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.scenario.running import COUNTERS, run_scenario
+from lorestudio.studio.scenario.running import run_scenario, word_for
 from lorestudio.systems.registry import scenario_format
 from lorestudio.systems.scenarios import ScenarioTurn
 from lorestudio.vault.files import NoteFile, VaultFiles
@@ -86,9 +86,9 @@ def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenari
 
 def tokenizer_of(project: Project) -> str:
     """The format's word for how the project counts tokens. Raises InputError where it has none."""
-    tokenizer = next((name for name, counter in COUNTERS.items() if counter is project.counter), None)
-    if tokenizer is None:
-        message = f"tokens are counted with {project.counter.name}, and scenarios know estimates only. Choose chars/4."
+    tokenizer = word_for(project.counter)
+    if not tokenizer:
+        message = f"tokens are counted with {project.counter.name}, for which a scenario has no word. Choose estimate."
         raise InputError(project.name, message)
     return tokenizer
 

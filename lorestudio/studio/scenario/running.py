@@ -9,16 +9,30 @@ from pathlib import Path
 from typing import Any, Final
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
+from lorestudio.domain.tokens import BYTES_3_35, CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.files import SettingsError
+from lorestudio.studio.project.tokens import BY_SCRIPT, TokenizerError, counter_by_word, word_of
 from lorestudio.systems.registry import kind_of, scenario_format
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index_refresh import build_index
 
-COUNTERS: Final[Mapping[str, TokenCounter]] = {"chars4": CHARS_4, "st335": CHARS_3_35}
+COUNTERS: Final[Mapping[str, TokenCounter]] = {
+    "chars4": CHARS_4, "st335": CHARS_3_35, "bytes335": BYTES_3_35, "script": BY_SCRIPT,
+}  # fmt: skip
+
+
+def counter_of(tokenizer: str) -> TokenCounter:
+    """Who counts by the format's word for it. Raises TokenizerError, also where the tokenizer's file is not here."""
+    return COUNTERS[tokenizer] if tokenizer in COUNTERS else counter_by_word(tokenizer)
+
+
+def word_for(counter: TokenCounter) -> str:
+    """The format's word for a counter, "" where it has none."""
+    known = (name for name, each in COUNTERS.items() if each.identity == counter.identity)
+    return next(known, None) or word_of(counter)
 
 
 def run_scenarios(path: Path, vault_root: Path | None = None, rules: str = "") -> list[dict[str, Any]]:
@@ -32,6 +46,10 @@ def run_scenarios(path: Path, vault_root: Path | None = None, rules: str = "") -
             problem = _vault_problem(vault, vault_root)
             if problem:
                 raise record.error(problem, f"vaults.{number}.ref")
+        try:
+            counter_of(record.scenario.tokenizer)
+        except TokenizerError as error:
+            raise record.error(str(error), "tokenizer") from None
         try:
             kind = kind_of(record.scenario.system)
             scenario_format(kind).settings(kind, record.scenario)
@@ -52,7 +70,7 @@ def run_scenario(scenario: Scenario, vault_root: Path | None = None) -> dict[str
 
 async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
     sanitised = sanitise(scenario.raw_settings)
-    settings, counter = sanitised.settings, COUNTERS[scenario.tokenizer]
+    settings, counter = sanitised.settings, counter_of(scenario.tokenizer)
     files = [_files(vault, vault_root) for vault in scenario.vaults]
     indexes = _indexes(scenario, files, counter)
     expected: dict[str, Any] = {"index": index_report(indexes[0], settings)}

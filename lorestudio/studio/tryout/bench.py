@@ -12,14 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.studio.replay.seen import SeenChats
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys
-from lorestudio.trace.model import Phase, Trace, Turn
+from lorestudio.trace.model import AS_STORED, Phase, Trace, Turn
 
 STAND_IN: Final = "No model is asked here: the offline stand-in chose in its place, by shared words alone."
 
@@ -111,6 +112,7 @@ class Bench:
         chat = self.project.chat or Chat()
         said = Message(chat.user_name, text, is_user=True)
         moment, state = self._moment(said, append=append)
+        moment = self._as_handed(moment, said, append=append)
         system = self._system.saying((*chat.messages, said) if append else (said,))
         offline = system.offline(Given(unanswered=Unanswered.STAND_IN), self._system)
         trace = asyncio.run(decided_trace(offline.system, replace(moment, watcher=stop), state))
@@ -135,6 +137,16 @@ class Bench:
             moment = replace(self._first, chat=(said,), positions=(place,))
             state = self._system.first_state(self.project.seed)
         return replace(moment, turn=Turn(place + 1, 0, 0), digests={}), state
+
+    def _as_handed(self, moment: Moment, said: Message, *, append: bool) -> Moment:
+        """The moment with texts as the host hands them over, the new one and those that are one message older by it."""
+        chat = self.project.chat or Chat()
+        messages = (*chat.messages, said) if append else (said,)
+        seen = SeenChats(replace(self.project, chat=replace(chat, messages=messages)))
+        found = seen.of(Generation(len(messages)), moment.character)
+        if not append:  # whatever number it is given
+            return replace(moment, chat=found.messages, seen=AS_STORED)
+        return replace(moment, chat=found.messages, positions=found.positions, seen=found.record())
 
 
 def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> tuple[BenchRow, ...]:

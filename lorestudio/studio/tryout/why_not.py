@@ -123,8 +123,10 @@ def numbered(trace: Trace, key: Key) -> int:
 def _words(project: Project, generation: Generation, note: Entry, aliases: Sequence[str]) -> tuple[str, ...]:
     """What the newest messages before a reply have that could be keys of the note."""
     messages = project.chat.messages[: generation.message] if project.chat is not None else ()
-    window = "\n".join([message.text for message in messages if not message.is_system][-_LOOKED_AT:])
-    return key_ideas(note, window, messages, note.keys, aliases, project.index.entries)
+    hidden = project.history.sight(generation).hidden
+    seen = (message for place, message in enumerate(messages) if place not in hidden)
+    visible = [message.text for message in seen if not message.is_system or message.was_hidden][-_LOOKED_AT:]
+    return key_ideas(note, "\n".join(visible), messages, note.keys, aliases, project.index.entries)
 
 
 def smallest(steps: Sequence[Step], attempt: Callable[[Step], Result | None]) -> tuple[int, Result] | None:

@@ -57,6 +57,7 @@ class WordListCounter:
         self.words = words
         self.settings = settings or CountingSettings()
         self.name = f"word list {words.name}"
+        self.identity = f"word list {words.digest} {self.settings!r}"
         self._count = lru_cache(maxsize=20_000)(self._counted)
 
     def count(self, text: str) -> int:

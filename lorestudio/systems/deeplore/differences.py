@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from lorestudio.domain.state import AiState
 from lorestudio.settings.behaviour import switches
+from lorestudio.settings.rules import NEW, OLD, changed_rules, with_rule
 from lorestudio.systems.base import RunInputs
 from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference
 
 
 def own_differences(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
-    """Behaviour switches, then what follows from earlier turns, then who answers."""
+    """Behaviour switches and rules, then what follows from earlier turns, then who answers."""
     yield from _switches(before, after)
+    yield from _rules(before, after)
     yield from _trackers(before, after)
     one, other = before.system, after.system
     if (one.answers.name, one.model) != (other.answers.name, other.model):
@@ -41,6 +43,26 @@ def _carry_switch(name: str) -> Carry:
     def carry(target: RunInputs, source: RunInputs) -> RunInputs:
         behaviour = target.system.behaviour.model_copy(update={name: getattr(source.system.behaviour, name)})
         return replace(target, system=replace(target.system, behaviour=behaviour))  # type: ignore[type-var]  # a dataclass
+
+    return carry
+
+
+def _rules(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
+    """Each rule by itself; of those about reading notes, what they made of the notes is told as differing notes."""
+    old, new = (each.system.settings.rule_set for each in (before, after))
+    for rule in changed_rules():
+        if rule.affects and getattr(old, rule.name) != getattr(new, rule.name):
+            one, other = (NEW if getattr(each, rule.name) else OLD for each in (old, new))
+            carry = _carry_rule(rule.name)
+            yield InputDifference(DifferenceKind.RULE, rule.title, one, other, carry, rule.affects, setting="rules")
+
+
+def _carry_rule(name: str) -> Carry:
+    def carry(target: RunInputs, source: RunInputs) -> RunInputs:
+        holds = getattr(source.system.settings.rule_set, name)
+        settings = target.system.settings
+        changed = settings.model_copy(update={"rules": with_rule(settings.rules, name, holds=holds)})
+        return replace(target, system=replace(target.system, settings=changed))  # type: ignore[type-var]  # a dataclass
 
     return carry
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lorestudio.domain.state import Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.rules import OLD
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
@@ -84,6 +85,8 @@ async def run(ctx: Inputs) -> Decided:
             "counter": ctx.moment.counter.name,
             "counted_exactly": ctx.moment.counter.exact,
             "switches": list(state.switches),
+            **({} if ctx.settings.rules == OLD else {"rules": ctx.settings.rules}),
+            **({"higher_first": True} if ctx.reversed else {}),
             **({} if state.holding is None else {"held": state.holding.as_json()}),
             **state.facts,
         },

@@ -33,7 +33,7 @@ from lorestudio.systems.base import Moment, System, SystemKind
 from lorestudio.systems.deeplore.scenario_report import SeenTexts, analytics_report, generation_report
 from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED
 from lorestudio.systems.deeplore.system import DeepLoreSystem, Indexes
-from lorestudio.systems.scenarios import ScenarioFormat, ScenarioTurn
+from lorestudio.systems.scenarios import ScenarioFormat, ScenarioTurn, seen_messages
 from lorestudio.trace.model import AiCall, StageRecord, Trace, Turn
 
 _SELECTION_KEYS: Final = frozenset({"deeplore_pins", "deeplore_blocks", "deeplore_context", "deeplore_folder_filter"})
@@ -70,11 +70,10 @@ class RecordedFormat(ScenarioFormat):
         first = turns[0].moment
         rows = _rows(turns, own.settings.rule_set)
         seen = max((1 + place for row in rows for place in row.get("front_chat", ())), default=0)
-        messages = chat.messages[: max(turns[-1].moment.turn.message, seen)] if chat is not None else ()
         return {
             "rules": own.settings.rules,
             "character": own.inputs_of(first).character,
-            "messages": [message_record(message) for message in messages],
+            "messages": [message_record(message) for message in seen_messages(chat, turns, seen)],
             "metadata": controls_metadata(first.controls),
             "behaviour": own.behaviour.model_dump(),
             "model": "" if own.settings.ai_search_model else own.model,

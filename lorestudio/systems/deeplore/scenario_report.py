@@ -179,7 +179,7 @@ def _keyword(trace: Trace, index: VaultIndex, rules: RuleSet) -> dict[str, Any] 
         row: dict[str, Any] = {"title": entry.title} | ({"vaultSource": entry.vault} if rules.labels_by_vault else {})
         if verdict.reason == "probability_zero":
             lists["probability_skipped"].append({**row, "probability": 0, "roll": 0})
-        elif verdict.reason == "refine_blocked":
+        elif verdict.reason in ("refine_blocked", "refine_logic"):
             row |= {"primaryKey": details["key"], "refineKeys": details["refine_keys"]}
             if rules.refine_logic:
                 row["selectiveLogic"] = entry.selective_logic

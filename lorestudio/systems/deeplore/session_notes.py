@@ -246,6 +246,11 @@ class SessionNotes:
             records.append(await self._summarize("", cancel, vault))
         return NotesResult(self._desk.notes, tuple(record for record in records if record is not None))
 
+    async def take_notes(self, place: int, *, cancel: CancelToken | None = None) -> NotesResult:
+        """Take notes from the reply at index `place` alone. Raises ValueError where the chat has no reply there."""
+        record = await self._take_notes(place, cancel)
+        return NotesResult(self._desk.notes, (record,) if record is not None else ())
+
     async def summarize(
         self, focus: str = "", *, cancel: CancelToken | None = None, vault: Path | None = None
     ) -> NotesResult:
@@ -257,7 +262,7 @@ class SessionNotes:
 
     async def _take_notes(self, place: int, cancel: CancelToken | None) -> NotesRecord | None:
         message = _message_at(self._desk.notes, place)
-        if message is None or message.is_user or not message.scannable:
+        if message is None or message.is_user or not message.is_speech:
             text = f"There is no reply #{place} to take notes from."
             raise ValueError(text)
         if not self._settings.ai_notepad_enabled:

@@ -25,6 +25,7 @@ from lorestudio.systems.base import (
     Generated,
     Given,
     Moment,
+    NotedReply,
     Offline,
     Reuse,
     RunInputs,
@@ -127,6 +128,14 @@ class DeepLoreSystem(System):
             notepad = withdrawn(notepad, notes_of(later))
         return replace(controls, notepad=notepad)
 
+    def searched(self, moment: Moment) -> int:
+        """The deepest window of all; for a model one more, as the reply that ends the chat is hidden from it."""
+        depths = (self.settings.scan_depth, *self.indexes.of(moment.index).scan_depths, 0)
+        if any(0 < depth < 1 for depth in depths):
+            return len(moment.chat)
+        asked = self.settings.ai_search_scan_depth + 1 if self.asks_model else 0
+        return int(min(max(*depths, asked), len(moment.chat)))
+
     def reads_of(self, message: Message) -> str:
         """What a run reads of a message; at the end of the chat its tools decide whether a generation runs."""
         tools = message.extra.get("tool_invocations")
@@ -175,6 +184,19 @@ class DeepLoreSystem(System):
         result = await SessionNotes(desk, self.answers, self.settings, self.behaviour).summarize(focus, vault=vault)
         record = result.records[-1]
         return WrittenNote(record.notes, record.text, record.outcome in {NotesOutcome.STORED, NotesOutcome.NOTHING})
+
+    async def take_notes(self, chat: Chat, controls: ChatControls, place: int) -> NotedReply | None:
+        """In the AI notepad's extract mode, what a second request finds in the reply (rules: deeplore-tools 2.3)."""
+        if not self.settings.ai_notepad_enabled or self.settings.ai_notepad_mode != "extract":
+            return None
+        desk = NotesDesk(ChatNotes("", chat, controls))
+        result = await SessionNotes(desk, self.answers, self.settings, self.behaviour).take_notes(place)
+        message = desk.notes.chat.messages[place]
+        if not result.records:
+            return None
+        record = result.records[0]
+        fine = record.outcome in {NotesOutcome.STORED, NotesOutcome.NOTHING}
+        return NotedReply(message, record.notes, record.text, fine)
 
     def options(self, situation: ideas.Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What can concern the stage that stopped the entry, or what brought it in."""

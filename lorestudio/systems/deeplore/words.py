@@ -80,6 +80,13 @@ _MATCH: Final = (
         brief="Key {key!q}[ in #{message}], but no refine key: {refine_keys!q}",
     ),
     Reason(
+        "refine_logic", NEUTRAL, "Refine keys say no",
+        "The key {key!q} was found[ in the speaker's name of message #{named_message}| in message #{message}], but not "
+        "as the note's logic {logic!q} wants its refine {refine_keys:key|keys} {refine_keys!q}.",
+        "Change selective_logic or the refine keys, or remove the refine keys so that the key alone is enough.",
+        details=("key", "refine_keys", "logic"),
+    ),
+    Reason(
         "warmup_short", NEUTRAL, "Warming up",
         "Its keys occur {found:# times|once|# times}; the warmup asks for {needed}.",
         "Set the note's warmup to {found} or less, or raise “Scan depth” so that more of the chat counts.",
@@ -203,7 +210,7 @@ _GATE: Final = (
     ),
     Reason(
         "already_in_context", NEUTRAL, "Already in context",
-        "The same text went in within the last {generations:generation|# generations}, and the AI's answer was reused.",
+        "The same text went in within the last {generations:generation|# generations}.",
         "Lower “Duplicates looked back”, or switch “Strip duplicates” off.",
         details=("generations",),
         brief="Same text went in before",
@@ -402,7 +409,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     },
     unasked=frozenset({"constant", "offered"}),
     key_stage=_KEYS,
-    tells_keys=frozenset({"key_hit", "relabeled", "refine_blocked"}),
+    tells_keys=frozenset({"key_hit", "relabeled", "refine_blocked", "refine_logic"}),
     key_lacks={
         "refine_blocked": "None of its refine keys ({refine_keys!q}) is in "
         "[{searched:the scanned text|the last message|the last # messages}|the scanned text]."

@@ -15,16 +15,20 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, truthy
 from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, LineKind
+from lorestudio.exchange.chats.kept import keep_version
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.records import METADATA, message_record, new_header, read_message
 from lorestudio.exchange.json_spelling import changed_text, spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
-from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, alike, mapping, namespace
+from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, alike, mapping, namespace, with_values
+from lorestudio.systems.recap.refresh import auto_hide, pinned_hidden, reverted
 from lorestudio.systems.recap.running import STORE_KEY
+from lorestudio.systems.recap.scenes import PINNED_HIDDEN
+from lorestudio.vault.data_folder import utc_now
 from lorestudio.vault.writer import digest_of
 
 OURS: Final = (STORE_KEY, REFUSED_KEY)
@@ -91,13 +95,16 @@ def read_chat_file(path: Path) -> ChatFile:
     return ChatFile(path, chat, loaded.chat, loaded.document, problems)
 
 
-def write_chat_file(file: ChatFile, chat: RecapChat) -> ChatFile:
+def write_chat_file(file: ChatFile, chat: RecapChat, copies: Path | None = None) -> ChatFile:
     """Write the chat, unless the file is not the one that was read any more; the file as it is now.
+
+    The first version of the file is kept in `copies`.
 
     Raises ChangedMeanwhileError, and InputError where it cannot be written.
     """
     try:
-        found = digest_of(file.path.read_bytes())
+        there = file.path.read_bytes()
+        found = digest_of(there)
     except OSError as error:
         raise InputError(file.path, f"the chat cannot be read: {error.strerror or error}.") from error
     if found != file.document.digest:
@@ -105,12 +112,26 @@ def write_chat_file(file: ChatFile, chat: RecapChat) -> ChatFile:
     data = file.with_chat(chat)
     if digest_of(data) == found:
         return file
+    keep_version(there, file.path, copies, utc_now())
     try:
         write_atomically(file.path, data)
     except OSError as error:
         reason = error.strerror or error
         raise InputError(file.path, f"the chat cannot be written: {reason}. Its recaps are kept.") from error
     return read_chat_file(file.path)
+
+
+def hidden_by_hand(before: RecapChat, after: RecapChat, scenes_shown: int) -> RecapChat | None:
+    """`before` with a mark on what a person hid and `after` would show; None where nothing comes into sight so.
+
+    A person hid what is hidden and is shown by hiding by scenes, as it was when `before` was made.
+    """
+    messages = before.messages
+    others = reverted(messages, auto_hide(len(messages), before.breaks, scenes_shown), pinned_hidden(messages))
+    shown = [index for index in others if not truthy(after.messages[index].get("is_system"))]
+    for index in shown:
+        before = before.with_message(index, with_values(messages[index], {PINNED_HIDDEN: True}))
+    return before if shown else None
 
 
 class RecapFileChangedError(InputError):
@@ -174,10 +195,17 @@ Change = Callable[[RecapChat], RecapChat]
 
 @dataclass(slots=True, eq=False)
 class ChatBook:
-    """A chat file that is open. One event loop uses it; the disk is waited for in a thread."""
+    """A chat file that is open. One event loop uses it; the disk is waited for in a thread.
+
+    `scenes_shown` are the scenes that hiding by scenes leaves in sight. What is hidden otherwise was hidden by hand,
+    and stays hidden. The file as it was before the first change is kept in `copies`.
+    """
 
     file: ChatFile
     chat: RecapChat
+    scenes_shown: int = 0
+    copies: Path | None = None
+    _before: int | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @classmethod
@@ -186,17 +214,28 @@ class ChatBook:
         file = read_chat_file(path)
         return cls(file, file.chat)
 
+    def show_scenes(self, scenes_shown: int) -> None:
+        """From the next change on so many scenes are left in sight."""
+        if self._before is None:
+            self._before = self.scenes_shown
+        self.scenes_shown = scenes_shown
+
     async def change(self, how: Change) -> RecapChat:
         """Change the chat and write it at once. Raises InputError; then the chat is as it was before."""
         async with self._lock:
             await self._refresh()
             before = self.chat
+            rule = self.scenes_shown if self._before is None else self._before
             self.chat = how(before)
+            marked = hidden_by_hand(before, self.chat, rule)
+            if marked is not None:
+                self.chat = how(marked)
             try:
                 await self._write()
             except BaseException:
                 self.chat = before
                 raise
+            self._before = None
         return self.chat
 
     async def _refresh(self) -> None:
@@ -222,7 +261,7 @@ class ChatBook:
             if self.chat == self.file.chat:
                 return
             try:
-                written = await asyncio.to_thread(write_chat_file, self.file, self.chat)
+                written = await asyncio.to_thread(write_chat_file, self.file, self.chat, self.copies)
             except RecapFileChangedError:
                 self._take(await asyncio.to_thread(read_chat_file, self.file.path))
                 continue

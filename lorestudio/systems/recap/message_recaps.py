@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from lorestudio.domain.javascript import Json, length, trim, trim_end, truthy
+from lorestudio.domain.javascript import Json, trim, trim_end, truthy
 from lorestudio.domain.resources import prompt_text
-from lorestudio.domain.tokens import CharacterEstimate, TokenCounter
+from lorestudio.domain.tokens import growing
 from lorestudio.llm.messages import RECAP, ChatRequest
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
@@ -147,41 +147,13 @@ def token_limit(context_size: float, limit: float | None, kind: str) -> float | 
     return math.floor(context_size * limit / 100) if kind == PERCENT else limit
 
 
-class _Collected:
-    """The recaps collected so far as one text. An estimate by length needs no more than the length, which adds up."""
-
-    def __init__(self, counter: TokenCounter) -> None:
-        self._counter = counter
-        self._by_length = counter if isinstance(counter, CharacterEstimate) else None
-        self._text = ""
-        self._units = 0
-
-    def tokens_with(self, recap: str) -> int:
-        """Tokens of the whole with this recap at its end."""
-        if self._by_length is not None:
-            return math.ceil(self._units_with(recap) / self._by_length.units_per_token)
-        return self._counter.count(self._text_with(recap))
-
-    def add(self, recap: str) -> None:
-        """Take it in."""
-        if self._by_length is not None:
-            self._units = self._units_with(recap)
-        else:
-            self._text = self._text_with(recap)
-
-    def _units_with(self, recap: str) -> int:
-        return self._units + (len(SEPARATOR) if self._units else 0) + length(recap)
-
-    def _text_with(self, recap: str) -> str:
-        return f"{self._text}{SEPARATOR}{recap}" if self._text else recap
-
-
 def walk(messages: Sequence[Record], around: RecapSurroundings, limit: float | None) -> Inclusion:
     """Collect recaps newest first until one does not fit; that one closes the walk.
 
     The collected text is counted as a whole with every recap, since parts count differently from their sum.
     """
-    collected, used, closed_at = _Collected(around.counter), 0, None
+    collected, used, closed_at = growing(around.counter), 0, None
+    behind = ""
     steps: list[WalkStep] = []
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -193,14 +165,14 @@ def walk(messages: Sequence[Record], around: RecapSurroundings, limit: float | N
         elif not (memory := get_memory(message, show_prefill=around.settings.show_prefill)):
             steps.append(WalkStep(index, WalkDecision.NO_MEMORY, tested))
         else:
-            tokens = collected.tokens_with(memory)
+            tokens = collected.count_with(behind + memory)
             if limit is not None and tokens > limit:
                 closed_at = index
                 steps.append(WalkStep(index, WalkDecision.OVER_LIMIT, tested, used, tokens))
             else:
                 steps.append(WalkStep(index, WalkDecision.INCLUDED, tested, used, tokens))
-                collected.add(memory)
-                used = tokens
+                collected.add(behind + memory)
+                used, behind = tokens, SEPARATOR
     return Inclusion(limit, tuple(steps), closed_at)
 
 

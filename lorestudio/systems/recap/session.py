@@ -191,13 +191,16 @@ class RecapSession:
         context_size: int = 0,
         model: str = "",
         on_progress: Callable[[QueueProgress], None] | None = None,
+        copies: Path | None = None,
     ) -> RecapSession:
         """Open a chat file and the queue beside it. Raises InputError or SettingsError; waits for the disk.
 
-        Without `answers`, the offline stand-in answers. `context_size` is the room of the model for prompts.
+        Without `answers`, the offline stand-in answers. `context_size` is the room of the model for prompts. The file
+        as it was before the first change is kept in `copies`.
         """
         settings = settings or RecapSettings()
         book = ChatBook.open(path)
+        book.scenes_shown, book.copies = settings.auto_hide_scene_count, copies
         state, problems = load_queue(queue_path(path))
         calls: list[AiCall] = []
         context = WorkContext(
@@ -251,6 +254,7 @@ class RecapSession:
             context_size=context_size,
             presets=load_presets(settings),
         )
+        self.book.show_scenes(settings.auto_hide_scene_count)
         self.worker.performer = RecapWork(self.book, self.context)
         self.worker.max_retries = settings.max_retries
 

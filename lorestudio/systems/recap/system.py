@@ -19,6 +19,17 @@ from lorestudio.systems.recap.tracing import SYSTEM, recap_trace
 from lorestudio.systems.recap.words import VOCABULARY
 
 
+def as_seen(chat: RecapChat, moment: Moment) -> RecapChat:
+    """The chat with what was in sight then marked as visible; auto-hide decides anew on top of that."""
+    shown = {place for first, last in moment.seen.shown for place in range(first, last + 1)}
+    if not shown:
+        return chat
+    messages = (
+        {**message, "is_system": False} if place in shown else message for place, message in enumerate(chat.messages)
+    )
+    return replace(chat, messages=tuple(messages))
+
+
 def chat_until(chat: RecapChat, message: int) -> RecapChat:
     """The chat as it was before the message at this index was written.
 
@@ -82,7 +93,8 @@ class RecapSystem(System):
         """Bring the chat of before this reply up to date; every turn stands for itself."""
         begun = moment.timer()
         around = RecapSurroundings(self.settings, moment.counter)
-        done = refreshed(chat_until(self.chat, moment.turn.message), around, moment.context_size)
+        before = as_seen(chat_until(self.chat, moment.turn.message), moment)
+        done = refreshed(before, around, moment.context_size)
         trace = recap_trace(
             done,
             self.settings,

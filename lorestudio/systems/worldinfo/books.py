@@ -71,7 +71,9 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     vectors = KnownVectors(embedder) if embedder is not None else None
     around = surroundings(scene, settings)
     files = (*book_files(settings), *_extra_files(settings, scene))
-    if settings.source == VAULT or (settings.source == BY_BOOKS and not files and not scene.books):
+    in_place = {book.name for book in scene.books} >= set(scene.index.vaults)  # of the vault, whose notes they are then
+    no_books = not files and not scene.books
+    if (settings.source == VAULT and not (scene.books and in_place)) or (settings.source == BY_BOOKS and no_books):
         return WorldInfoSystem(settings, None, around, vectors)
     named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
     named += scene.books

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import accumulate
 
 from lorestudio.domain.javascript import Json, key_order
-from lorestudio.domain.tokens import TokenCounter
+from lorestudio.domain.tokens import TokenCounter, growing
 from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.worldinfo.activation import TAKEN, Activation, Told
@@ -282,7 +282,7 @@ class Scanner:
         1.13.2; before, each began anew.
         """
         kept = self.counter.count(self._kept_text)
-        used, running = kept, ""
+        used, running = kept, growing(self.counter)
         full = self._overflowed and self.settings.newer
         for entry in new:
             if full and not entry.ignores_budget:
@@ -292,8 +292,9 @@ class Scanner:
             if not self._wins(entry, events):
                 self._failed.add(entry.uid)
                 continue
-            running += f"{self._content(entry)}\n"
-            used = kept + self.counter.count(running)
+            line = f"{self._content(entry)}\n"
+            used = kept + running.count_with(line)
+            running.add(line)
             details = {"used": used, "budget": self.budget}
             if used >= self.budget and not entry.ignores_budget:
                 full = self._overflowed = True

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStatusBar, QToolButton, QWidget
 
+from lorestudio.studio.project.doctor import TOKENS, basis_of
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, tr
@@ -65,6 +66,9 @@ class StatusLine(QStatusBar):
         """How many errors and warnings there are; a press shows them."""
         self.problems.hide()
         self.addPermanentWidget(self.problems)
+        self.basis = named(QToolButton(self, autoRaise=True), tr("What answers rest on"))
+        """Who counts tokens, and with a tip of all that answers rest on; a press lets another tokenizer be chosen."""
+        self.addPermanentWidget(self.basis)
         self.addPermanentWidget(self._run)
         for signal in (session.project_changed, session.state_changed, session.choice_changed):
             signal.connect(self._show)
@@ -96,9 +100,14 @@ class StatusLine(QStatusBar):
             label.setVisible(project is not None and not said)
         if said:  # Qt tells when it is gone
             return
+        self.basis.setVisible(project is not None)
         if project is None:
             self.problems.hide()
             return
+        rests = basis_of(project)
+        self.basis.setText(next(each.words for each in rests if each.subject == TOKENS))
+        told = "\n".join(f"{tr(each.subject)}: {each.sentence}" for each in rests)
+        named(self.basis, tr("What answers rest on: {words}", words=self.basis.text()), told)
         left_out = project.index.left_out
         broken = sum(note.problem.broken for note in left_out)
         parts = [count(len(project.index.entries), "entry", "entries")]
@@ -129,4 +138,4 @@ def _limits(project: Project) -> str:
     tokens = tr("no token limit") if settings.unlimited_budget else count(settings.max_tokens_budget, "token", "tokens")
     entries = tr("no entry limit") if settings.unlimited_entries else count(settings.max_entries, "entry", "entries")
     depth = number(settings.scan_depth)
-    return tr("scan depth {depth} · {tokens} · {entries}", depth=depth, tokens=tokens, entries=entries)
+    return tr("depth {depth} · {tokens} · {entries}", depth=depth, tokens=tokens, entries=entries)

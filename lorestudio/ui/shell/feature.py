@@ -107,11 +107,12 @@ class Context(QObject):
         self.layout.docks[name].raise_()
 
     def current_pane(self) -> Pane | None:
-        """The pane that has the keyboard."""
-        widget = QApplication.focusWidget()
-        while widget is not None and not isinstance(widget, Pane):
+        """The pane of a dock that has the keyboard; a pane may be a page of another one."""
+        widget, found = QApplication.focusWidget(), None
+        while widget is not None:
+            found = widget if isinstance(widget, Pane) else found
             widget = widget.parentWidget()
-        return widget
+        return found
 
     def action(self, name: str) -> QAction:
         """What Qt knows of an action, for buttons and menus."""

@@ -286,7 +286,7 @@ class Workspace:
 
 
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", "compare", "systems", "memories")
+_TRACES: Final = ("trace", "problems", "timeline", "compare", "memories")
 _ANSWERS: Final = DockColumn(
     0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
 )
@@ -301,7 +301,7 @@ DEBUG: Final = Workspace(
         ),
         _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare", "systems"}),
+    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}),
 )  # fmt: skip
 """The one at the first start."""
 
@@ -313,12 +313,12 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(("trace", "chat", "problems", "timeline", "compare", "systems"), 0.5),
+                DockStack(("trace", "chat", "problems", "timeline", "compare"), 0.5),
                 DockStack(("links", "budget"), 0.5),
             ),
         ),
     ),
-    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare", "systems"}),
+    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare"}),
 )  # fmt: skip
 
 TEST: Final = Workspace(
@@ -328,7 +328,7 @@ TEST: Final = Workspace(
         DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
         _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "systems"}),
+    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}),
 )  # fmt: skip
 
 TUNE: Final = Workspace(
@@ -339,12 +339,12 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(("trace", "timeline", "compare", "systems", "problems"), 0.55),
+                DockStack(("trace", "timeline", "compare", "problems"), 0.55),
                 DockStack(("budget",), 0.45),
             ),
         ),
     ),
-    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "systems", "problems"}),
+    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems"}),
 )  # fmt: skip
 
 WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
@@ -352,6 +352,6 @@ BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
     "vault", "chat", "entry", "trace", "budget", "problems", "graph", "search", "links", "bench", "settings",
-    "timeline", "compare", "systems", "recap", "memories",
+    "timeline", "compare", "recap", "memories",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

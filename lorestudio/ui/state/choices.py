@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypedDict
 
@@ -161,6 +163,15 @@ class ChoiceStore:
         """Remember the choices there from now on."""
         self._settings = settings
 
+    def tokenizer(self, places: Sequence[str]) -> str:
+        """How the project of these vaults is counted (see `studio.project.tokens`), "" where nobody chose."""
+        return str(self._settings.value(_tokenizer_key(places), "")) if self._settings is not None else ""
+
+    def keep_tokenizer(self, places: Sequence[str], tokenizer: str) -> None:
+        """Remember how the project of these vaults is counted."""
+        if self._settings is not None:
+            self._settings.setValue(_tokenizer_key(places), tokenizer)
+
     def load(self, chat: str) -> RunChoice | None:
         """What was chosen for a chat, None where nothing was; what is not known any more counts as not chosen."""
         if chat not in self._known and self._settings is not None:
@@ -182,6 +193,10 @@ class ChoiceStore:
             how = choice.mode.value if choice.is_main else f"{choice.mode.value}@{choice.system}"
             parts = (how, choice.source.kind.value, ",".join(choice.fixed), choice.source.profile)
             self._settings.setValue(f"runs/{chat}", "|".join(parts))
+
+
+def _tokenizer_key(places: Sequence[str]) -> str:
+    return f"tokenizers/{hashlib.sha256(chr(0).join(places).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _read(text: str) -> RunChoice | None:

@@ -15,11 +15,21 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.answering import Connections
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text
 from lorestudio.studio.project.places import keep_key, vault_sources
-from lorestudio.studio.project.project import Project, assembled, demo_project, open_project, place_names, read_settings
+from lorestudio.studio.project.project import (
+    Project,
+    assembled,
+    demo_project,
+    is_lorebook,
+    open_project,
+    place_names,
+    read_settings,
+)
+from lorestudio.studio.project.tokens import counting_for
 from lorestudio.ui.shell.jobs import Job, Jobs, window_loop
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.project_parts import ProjectParts
@@ -55,23 +65,24 @@ class VaultFollower(QObject):
         self._follows: Job | None = None
         self._early: list[tuple[Job, LibraryNews]] = []
 
-    async def open(self, places: Sequence[str], chat: Path | None, settings: Path | None) -> Opened:
-        """Open vaults, from the cache where they are in it. Raises VaultError and InputError."""
+    async def open(self, places: Sequence[str], chat: Path | None, settings: Path | None, tokenizer: str) -> Opened:
+        """Open vaults, from the cache where they are in it. Raises VaultError, InputError and TokenizerError."""
         read = await asyncio.to_thread(read_settings, settings)
+        counting = await asyncio.to_thread(counting_for, tokenizer, (settings, chat))
         first: asyncio.Future[LibraryNews] = window_loop().create_future()
-        job = self._begin(places, read.settings, first)
+        job = self._begin(places, read.settings, counting.budgets, first)
         try:
             news = await first
-            project = await asyncio.to_thread(assembled, places, news.index, read, chat, settings)
+            project = await asyncio.to_thread(assembled, places, news, read, chat, settings, 0, counting)
         except BaseException:
             job.cancel()
             raise
-        return Opened(replace(project, vault_state=news.state), job)
+        return Opened(project, job)
 
     def follow(self, project: Project) -> None:
         """Notice from now on what changes in the vaults of a project that was read in another way."""
         if self._follows is None and project.places:
-            self._follows = self._begin(project.places, project.settings)
+            self._follows = self._begin(project.places, project.settings, project.counter)
 
     def take(self, follows: Job | None) -> None:
         """Follow these vaults instead of the ones before.
@@ -87,7 +98,11 @@ class VaultFollower(QObject):
                 self._hear(job, news)
 
     def _begin(
-        self, places: Sequence[str], settings: DeepLoreSettings, first: asyncio.Future[LibraryNews] | None = None
+        self,
+        places: Sequence[str],
+        settings: DeepLoreSettings,
+        counter: TokenCounter,
+        first: asyncio.Future[LibraryNews] | None = None,
     ) -> Job:
         """Open a library and keep it open until the job is stopped; whoever waits for its first news gets them."""
 
@@ -95,7 +110,7 @@ class VaultFollower(QObject):
             sources = await asyncio.to_thread(vault_sources, places, self._connections.keys)
             listener = LibraryListener(news=job, problem=job)
             with VaultCache(self._cache_file) as cache:
-                async with Library(sources, settings, cache=cache, listener=listener) as library:
+                async with Library(sources, settings, counter, cache=cache, listener=listener) as library:
                     news = await library.open()
                     if first is not None and news.failures and not news.index.entries:
                         raise VaultError(news.failures[0])
@@ -168,13 +183,14 @@ class Reading(QObject):
         Obsidian's plugin.
         """
         places = place_names(vaults)
+        tokenizer = self._session.choices.tokenizer(places)
 
         async def work(_job: Job) -> Project | Opened:
             if key:
                 await asyncio.to_thread(keep_key, places[0], key, self._session.connections.keys)
-            if self._follower is None:
-                return await asyncio.to_thread(open_project, vaults, chat, settings)
-            return await self._follower.open(places, chat, settings)
+            if self._follower is None or any(map(is_lorebook, places)):  # lorebooks are in no cache
+                return await asyncio.to_thread(open_project, vaults, chat, settings, 0, tokenizer=tokenizer)
+            return await self._follower.open(places, chat, settings, tokenizer)
 
         names = ", ".join(Path(place).name for place in places)
         self._read(names or (chat.name if chat is not None else tr("an empty project")), work, then)
@@ -203,7 +219,7 @@ class Reading(QObject):
                 parts = kept.forward(Parts.of(now))
                 self._parts.adjust(
                     kept.title, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour,
-                    chat=parts.chat,
+                    chat=parts.chat, basis=parts.basis,
                 )  # fmt: skip
 
         self._read(project.name, lambda _job: project.reloaded(), done)

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Unpack
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import LoadedChat
+from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import KINDS
-from lorestudio.ui.shell.words import tr
+from lorestudio.ui.shell.words import Notice, number, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay import Replays
 from lorestudio.ui.state.session_state import SessionState
@@ -86,27 +88,61 @@ class ProjectParts:
         elif session.project is not None:
             self._show(step.forward(Parts.of(session.project)), title)
 
+    def count_with(self, tokenizer: str) -> None:
+        """Count tokens so from now on (see `studio.project.tokens`), and run the chat again; it is remembered."""
+        session, project = self._session, self._session.project
+        if project is None:
+            return
+
+        def done(counted: Project) -> None:
+            session.set_activity("")
+            now = session.project
+            if now is None or now.places != project.places:
+                return
+            if now.vault_state is not project.vault_state or now.chat_path != project.chat_path:
+                self.count_with(tokenizer)  # something else was taken in meanwhile
+                return
+            session.choices.keep_tokenizer(project.places, tokenizer)
+            read = replace(now, counter=counted.counter, counting=counted.counting)
+            read = replace(read, index=counted.index, vault_state=counted.vault_state)
+            session.set_project(read, renewed=tr("This run is from before tokens were counted otherwise."))
+            self._read_otherwise()
+
+        session.set_activity(tr("Counting {notes} notes…", notes=number(len(project.index.entries))))
+        session.jobs.start(
+            session.activity,
+            lambda _report: project.with_tokenizer(tokenizer),
+            done=done,
+            failed=session.fail,
+        )
+
     def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
         """Show a chat that is in no file yet, with the same vault, card and persona."""
         project = self._session.project
         if project is not None:
             self._session.set_project(
-                replace(project, chat=chat, chat_path=None, document=document, controls=ChatControls(), problems=())
-            )
+                replace(
+                    project, chat=chat, chat_path=None, document=document, controls=ChatControls(), basis=KeptBasis(),
+                    problems=(),
+                )
+            )  # fmt: skip
 
     def take_setup(self, setup: PromptSetup) -> None:
         """Card, persona and frame of the prompts from now on; runs that look at them are made again.
 
-        In a group every system does: the setup says who speaks next, who is the active character.
+        In a group every system does: the setup says who speaks next, who is the active character. So it is with regex
+        scripts, which change what is searched, and with another context size.
         """
-        session = self._session
-        if session.project is None:
+        session, before = self._session, self._session.project
+        if before is None:
             return
-        groups = [each.group is not None for each in (session.project.setup, setup)]
-        session.project = replace(session.project, setup=setup)
-        self._runs.drop(lambda choice: any(groups) or KINDS[choice.system].reads_setup, under_way=True)
+        session.project = after = replace(before, setup=setup)
+        every = after.known_context != before.known_context or any(
+            each.setup.group is not None or scripts_of(each.reply_setup) for each in (before, after)
+        )
+        self._runs.drop(lambda choice: every or KINDS[choice.system].reads_setup, under_way=True)
         session.setup_changed.emit()
-        if (any(groups) or KINDS[session.choice.system].reads_setup) and self._replays.automatic:
+        if (every or KINDS[session.choice.system].reads_setup) and self._replays.automatic:
             self._replays.run_all()
 
     # ---- what stands in files ---------------------------------------------------------------------------------------
@@ -122,6 +158,8 @@ class ProjectParts:
         session, project = self._session, self._session.project
         if project is not None and project.chat is not None:
             session.project = replace(project, chat_path=path, document=document)
+            if path != project.chat_path and project.basis != KeptBasis():
+                self._keep_basis(path, project.basis)
             session.choices.save(chat_id(session.project), session.choice)
             self.saved(chat=chat, controls=controls)
 
@@ -203,9 +241,25 @@ class ProjectParts:
     def _show_read(self, parts: Parts, title: str, project: Project) -> None:
         session = self._session
         changed = replace(
-            project, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour, chat=parts.chat
-        )
+            project, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour, chat=parts.chat,
+            basis=parts.basis,
+        )  # fmt: skip
+        if parts.basis != project.basis and project.chat_path is not None:
+            self._keep_basis(project.chat_path, parts.basis)
         own = RunChoice.of(changed)
         session.choices.save(chat_id(changed), replace(session.choice, mode=own.mode, fixed=own.fixed))
         why = tr("This run is from before the change “{title}”.", title=title)
         session.set_project(changed, renewed=why)
+
+    def _keep_basis(self, chat: Path, basis: KeptBasis) -> None:
+        """Keep what was said about a chat beside its file; where that fails, and for the demo that comes with the
+        program, it holds while the window is open.
+        """
+        if chat.is_relative_to(resource("demo")):
+            return
+        self._session.jobs.start(
+            tr("Keeping what the answers rest on"),
+            lambda _report: keep_basis(basis_path(chat), basis),
+            done=lambda _none: None,
+            failed=lambda error: self._session.notice.emit(Notice(sentence_of(error), "warning", key="basis")),
+        )

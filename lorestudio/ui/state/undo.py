@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Generic, Self, TypeAlias, TypedDict, TypeVar
 
 from lorestudio.domain.chat import Chat
@@ -11,6 +11,7 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.project.project import Project
 
 
@@ -21,21 +22,26 @@ class PartChanges(TypedDict, total=False):
     controls: ChatControls
     behaviour: Behaviour
     chat: Chat | None
+    basis: KeptBasis
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a project that are changed in the window and written to files only when a person asks for it."""
+    """The parts of a project that are changed in the window and written to files only when a person asks for it.
+
+    The basis alone is kept at once.
+    """
 
     settings: DeepLoreSettings
     controls: ChatControls
     behaviour: Behaviour
     chat: Chat | None
+    basis: KeptBasis = field(default_factory=KeptBasis)
 
     @classmethod
     def of(cls, project: Project) -> Parts:
         """The parts as the project has them."""
-        return cls(project.settings, project.controls, project.behaviour, project.chat)
+        return cls(project.settings, project.controls, project.behaviour, project.chat, project.basis)
 
 
 What = TypeVar("What")
@@ -147,6 +153,7 @@ def _moved(now: Parts, source: Parts, target: Parts) -> Parts:
         _fields_moved(now.controls, source.controls, target.controls),
         target.behaviour if source.behaviour != target.behaviour else now.behaviour,
         target.chat if source.chat is not target.chat else now.chat,
+        target.basis if source.basis != target.basis else now.basis,
     )
 
 

@@ -104,13 +104,13 @@ def long_entries(note: Note, rules: Rules) -> Iterator[Hit]:
     """Z01, Z02, Z51: entries that take much room, or more than there is."""
     entry, settings = note.entry, rules.settings
     if entry.tokens > LONG:
-        yield Hit("Z01", f"“{entry.title}” has ≈ {entry.tokens:,} tokens.", "body")
+        yield Hit("Z01", f"“{entry.title}” has {rules.about}{entry.tokens:,} tokens.", "body")
     if entry.seed and entry.tokens > LONG_SEED:
-        yield Hit("Z02", f"The seed “{entry.title}” has ≈ {entry.tokens:,} tokens.", "body")
+        yield Hit("Z02", f"The seed “{entry.title}” has {rules.about}{entry.tokens:,} tokens.", "body")
     limited = not settings.unlimited_budget and not entry.guide and not entry.outlet
     if limited and entry.tokens > settings.max_tokens_budget:
-        told = f"“{entry.title}” has ≈ {entry.tokens:,} tokens; the whole budget has {settings.max_tokens_budget:,}."
-        yield Hit("Z51", told, "body")
+        told = f"“{entry.title}” has {rules.about}{entry.tokens:,} tokens"
+        yield Hit("Z51", f"{told}; the whole budget has {settings.max_tokens_budget:,}.", "body")
 
 
 def summaries(note: Note, rules: Rules) -> Iterator[Hit]:

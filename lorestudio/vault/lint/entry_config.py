@@ -80,9 +80,9 @@ def chances(note: Note, _rules: Rules) -> Iterator[Hit]:
                   fix=fix)  # fmt: skip
 
 
-def zero_priority(note: Note, _rules: Rules) -> Iterator[Hit]:
+def zero_priority(note: Note, rules: Rules) -> Iterator[Hit]:
     """E54: a priority that counts as another one."""
-    if note.entry.priority == 0 and not note.entry.guide:
+    if note.entry.priority == 0 and not note.entry.guide and not rules.settings.rule_set.zero_priority:
         yield Hit("E54", f"The priority 0 of “{note.entry.title}” counts as 50 where the budget is filled.", "priority")
 
 

@@ -163,7 +163,7 @@ class Linter:
         return None if text is None else repair(*key, text, lambda now: self.note(scope, key, now))
 
     def _prepare(self, scope: Scope) -> VaultFacts:
-        rules = Rules(scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields))
+        rules = Rules(scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields), _about(scope))
         if rules != self._rules:
             self._rules, self._known = rules, {}
         if self._facts is None or self._facts.index is not scope.index or self._facts.rules != rules:
@@ -246,8 +246,13 @@ def _findings(known: _LintedNote, facts: VaultFacts) -> Iterator[Finding]:
     known.findings = made
 
 
+def _about(scope: Scope) -> str:
+    """What stands before a number of tokens."""
+    return "" if scope.counter.exact else "≈ "
+
+
 def _settings_findings(scope: Scope) -> Iterator[Finding]:
-    for hit in settings_checks(scope.settings, scope.index, scope.file, scope.age_seconds):
+    for hit in settings_checks(scope.settings, scope.index, scope.file, scope.age_seconds, _about(scope)):
         check = check_of(hit.code)
         yield Finding(hit.code, check.severity, "", "", None, hit.field, 0, hit.message, hit.advice or check.advice)
     vault = scope.index.vaults[0] if scope.index.vaults else ""

@@ -81,10 +81,11 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the checks go by: DeepLore's settings, and how notes are read under them."""
+    """What the checks go by: DeepLore's settings, how notes are read under them, what stands before token counts."""
 
     settings: DeepLoreSettings
     parse: ParseRules
+    about: str = ""
 
     @property
     def ai(self) -> bool:

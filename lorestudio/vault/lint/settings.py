@@ -28,7 +28,11 @@ class SettingsFile:
 
 
 def settings_checks(
-    settings: DeepLoreSettings, index: VaultIndex, file: SettingsFile | None, age_seconds: float | None
+    settings: DeepLoreSettings,
+    index: VaultIndex,
+    file: SettingsFile | None,
+    age_seconds: float | None,
+    about: str = "≈ ",
 ) -> Iterator[Hit]:
     """S01 to S11, S51 to S56, Z03, Z52. With an empty index only what concerns the settings themselves is looked at."""
     if file is not None:
@@ -42,7 +46,7 @@ def settings_checks(
         yield Hit("S11", told, "cacheTTL")
     yield from _versions(settings, index)
     if index.entries:
-        yield from _constants(settings, index)
+        yield from _constants(settings, index, about)
 
 
 def _vaults(vaults: Json) -> Iterator[Hit]:
@@ -128,12 +132,12 @@ def _tags(settings: DeepLoreSettings) -> Iterator[Hit]:
             yield Hit("S51", f"The tag “{tag}” stands for {' and '.join(titles)}.")
 
 
-def _constants(settings: DeepLoreSettings, index: VaultIndex) -> Iterator[Hit]:
+def _constants(settings: DeepLoreSettings, index: VaultIndex, about: str) -> Iterator[Hit]:
     constants = [entry for entry in index.entries if entry.constant and not entry.guide and not entry.outlet]
     tokens = sum(entry.tokens for entry in constants)
     if not settings.unlimited_budget and tokens > settings.max_tokens_budget:
-        told = f"The {len(constants)} constants have ≈ {tokens:,} tokens; the budget is {settings.max_tokens_budget:,}."
-        yield Hit("Z03", told, "maxTokensBudget")
+        told = f"The {len(constants)} constants have {about}{tokens:,} tokens"
+        yield Hit("Z03", f"{told}; the budget is {settings.max_tokens_budget:,}.", "maxTokensBudget")
     if not settings.unlimited_entries and len(constants) >= settings.max_entries:
         told = f"There are {len(constants)} constants, and at most {settings.max_entries} entries go in."
         yield Hit("Z52", told, "maxEntries")

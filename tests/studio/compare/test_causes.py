@@ -16,6 +16,7 @@ from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
+from lorestudio.settings.rules import changed_rules
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.causes import MOST_TRIED, Causes, RunSide, What, can_find, effects, find_causes
 from lorestudio.studio.compare.differences import input_differences
@@ -162,6 +163,17 @@ def test_the_setting_that_did_it_is_told_from_one_that_did_nothing() -> None:
     assert not any(
         cause.does_something for cause in causes.causes[1:] if cause.difference.kind is DifferenceKind.SETTING
     )
+
+
+def test_other_rules_are_told_rule_by_rule() -> None:
+    """A missing place for the content puts the built-in template in its stead (rules: deeplore-newer 1.13)."""
+    before, after = (side(project_of(rules=rules, injection_template="<lore/>")) for rules in ("2.0.2", "2.6"))
+    causes = find_causes(before, after)
+    rules = [cause.difference for cause in causes.causes if cause.difference.kind is DifferenceKind.RULE]
+    assert "Template without {{content}}: 2.0.2 → 2.6" in [each.sentence for each in rules]
+    assert len(rules) == sum(bool(rule.affects) for rule in changed_rules())
+    assert not any(cause.difference.title == "DeepLore's version" for cause in causes.causes)
+    assert not causes.unexplained
 
 
 def test_an_edit_and_a_pin_are_each_told_with_their_own() -> None:

@@ -34,8 +34,8 @@ def made(folder: Path, notes: dict[str, str], said: list[str], **settings: objec
     return open_project([vault], chat, chosen)
 
 
-def compared(project: Project, *rules: str) -> Comparison:
-    return asyncio.run(compare_candidates(project, [by_rules(project, each) for each in rules]))
+def compared(project: Project, *versions: str) -> Comparison:
+    return asyncio.run(compare_candidates(project, [by_rules(project, each) for each in versions]))
 
 
 def told(found: Comparison) -> list[tuple[int, list[str], list[str]]]:

@@ -91,13 +91,20 @@ def test_what_no_generation_wrote_is_no_generation() -> None:
         (
             reply("greeting"),
             user("x"),
-            Message("Ottoline", "hidden", is_system=True),
+            Message("SillyTavern System", "Welcome.", is_system=True),
+            Message("Note", "later", is_system=True, extra={"type": "comment"}),
+            Message("Ottoline", "", is_system=True, extra={"tool_invocations": [{}]}),
             Message("Narrator", "Rain.", extra={"type": "narrator"}),
             Message("Ottoline", "thinking", is_thoughts=True),
             Message("Ottoline", "tool", extra={"tool_invocations": []}),
         )
     )
-    assert generations(chat) == (Generation(6),)
+    assert generations(chat) == (Generation(8),)
+
+
+def test_a_reply_that_was_hidden_later_is_a_generation() -> None:
+    chat = Chat((reply("greeting"), user("x"), Message("Ottoline", "Well.", is_system=True), user("y")))
+    assert generations(chat) == (Generation(2), Generation(4))
 
 
 def test_shown_is_the_active_swipe() -> None:

@@ -213,7 +213,7 @@ def test_what_was_not_run_or_cannot_be_counted_is_refused(project: Project) -> N
         export_turn(Simulator(project), Generation(1, 0))
     odd = replace(project, counter=CharacterEstimate("own", 3))
     simulator = replayed(odd)
-    with pytest.raises(InputError, match="estimates only"):
+    with pytest.raises(InputError, match="has no word"):
         export_turn(simulator, simulator.generations[0])
 
 

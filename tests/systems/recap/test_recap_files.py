@@ -4,6 +4,7 @@ import json
 import pytest
 
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat_file import (
     ChatBook,
     RecapFileChangedError,
@@ -13,6 +14,7 @@ from lorestudio.systems.recap.chat_file import (
 )
 from lorestudio.systems.recap.queue import QueuedOperation, QueueState, load_queue, queue_path, save_queue
 from lorestudio.systems.recap.records import set_data
+from lorestudio.systems.recap.session import RecapSession
 from tests.systems.recap.files import records, write_chat
 
 
@@ -181,3 +183,56 @@ class TestQueueFile:
         assert len(problems) == 1
         assert (tmp_path / "Tale.recap-queue.json.damaged-1").read_bytes() == data
         assert not path.exists()
+
+
+class TestHiddenByHand:
+    def hidden(self, path, index):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        record = json.loads(lines[index + 1])
+        lines[index + 1] = json.dumps({**record, "is_system": True})
+        path.write_text("\n".join(lines), encoding="utf-8")
+        return path
+
+    def test_what_a_person_hid_is_not_shown_by_a_change(self, tmp_path):
+        path = self.hidden(write_chat(tmp_path / "Tale.jsonl"), 1)
+        before = path.read_bytes()
+
+        async def work():
+            session = RecapSession.open(path, RecapSettings(auto_hide_scene_count=0), copies=tmp_path / "kept")
+            await session.book.change(lambda chat: chat)
+            assert path.read_bytes() == before, "looking changes nothing"
+            await session.edits.edit_message(0, "A gate.")
+            assert records(path)[2]["is_system"] is True
+            await session.edits.keep_hidden(1, wanted=False)
+            assert records(path)[2]["is_system"] is False, "asked for, it is shown"
+            await session.close()
+
+        asyncio.run(work())
+
+    def test_what_scenes_hid_is_shown_again_when_more_of_them_are(self, tmp_path):
+        path = write_chat(tmp_path / "Tale.jsonl")
+
+        async def work():
+            session = RecapSession.open(path, RecapSettings(auto_hide_scene_count=1))
+            await session.edits.toggle_break(1)
+            assert records(path)[1]["is_system"] is True
+            session.use(RecapSettings(auto_hide_scene_count=0))
+            await session.edits.refresh()
+            assert records(path)[1]["is_system"] is False
+            await session.close()
+
+        asyncio.run(work())
+
+    def test_the_chat_as_it_was_is_kept_before_the_first_change(self, tmp_path):
+        path = write_chat(tmp_path / "Tale.jsonl")
+        before = path.read_bytes()
+
+        async def work():
+            session = RecapSession.open(path, copies=tmp_path / "kept")
+            for text in ("one", "two"):
+                await session.edits.edit_message(0, text)
+            await session.close()
+
+        asyncio.run(work())
+        (kept,) = (tmp_path / "kept").rglob("*.jsonl")
+        assert kept.read_bytes() == before

@@ -305,10 +305,14 @@ def test_a_replay_shows_each_turn_what_it_knew(chat):
     empty = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000)
     project = empty.with_chat(chat)
     traces = asyncio.run(Simulator(project, KINDS["recap"].make(SETTINGS, project.scene())).replay())
-    # The replies before message 4 are hidden by now, and so no generations.
-    assert [(trace.turn.message, trace.turn.number) for trace in traces] == [(5, 0), (7, 1), (9, 2), (11, 3), (12, 4)]
-    assert [trace.injections[0].title[-1] for trace in traces] == ["0", "0", "1", "1", "1"]
+    # The replies before message 4 are hidden by now; they were written all the same.
+    replies = [(1, 0), (1, 1), (3, 2), (5, 3), (7, 4), (9, 5), (11, 6), (12, 7)]
+    assert [(trace.turn.message, trace.turn.number) for trace in traces] == replies
+    assert [trace.injections[0].title[-1] for trace in traces[3:]] == ["0", "0", "1", "1", "1"]
     assert {trace.system for trace in traces} == {"recap"}
+    # What was in sight then is not told as shown again.
+    verdicts = [verdict for trace in traces for record in trace.stages for verdict in record.verdicts]
+    assert not any(verdict.reason == "recap_shown_again" for verdict in verdicts)
     nothing = asyncio.run(Simulator(empty, RecapSystem.of(SETTINGS, empty.scene())).replay())
     assert [trace.outcome for trace in nothing] == [RunOutcome.NOTHING_INJECTED]
 

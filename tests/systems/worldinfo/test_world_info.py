@@ -20,7 +20,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.worldinfo import BOOKS, VAULT, WorldInfoSettings
-from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
@@ -206,6 +206,20 @@ def test_tags_and_notes_of_characters_come_out_of_sillytaverns_settings(tmp_path
     for bad, words in (({"character_notes": "{"}, "not valid JSON"), ({"tags": "hob"}, "names no tags")):
         with pytest.raises(InputError, match=words):
             surroundings(hob.scene(), settings.model_copy(update=bad))
+
+
+def test_books_in_the_place_of_a_vault_are_scanned_whatever_is_set(tmp_path: Path) -> None:
+    file = world(tmp_path, "Eldoria", {"key": ["kite"]})
+    alone = open_project([file])
+    assert alone.system == "world-info"
+    assert [entry.title for entry in alone.index.entries] == ["Eldoria 0"]
+    assert names(WorldInfoSettings(source=VAULT), alone) == [("Eldoria", "global")]
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "Hob.md").write_text("---\ntags: [lorebook]\nkeys: [hob]\n---\nSmall.")
+    both = open_project([tmp_path / "vault", file])
+    assert both.system == "deeplore"
+    assert names(WorldInfoSettings(), both) == [("Eldoria", "global")]
+    assert names(WorldInfoSettings(source=VAULT), both) is None
 
 
 def test_each_swipe_draws_lots_of_its_own_and_the_chat_goes_on_from_the_chosen_one(tmp_path: Path) -> None:

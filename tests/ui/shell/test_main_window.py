@@ -568,6 +568,30 @@ def test_the_page_on_panes_has_every_pane_and_no_other(window) -> None:
     assert set(re.findall(r"^## (.+)$", text, re.MULTILINE)) == {dock.pane.title for dock in window.docks.values()}
 
 
+@pytest.mark.own_window
+@pytest.mark.parametrize("name", ["vault", "search", "problems", "links"])
+def test_closing_the_pane_with_the_keyboard_gives_it_to_the_chat(window, name: str) -> None:
+    window.show_pane(name)
+    assert window.current_pane().name == name
+    window.docks[name].close()
+    drain()
+    assert window.current_pane().name == "chat"
+
+
+@pytest.mark.own_window
+def test_a_dialog_gives_the_keyboard_back_to_where_it_was(window) -> None:
+    for name in ("help.shortcuts", "settings.profiles", "presets.manage", "replay.range"):
+        window.show_pane("vault")
+        before = QApplication.focusWidget()
+        window.run(name)
+        drain()
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        drain()
+        window.activateWindow()  # what a window manager does when a dialog closes
+        drain()
+        assert QApplication.focusWidget() is before, name
+
+
 # ---- layout, theme, states ------------------------------------------------------------------------------------------
 
 

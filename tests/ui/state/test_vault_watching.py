@@ -91,7 +91,7 @@ def test_another_vault_that_was_read_already_is_followed_in_place_of_the_one_bef
 ):
     write(tmp_path / "vault", "Gate")
     write(tmp_path / "demo", "Moor")
-    monkeypatch.setattr(project_files, "demo_project", lambda **_reset: open_project([tmp_path / "demo"]))
+    monkeypatch.setattr(project_files, "demo_project", lambda *_where, **_reset: open_project([tmp_path / "demo"]))
     session = cached()
     session.reading.open([tmp_path / "vault"])
     qtbot.waitUntil(lambda: titles(session) == ["Gate"])

@@ -92,6 +92,9 @@ def _values(value: Json) -> list[Json]:
 LEAST_PRIORITY: Final = 1
 """The number that comes first; 0 counts as 50 in the order of the budget (rules: deeplore 5.5)."""
 
+LARGEST_PRIORITY: Final = 1000
+"""Notes behind this number are rare; a number that goes in there still does so for want of rivals."""
+
 
 # ---- gates ----------------------------------------------------------------------------------------------------------
 
@@ -186,6 +189,8 @@ def earlier(s: DeepLoreSituation) -> Iterator[Option]:
     """A priority that comes before others in the order of the budget."""
     now = s.entry.priority
     numbers = range(49 if now == 0 else math.ceil(now) - 1, LEAST_PRIORITY - 1, -1)
+    if s.ctx.reversed:
+        numbers = range(math.floor(now) + 1, LARGEST_PRIORITY + 1)
     words = f"instead of {now:,g}"
     yield s.numbered("priority", numbers, lambda number: f"Give {s.name} a higher priority: {number:,} {words}")
 

@@ -22,9 +22,6 @@ from lorestudio.trace.wording import joined, quoted
 
 Maker: TypeAlias = Callable[[DeepLoreSituation], Iterator[Option]]
 
-LARGEST_PRIORITY: Final = 1000
-"""Notes behind this number are rare; a number that goes in there still does so for want of rivals."""
-
 
 def options(s: DeepLoreSituation) -> tuple[Option, ...]:
     """What to try: to bring the entry in likely ones first, to keep it out what touches least first."""
@@ -58,6 +55,7 @@ _BY_REASON: Final[Mapping[str, tuple[Maker, ...]]] = {
         match_ideas.pin,
         match_ideas.constant,
     ),
+    "refine_logic": (match_ideas.drop_refine_keys, match_ideas.deeper, match_ideas.pin, match_ideas.constant),
     "warmup_short": (match_ideas.warm, match_ideas.deeper, match_ideas.pin, match_ideas.constant),
     "probability_zero": (match_ideas.certain, match_ideas.pin, match_ideas.constant),
     "probability_lost": (match_ideas.certain, match_ideas.pin, match_ideas.constant),
@@ -138,5 +136,8 @@ def _fewer_keys(s: DeepLoreSituation, key: str) -> Option:
 def _later(s: DeepLoreSituation) -> Iterator[Option]:
     if not (s.ctx.settings.unlimited_budget and s.ctx.settings.unlimited_entries):
         now = s.entry.priority
-        numbers, words = range(51 if now == 0 else math.floor(now) + 1, LARGEST_PRIORITY + 1), f"instead of {now:,g}"
+        numbers = range(51 if now == 0 else math.floor(now) + 1, gate_ideas.LARGEST_PRIORITY + 1)
+        words = f"instead of {now:,g}"
+        if s.ctx.reversed:
+            numbers = range(math.ceil(now) - 1, gate_ideas.LEAST_PRIORITY - 1, -1)
         yield s.numbered("priority", numbers, lambda number: f"Give {s.name} a lower priority: {number:,} {words}")

@@ -40,9 +40,10 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
             if blocked is not None and entry.refine_keys:
                 where = _hit_details(window, ctx, matcher, blocked, depth)
                 where |= {"refine_keys": list(entry.refine_keys), "searched": window.count(depth)}
-                if entry.selective_logic != ANY_REFINE:
-                    where["logic"] = entry.selective_logic
-                ledger.refuse(entry, "refine_blocked", **where)
+                if entry.selective_logic == ANY_REFINE:
+                    ledger.refuse(entry, "refine_blocked", **where)
+                else:
+                    ledger.refuse(entry, "refine_logic", **where, logic=entry.selective_logic)
             continue
         if not _passes(state, ctx, ledger, entry, window.text[offsets[depth] :]):
             continue

@@ -16,6 +16,8 @@ from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.chat.saving import new_chat, save_branch
 from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
+from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.files import ChatFiles
 from lorestudio.ui.features.chat.pane import ChatPane
@@ -30,8 +32,8 @@ from lorestudio.ui.widgets.layouts import iconed
 from lorestudio.ui.widgets.picker import Choice
 
 MESSAGE_MENU: Final = (
-    "message.edit", "message.insert", "message.hide", "message.delete", "message.branch", "", "swipe.choose",
-    "swipe.write", "swipe.delete", "", "reply.get", "reply.again",
+    "message.edit", "message.insert", "message.hide", "message.since", "message.delete", "message.branch", "",
+    "swipe.choose", "swipe.write", "swipe.delete", "", "reply.get", "reply.again",
 )  # fmt: skip
 """The menu on a message; "" is a line between groups."""
 
@@ -116,6 +118,11 @@ class ChatFeature(Feature):
                 icon="key", tip="Who the character is and who you are",
             ),
             Action(
+                "chat.basis", "What answers rest on…", "Chat/Choices for this chat", 700, self._edit_basis,
+                when=has_chat, icon="switches",
+                tip="Hidden messages of the past, the text that is searched, and the context size",
+            ),
+            Action(
                 "chat.broken", "Lines that cannot be read…", "Chat", 20, self._show_broken,
                 when=lambda: bool(self._broken()), icon="broken",
             ),
@@ -146,6 +153,10 @@ class ChatFeature(Feature):
                 "message.hide", "Hide from the model, or show", "Chat/Message", 210, self._hide, ("H",), chat,
                 chosen, "hidden",
                 text=self._hide_words,
+            ),
+            Action(
+                "message.since", "Hidden since…", "Chat/Message", 212, self._say_since, when=self._is_hidden,
+                icon="hidden", tip="Say which replies did not see this message",
             ),
             Action("message.delete", "Delete message", "Chat/Message", 215, self._delete, ("Del",), chat, chosen,
                 "trash"),
@@ -246,6 +257,9 @@ class ChatFeature(Feature):
         project = self._session.project
         return self._has_chosen() and project is not None and project.chat_path is not None
 
+    def _is_hidden(self) -> bool:
+        return self._message is not None and self._message.was_hidden
+
     def _hide_words(self) -> str:
         hidden = self._message is not None and self._message.is_system
         return tr("Show to the model") if hidden else tr("Hide from the model")
@@ -283,7 +297,8 @@ class ChatFeature(Feature):
         if project is None or project.chat is None:
             return
         controls = editing.notes_followed(project.controls, project.chat, chat)
-        self._session.parts.adjust(title, chat=chat, controls=controls)
+        basis = project.basis.followed(project.chat, chat)
+        self._session.parts.adjust(title, chat=chat, controls=controls, basis=basis)
         if look_at is not None:
             self.pane.choose(max(0, min(look_at, len(chat.messages))))
 
@@ -330,6 +345,21 @@ class ChatFeature(Feature):
             title = tr("hide #{number}", number=place) if hidden else tr("show #{number}", number=place)
             self.change(title, editing.hide(chat, place, hidden=hidden), place)
 
+    def _edit_basis(self, message: int | None = None) -> None:
+        """Ask what answers about this chat rest on; `message` is one of which something is to be said."""
+        project = self._session.project
+        if project is not None and project.chat is not None:
+            dialog = BasisDialog(project, message, self.context.window)
+            dialog.chosen.connect(self._take_basis)
+            dialog.open()
+
+    def _say_since(self) -> None:
+        self._edit_basis(self._chosen)
+
+    def _take_basis(self, basis: object) -> None:
+        if isinstance(basis, KeptBasis):
+            self._session.parts.adjust(tr("what answers rest on"), basis=basis)
+
     def _delete(self) -> None:
         chat, place = self._chat, self._chosen
         if chat is not None and place is not None:
@@ -367,6 +397,11 @@ class ChatFeature(Feature):
             return
         made = editing.branch(project.chat, place, path.stem, local_now())
 
+        def work() -> Path:
+            branch = save_branch(document, made, path.parent)
+            keep_basis(basis_path(branch), project.basis.until(len(made.branch.messages)))
+            return branch
+
         def done(branch: Path) -> None:
             if self._session.project is not None and self._session.project.chat is project.chat:
                 self.change(tr("mark of the branch at #{number}", number=place), made.original, place)
@@ -375,7 +410,7 @@ class ChatFeature(Feature):
 
         self._session.jobs.start(
             tr("Making a branch"),
-            lambda _report: save_branch(document, made, path.parent),
+            lambda _report: work(),
             done=done,
             failed=self._failed,
         )

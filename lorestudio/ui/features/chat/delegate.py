@@ -208,7 +208,7 @@ class ChatDelegate(QStyledItemDelegate):
         left = box.left() + wrapper.horizontalAdvance(name) + 8
         painter.setFont(self._font(0.88))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
-        word = row.writing or tr(_ROLE_WORD[row.speaker])
+        word = row.writing or row.seen or tr(_ROLE_WORD[row.speaker])
         remark = f"⚠ {row.remark}" if row.remark else ""
         note = " · ".join(part for part in (f"#{number(row.number)}", word, remark) if part)
         draw_words(painter, QRectF(left, box.top(), max(right - left, 0), box.height()), note)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from PySide6.QtCore import QAbstractListModel, QObject, Qt, Signal
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.trace.model import Trace
+from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.widgets.marks import KeyMark, KeyQuery
@@ -30,7 +30,8 @@ class ChatRow:
     """What one row shows. `marks` are the chosen entry's keys that were found in it; `chip` sums up the run.
 
     `remark` says what is wrong beside the message, such as a line of the file that cannot be read. `writing` says of a
-    reply that is still coming what it waits for, "" for a message of the chat.
+    reply that is still coming what it waits for, "" for a message of the chat. `seen` says what the run that is looked
+    at took the message for, where that is not what the chat says.
     """
 
     number: int
@@ -44,6 +45,7 @@ class ChatRow:
     expanded: bool = False
     remark: str = ""
     writing: str = ""
+    seen: str = ""
 
     def describe(self) -> str:
         """The row in words, for screen readers."""
@@ -52,7 +54,7 @@ class ChatRow:
             parts.append(tr("swipe {swipe} of {swipes}", swipe=self.swipe + 1, swipes=self.swipes))
         if self.chip:
             parts.append(self.chip)
-        parts += [part for part in (self.remark, self.writing) if part]
+        parts += [part for part in (self.seen, self.remark, self.writing) if part]
         parts += dict.fromkeys(mark.describe() for mark in self.marks)
         return f"{', '.join(parts)}. {shorten(self.text, 400)}"
 
@@ -72,6 +74,17 @@ def chip_text(trace: Trace | None) -> str:
         return ""
     entries = count(len(trace.injections), "entry", "entries")
     return f"{entries} · {count(trace.total_tokens, 'token', 'tokens')}" if trace.injections else tr("nothing injected")
+
+
+def seen_words(seen: SeenChat, message: int) -> str:
+    """What a run took a message for, "" where that is what the chat says today."""
+    shown, assumed = (any(first <= message <= last for first, last in part) for part in (seen.shown, seen.assumed))
+    if shown:
+        return tr("hidden today, in sight then (assumed)") if assumed else tr("hidden today, in sight then")
+    if assumed:
+        return tr("hidden, then too (assumed)")
+    read = next((each for each in seen.read if each.message == message), None)
+    return "" if read is None else tr("searched as changed by {what}", what=", ".join(read.changed_by))
 
 
 class ChatList(QAbstractListModel):
@@ -94,6 +107,7 @@ class ChatList(QAbstractListModel):
         self._has_chat = False
         self._remarks: dict[int, str] = {}
         self._reply: tuple[int, str, str] | None = None
+        self._seen = AS_STORED
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -172,6 +186,13 @@ class ChatList(QAbstractListModel):
             self._rows.clear()
             self.marks_changed.emit()
 
+    def look_from(self, seen: SeenChat) -> None:
+        """Say of messages what the run that is looked at took them for."""
+        if seen != self._seen:
+            self._seen = seen
+            self._rows.clear()
+            self.marks_changed.emit()
+
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -224,4 +245,5 @@ class ChatList(QAbstractListModel):
             return replace(row, text=coming[1], expanded=True, writing=coming[2])
         text = record.swipes[swipe] if message in self._viewed and swipe < len(record.swipes) else record.text
         marks, expanded = self._query.marks(message, text), message in self._expanded
-        return replace(row, text=text, chip=chip, marks=marks, expanded=expanded, remark=remark)
+        seen = seen_words(self._seen, message)
+        return replace(row, text=text, chip=chip, marks=marks, expanded=expanded, remark=remark, seen=seen)

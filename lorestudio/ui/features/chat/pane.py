@@ -19,7 +19,7 @@ from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.modes import Mode
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.found_keys import keys_of
-from lorestudio.trace.model import Trace
+from lorestudio.trace.model import AS_STORED, Trace
 from lorestudio.ui.features.chat.delegate import MessageDelegate
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.features.chat.model import ChatList
@@ -489,9 +489,10 @@ class ChatPane(Pane):
         self._highlight()
 
     def _highlight(self) -> None:
-        """Mark the keys that decided about the chosen entry, in the messages that the chosen run looked at."""
+        """Mark the keys that decided about the chosen entry, and say what the chosen run took messages for."""
         trace = self._session.runs.trace(self._selection.generation)
         generation, entry = self._selection.generation, self._selection.entry
+        self.model.look_from(trace.seen if trace is not None else AS_STORED)
         if trace is not None and generation is not None and entry is not None:
             title = trace.entries[entry].title if entry in trace.entries else ""
             self.model.highlight(KeyQuery(keys_of(trace, entry), generation.message, title))

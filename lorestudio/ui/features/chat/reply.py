@@ -11,7 +11,14 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.studio.chat.reply_writing import received, reply_cost, reply_request, room_for_reply
+from lorestudio.studio.chat.reply_writing import (
+    asks_for_notes,
+    noted,
+    received,
+    reply_cost,
+    reply_request,
+    room_for_reply,
+)
 from lorestudio.studio.project.answering import (
     AnswerKind,
     AnswerSource,
@@ -24,9 +31,11 @@ from lorestudio.studio.project.answering import (
 )
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.assembly import assemble
+from lorestudio.systems.base import NotedReply
+from lorestudio.systems.registry import system_of
 from lorestudio.trace.model import Trace
 from lorestudio.ui.shell.jobs import Job
-from lorestudio.ui.shell.words import sentence_of, tr
+from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
 
 
@@ -197,15 +206,17 @@ class ReplyWork(QObject):
         self, asking: _ReplyAsking, project: Project, trace: Trace, report: Callable[[object], None]
     ) -> tuple[AnswerSource, ChatRequest, str] | ReplyCost:
         chat, setup, source, fresh = project.chat or Chat(), project.reply_setup, asking.source, asking.own_swipe
-        prompt = assemble(trace, chat, setup, project.counter)
+        prompt = assemble(trace, chat, setup, project.bills)
         connections = self._session.connections
         answers, model = make_answers(source, project.chat_path, connections, _Listener(report), fresh=fresh)
         request = reply_request(prompt, setup, model)
         if source.kind is AnswerKind.PROVIDER and source.profile not in self._agreed:
             recorded = load_recorded(project.chat_path) if project.chat_path and not fresh else None
-            cost = reply_cost(request, project.counter, recorded)
+            cost = reply_cost(request, project.bills, recorded)
             if cost.calls:
-                return ReplyCost(source.profile, cost.sentence)
+                more = tr("After each reply one more call takes notes from it.")
+                sentence = f"{cost.sentence} {more}" if asks_for_notes(project.settings) else cost.sentence
+                return ReplyCost(source.profile, sentence)
         return answers, request, prompt.speaker
 
     def _heard(self, asking: _ReplyAsking, piece: object) -> None:
@@ -262,6 +273,44 @@ class ReplyWork(QObject):
         )
         self._session.parts.adjust(title, chat=made, controls=controls)
         self.placed.emit(asking.source)
+        self._take_notes(asking.source, generation.message)
+
+    def _take_notes(self, source: Source, place: int) -> None:
+        """In the notepad's extract mode, ask whoever wrote the reply what is to be noted from it, beside all else."""
+        session, project = self._session, self._session.project
+        asked = source.kind is not AnswerKind.STAND_IN  # it leaves a placeholder
+        if project is None or project.chat is None or not (asked and asks_for_notes(project.settings)):
+            return
+        chat, before = project.chat, project.chat.messages[place]
+
+        async def work(_job: Job) -> NotedReply | None:
+            path, connections = project.chat_path, session.connections
+            answers, model = await asyncio.to_thread(make_answers, source, path, connections)
+            return await system_of(project.scene(answers, model)).take_notes(chat, project.controls, place)
+
+        def done(taken: NotedReply | None) -> None:
+            now = session.project
+            if taken is None or now is None or now.chat is None or now.chat_path != project.chat_path:
+                return
+            if not taken.fine:
+                session.notice.emit(Notice(tr("No notes: {why}", why=taken.said), "warning", key="notepad"))
+                return
+            found = noted(now.chat, now.controls, place, before, taken)
+            if found is None:
+                text = tr("The reply has changed meanwhile, so the notes from it were dropped.")
+                session.notice.emit(Notice(text, "neutral", key="notepad"))
+            elif (found[0], found[1]) != (now.chat, now.controls):
+                title = tr("notes from reply #{number}", number=place)
+                session.parts.adjust(title, chat=found[0], controls=found[1])
+
+        session.jobs.start(
+            tr("Taking notes from the reply"),
+            work,
+            done=done,
+            failed=lambda error: session.notice.emit(
+                Notice(tr("No notes: {why}", why=sentence_of(error)), "warning", key="notepad")
+            ),
+        )
 
     def _give_up(self, sentence: str) -> None:
         asking, self._asking = self._asking, None

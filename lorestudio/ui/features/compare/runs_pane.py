@@ -1,4 +1,7 @@
-"""Two runs beside each other: what differs between them, and which setting, note or message did it."""
+"""Two runs beside each other: what differs between them, and which setting, note or message did it.
+
+The pane of all comparisons: two runs of a reply, or the whole chat by several systems.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QTabWidget, QWidget
 
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_causes
@@ -46,14 +49,14 @@ class ComparedRuns:
     causes: Causes | None = None
 
 
-class ComparePane(Pane):
+class RunsPage(Pane):
     """Compares run A with run B. `jump` carries None and the id of an entry to look at; `wanted` an action's id."""
 
     jump = Signal(object, object)
     wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
-        super().__init__("compare", tr("Compare"), theme)
+        super().__init__("runs", tr("Two runs"), theme)
         self._session, self._selection = session, selection
         self.comparable = ComparableRuns(session, selection, self)
         self.compared: ComparedRuns | None = None
@@ -344,3 +347,46 @@ def _last_words(found: ComparedRuns) -> str:
         left = count(len(found.causes.unexplained), "change was", "changes were")
         return tr("{left} not found to be any single difference's doing.", left=left)
     return tr("Found by running each difference alone: {runs}.", runs=count(found.causes.runs, "run", "runs"))
+
+
+class ComparePane(Pane):
+    """Its pages are panes by themselves; the title says what the one in front says."""
+
+    def __init__(self, theme: Theme, *pages: Pane) -> None:
+        super().__init__("compare", tr("Compare"), theme)
+        self._notes = dict.fromkeys(pages, "")
+        self._seen = False
+        self.tabs = QTabWidget(self, documentMode=True)
+        for page in pages:
+            self.tabs.addTab(page, page.title)
+            page.note_changed.connect(partial(self._note, page))
+        self.tabs.currentChanged.connect(self._turned)
+        self.column.addWidget(self.tabs, 1)
+
+    def turn_to(self, page: Pane) -> None:
+        """Bring one of the pages to the front, and give it the keyboard."""
+        self.tabs.setCurrentWidget(page)
+        page.focus_target().setFocus()
+
+    def focus_target(self) -> QWidget:
+        """That of the page in front."""
+        page = self.tabs.currentWidget()
+        return page.focus_target() if isinstance(page, Pane) else self.tabs
+
+    def set_seen(self, seen: bool) -> None:
+        """Whether somebody sees the pane."""
+        self._seen = seen
+        self._turned()
+
+    def _turned(self) -> None:
+        for page in self._notes:
+            in_front = page is self.tabs.currentWidget()
+            if isinstance(page, RunsPage):
+                page.set_seen(self._seen and in_front)
+            if in_front:
+                self.note_changed.emit(self._notes[page])
+
+    def _note(self, page: Pane, note: str) -> None:
+        self._notes[page] = note
+        if page is self.tabs.currentWidget():
+            self.note_changed.emit(note)

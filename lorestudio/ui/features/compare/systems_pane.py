@@ -55,7 +55,7 @@ class SystemsPane(Pane):
     file_wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
-        super().__init__("systems", tr("Compare systems"), theme)
+        super().__init__("systems", tr("Whole chat"), theme)
         self._session, self._selection = session, selection
         self.found: Comparison | None = None
         self.chosen: list[str] = list(COMPARED_AT_FIRST)

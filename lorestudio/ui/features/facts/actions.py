@@ -9,6 +9,7 @@ from typing import ClassVar
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
 
+from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.systems.facts.picture import MemoryRow
 from lorestudio.systems.facts.system import SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
@@ -310,8 +311,9 @@ class MemoriesFeature(Feature):
     def _show_work(self) -> None:
         source = self.work.source
         self.pane.show_work(
-            self.work.under, self._idle_words(), short_source(source, tr("Plain rules")), spoken_source(source)
-        )
+            self.work.under, self._idle_words(), short_source(source, tr("Plain rules")), spoken_source(source),
+            quotes=source.kind is AnswerKind.STAND_IN,
+        )  # fmt: skip
         self.context.actions_changed()
 
     def _idle_words(self) -> str:

@@ -70,7 +70,7 @@ class MemoryWork(QObject):
         if self.busy or project is None or place.chat is None:
             return
         asks = not wish.agreed and (source.kind is AnswerKind.PROVIDER or bool(place.embedder))
-        counter = project.counter if asks else None
+        counter = project.bills if asks else None
         self._reads = place.path
         self._begin(Under(FACTS), partial(extract, place, source, wish, counter), partial(self._extracted, wish))
 

@@ -36,12 +36,13 @@ class ExtractionWish:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What came of it; with `cost` nothing was begun."""
+    """What came of it; with `cost` nothing was begun. `quoted`: plain rules took sentences as they stand."""
 
     drawn: tuple[Drawn, ...] = ()
     made: int = 0
     stopped: bool = False
     cost: str = ""
+    quoted: bool = False
 
 
 FACTS: Final = "facts"
@@ -110,8 +111,8 @@ def extract(
         try:
             job.run(lambda: opened.extract(chat, place.path, passages, heard))
         except Cancelled:
-            return Ended(tuple(drawn), stopped=True)
-    return Ended(tuple(drawn))
+            return Ended(tuple(drawn), stopped=True, quoted=answers is None)
+    return Ended(tuple(drawn), quoted=answers is None)
 
 
 async def _cost(
@@ -174,9 +175,17 @@ def news_of(ended: Ended) -> list[Notice]:
         found = sum(each.extracted for each in results)
         facts, read = count(found, "fact", "facts"), count(len(results), "passage", "passages")
         text = tr("{facts} out of {read}: {parts}.", facts=facts, read=read, parts=", ".join(parts))
+        if ended.quoted and found:
+            taken = count(found, "sentence", "sentences")
+            text = tr(
+                "{taken} out of {read}, as they stand: {parts}. No model was asked, which would write facts of them.",
+                taken=taken, read=read, parts=", ".join(parts),
+            )  # fmt: skip
+            again = ("profiles.edit",)
         if not found:  # also where the model answered with something else (rules: fact-memory 5.4)
             text = tr("No facts were found in {read}. Who reads them is chosen in the Memories pane.", read=read)
-        told.append(Notice(text, "good" if found and not failed else "neutral", "", again, "memories"))
+        good = found and not failed and not ended.quoted
+        told.append(Notice(text, "good" if good else "neutral", "", again, "memories"))
     if failed:
         which = count(len(failed), "passage", "passages")
         where = tr("#{first} to #{last}", first=failed[0].passage.first, last=failed[0].passage.last)

@@ -161,6 +161,7 @@ class MemoryPage(QWidget):
         super().__init__()
         self.setAccessibleName(tr("Memories"))
         self._picture: FactsPicture | None = None
+        self._quotes = False
         self._hits: Hits | None = None
         self._searching = False
         self._order, self._descending = WHEN, True
@@ -277,6 +278,12 @@ class MemoryPage(QWidget):
         if not shown:
             self._say_empty(filtered=bool(words.strip() or tag or pinned))
 
+    def use_rules(self, quotes: bool) -> None:
+        """Whether no model draws facts out, but plain rules take sentences as they stand."""
+        if quotes != self._quotes:
+            self._quotes = quotes
+            self._fill()
+
     def _say_empty(self, *, filtered: bool) -> None:
         picture = self._picture
         everything = (("all", tr("List all memories")),)
@@ -289,7 +296,15 @@ class MemoryPage(QWidget):
         elif picture.waiting:
             waits = count(picture.waiting, "passage of it waits", "passages of it wait")
             text = tr("{waits} to be read. Facts are drawn out of them and kept as memories.", waits=waits)
-            self.empty.say(tr("No memories of this chat yet"), text, (("memories.extract", tr("Draw out facts")),))
+            doors: tuple[tuple[str, str], ...] = (("memories.extract", tr("Draw out facts")),)
+            if self._quotes:
+                text = tr(
+                    "{waits} to be read. A model draws facts out of them. Without one, plain rules take sentences with "
+                    "words such as “I” and “my” as they stand, which is often half of what was meant.",
+                    waits=waits,
+                )
+                doors = (("profiles.edit", tr("Connect a model…")), ("memories.extract", tr("Take sentences")))
+            self.empty.say(tr("No memories of this chat yet"), text, doors)
         elif picture.everything:
             text = tr("Open a chat and have its facts drawn out: who promised what, who owns what.")
             self.empty.say(tr("No memories yet"), text)

@@ -116,8 +116,12 @@ class MemoriesPane(WorkPane):
                                     "and prompts.", vectors=vectors))  # fmt: skip
         self.note_changed.emit(self.memories.note())
 
-    def show_work(self, under: Under, idle: str, asked: str, spoken: str) -> None:
-        """Show how far the work is, what there is to say without any, and who draws facts out: in short, in full."""
+    def show_work(self, under: Under, idle: str, asked: str, spoken: str, *, quotes: bool) -> None:
+        """Show how far the work is, what there is to say without any, and who draws facts out: in short, in full.
+
+        `quotes` says that nobody does: plain rules take sentences as they stand.
+        """
+        self.memories.use_rules(quotes)
         self.state.setText(under.sentence or idle)
         busy = bool(under.kind)
         for name in ("memories.stop", "memories.extract") if not busy else ("memories.extract", "memories.stop"):

@@ -39,6 +39,8 @@ def match_words(match: WouldMatch) -> tuple[str, str]:
     where = tr("“{key}” in message #{message}", key=hit.key, message=number(hit.message))
     if hit.count > 1:
         where = tr("{where}, {times} in all", where=where, times=count(hit.count, "time", "times"))
+    if match.missing_refine and any(each.found for each in match.refine_keys):
+        return tr("Would not match: {where}, but its refine logic keeps it out.", where=where), "warning"
     if match.missing_refine:
         return tr("Would not match: {where}, but none of the refine keys.", where=where), "warning"
     others = len(found) - 1

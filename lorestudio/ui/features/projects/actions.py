@@ -11,15 +11,14 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
 
 from lorestudio.exchange.chats.loading import chat_of_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat
-from lorestudio.exchange.lorebooks.files import LookedAt, added_file, look_at
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import DEMO_LOOK, is_demo
 from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder, look_into
+from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.coach import Coach
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
-from lorestudio.ui.features.systems.actions import SystemsFeature
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
@@ -27,6 +26,9 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import answers, column, label, named
 from lorestudio.ui.widgets.picker import Choice
 from lorestudio.vault.data_folder import utc_now
+
+_FILE: Final = "\0file"
+"""Stands for a file that is still to be chosen."""
 
 
 def stopped_entry(trace: Trace, title: str = "") -> tuple[int, str] | None:
@@ -56,9 +58,8 @@ class ProjectsFeature(Feature):
 
     _first_look_due = False
 
-    def __init__(self, context: Context, systems: SystemsFeature) -> None:
+    def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._systems = systems
         self._recent = RecentProjects(context.settings)
         self._folder: Path | None = None
         self.coach = Coach(context)
@@ -96,6 +97,11 @@ class ProjectsFeature(Feature):
                 leaves_chat=True,
             ),
             Action(
+                "project.tokenizer", "Count tokens with…", "Run/System", 247, self._ask_tokenizer,
+                when=now.project_idle,
+                tip="Choose who counts tokens: as SillyTavern's settings say, a tokenizer, its file, or an estimate",
+            ),
+            Action(
                 "help.coach", "A minute on one note", "Help", 15, self._coach, when=now.idle, leaves_chat=True,
                 tip="Why a note of the demo was cut, what would bring it in, before and after, and undo",
             ),
@@ -105,7 +111,7 @@ class ProjectsFeature(Feature):
             ),
             Action(
                 "book.open", "Open lorebook…", "File", 6, self._ask_book, when=now.idle, icon="list", leaves_chat=True,
-                tip="A lorebook or a card alone: World Info runs over it, no notes needed",
+                tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
             ),
             Action(
                 "sillytavern.open", "Open SillyTavern's folder…", "File", 7, self._ask_sillytavern, when=now.idle,
@@ -121,6 +127,7 @@ class ProjectsFeature(Feature):
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
+        self.context.status.basis.clicked.connect(lambda: self.context.run("project.tokenizer"))
 
     def _begin_look(self) -> None:
         session, project = self.context.session, self.context.session.project
@@ -154,6 +161,46 @@ class ProjectsFeature(Feature):
             self._coach_due = True
             self.context.session.reading.open_demo()
 
+    def _ask_tokenizer(self) -> None:
+        """Offer what there is; looking for the files waits for the disk."""
+        session, project = self.context.session, self.context.session.project
+        if project is None:
+            return
+        folders = project.counting.folders
+        session.jobs.start(
+            tr("Looking for tokenizers"),
+            lambda _job: list(tokenizer_files(folders)),
+            done=lambda found: self._offer(found, project.counting.asked),
+            failed=session.fail,
+        )
+
+    def _offer(self, found: Sequence[tuple[NamedTokenizer, Path | None]], asked: str) -> None:
+        now = tr("chosen now")
+        fixed = (
+            ("", tr("As SillyTavern's settings say"), tr("by its own rules, from the settings or the chat's folder")),
+            (_FILE, tr("A tokenizer's file…"), tr("tokenizer.json, .model, .tiktoken, or SillyTavern's settings")),
+            (ESTIMATE, tr("Estimate by script"), tr("without a tokenizer")),
+        )
+        choices = [Choice(title, detail, now if key == asked else "", key) for key, title, detail in fixed]
+        if asked and asked not in {key for key, _, _ in fixed} and asked not in {each.name for each, _ in found}:
+            choices.insert(0, Choice(asked, "", now, asked))
+        for each, path in sorted(found, key=lambda item: item[1] is None):
+            detail = tr("its file is not here: estimated") if path is None else str(path)
+            choices.append(Choice(f"{each.name} · {each.title}", detail, now if each.name == asked else "", each.name))
+        self.context.pick(tr("Count tokens with"), tr("Name of a tokenizer"), choices, self._count_with)
+
+    def _count_with(self, key: str) -> None:
+        if key != _FILE:
+            self.context.session.parts.count_with(key)
+            return
+        start = str(self.context.settings.value("folders/tokenizer", ""))
+        filters = tr("Tokenizers and settings (*.json *.model *.tiktoken);;All files (*)")
+        dialogs.choose_file(self.context.window, tr("Open a tokenizer's file"), start, filters, self._count_with_file)
+
+    def _count_with_file(self, path: Path) -> None:
+        self.context.settings.setValue("folders/tokenizer", str(path.parent))
+        self.context.session.parts.count_with(str(path))
+
     def _ask_obsidian(self) -> None:
         dialogs.ask_obsidian(
             self.context.window, lambda place, key: self.context.session.reading.open([place], key=key)
@@ -168,9 +215,9 @@ class ProjectsFeature(Feature):
         self._open([path])
 
     def _open(self, vaults: Sequence[Path]) -> None:
-        """Open vaults; a chat that was opened without notes is what they are opened for, so it stays."""
+        """Open vaults or lorebooks; a chat that was opened without lore is what they are opened for, so it stays."""
         waiting = self.context.session.project
-        if waiting is None or waiting.places or waiting.chat_path is None:
+        if waiting is None or waiting.index.entries or waiting.places or waiting.chat_path is None:
             self.context.session.reading.open(vaults)
         else:
             self.context.session.reading.open(vaults, waiting.chat_path, waiting.settings_path)
@@ -217,33 +264,9 @@ class ProjectsFeature(Feature):
         dialogs.choose_file(self.context.window, tr("Open a lorebook"), start, filters, self._open_book)
 
     def _open_book(self, path: Path) -> None:
-        """Have World Info run over a lorebook that can be read."""
+        """Open a lorebook in the place of a vault."""
         self.context.settings.setValue("folders/book", str(path.parent))
-        self.context.session.jobs.start(
-            tr("Reading {name}", name=path.name),
-            lambda _report: look_at(added_file(path)),
-            done=self._scan,
-            failed=self.context.failing("opened", "warning"),
-        )
-
-    def _scan(self, book: LookedAt) -> None:
-        """Have World Info run over it. What is open stays; without a project an empty one takes it."""
-        path = Path(book.file.path)
-        if book.book is None:
-            self.context.say(Notice(book.problem, "warning", key="opened"))
-            return
-
-        def scan() -> None:
-            self._systems.scan(book.file)
-            self.context.show("bench")
-            text = tr("World Info runs over {name}. Type a text here to see what it would trigger, or open a chat. The "
-                      "entries are in no vault, so they cannot be edited here.", name=path.name)  # fmt: skip
-            self.context.say(Notice(text, actions=("chat.open", "worldinfo.books"), key="opened"))
-
-        if self.context.has_project():
-            scan()
-        else:
-            self.context.session.reading.open((), then=scan)
+        self._open([path])
 
     def _ask_sillytavern(self) -> None:
         start = str(self.context.settings.value("folders/sillytavern", ""))
@@ -272,9 +295,9 @@ class ProjectsFeature(Feature):
         """Open a chat without any lore, and say how the lore comes to it."""
 
         def done() -> None:
-            text = tr("{name} is open, without any lore yet. Open the vault that it used, or the lorebooks.",
+            text = tr("{name} is open, without any lore yet. Open the vault that it used, or a lorebook.",
                       name=path.name)  # fmt: skip
-            self.context.say(Notice(text, actions=("vault.open", "worldinfo.books"), key="opened"))
+            self.context.say(Notice(text, actions=("vault.open", "book.open"), key="opened"))
 
         self.context.session.reading.open((), path, settings, then=done)
 

@@ -44,7 +44,7 @@ class Coach(QFrame):
         self.steps = self._steps()
         self.count = label(self, kind="section", wrap=False)
         self.text = label(self)
-        self.go = button(self, "", self._do, kind="primary")
+        self.go = button(self, tr("Next"), self._do, kind="primary")
         self.skip = button(self, tr("Skip the rest"), self.end)
         column(
             self.count, self.text, row(1, self.skip, self.go, spacing=8), of=self, spacing=8, margins=(16, 12, 16, 12)

@@ -73,9 +73,10 @@ class RecentProjects:
 
     def add(self, project: Project) -> None:
         """This one is open now. The demo has a door of its own."""
-        if is_demo(project) or not (project.places or project.chat_path):
+        places = (*project.places, *map(str, project.book_paths))
+        if is_demo(project) or not (places or project.chat_path):
             return
-        now = RecentProject(project.places, str(project.chat_path or ""), str(project.settings_path or ""))
+        now = RecentProject(places, str(project.chat_path or ""), str(project.settings_path or ""))
         self._keep([now, *(one for one in self.load() if one.places != now.places or one.chat != now.chat)])
 
     def drop(self, gone: RecentProject) -> None:
@@ -126,7 +127,7 @@ DOORS: Final = (
     ("vault.open", "folder", "Open your vault…",
      "A folder of Markdown notes, as Obsidian has them. Nothing is changed until you change it."),
     ("book.open", "list", "Open a lorebook…",
-     "A World Info file, or a card with a book in it. World Info runs over it as SillyTavern does."),
+     "A World Info file, or a card with a book in it, alone. World Info runs over it as SillyTavern does."),
     ("sillytavern.open", "server", "Open SillyTavern's folder…",
      "Pick one of your chats there; its settings come along. Only read, never written."),
     ("chat.paste", "copy", "Paste a chat…", "Any text in which “Name:” begins a message. Then choose the lore for it."),

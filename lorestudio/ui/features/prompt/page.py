@@ -354,7 +354,12 @@ class PromptPage(QWidget):
         by_origin = [f"{tr(origin.value)} {number(tokens)}" for origin, tokens in prompt.tokens_by_origin.items()]
         if prompt.room is not None:
             text += tr(" of {room}", room=number(prompt.room))
-        return f"{text}: {', '.join(by_origin)}" if by_origin else text
+        text = f"{text}: {', '.join(by_origin)}" if by_origin else text
+        if not prompt.lore_tokens:
+            return text
+        exact = self._trace is None or self._trace.facts.get("counted_exactly", True)
+        lore = number(prompt.lore_tokens) if exact else f"≈ {number(prompt.lore_tokens)}"
+        return tr("SillyTavern: lore {lore} · model: {whole}", whole=text, lore=lore)
 
     def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         part = current.data(ITEM)

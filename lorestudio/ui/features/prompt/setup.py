@@ -49,7 +49,6 @@ from lorestudio.studio.prompt.setup import (
     kept_setup,
     remarks_of,
     restored,
-    scripts_of,
     spelled,
     with_group,
     with_preset,
@@ -161,13 +160,21 @@ class PromptSetupDialog(QDialog):
     chosen = Signal(object)
     file_wanted = Signal(str)
 
-    def __init__(self, setup: PromptSetup, user: str, chat: Path | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        setup: PromptSetup,
+        user: str,
+        chat: Path | None = None,
+        parent: QWidget | None = None,
+        host: tuple[Path, RegexScripts] | None = None,
+    ) -> None:
+        """`host` are the regex scripts that the project's settings file brings along."""
         super().__init__(parent)
         self.setWindowTitle(tr("Card, persona and prompt"))
-        self._setup, self._chat = setup, chat
+        self._setup, self._chat, self._host = setup, chat, host
         intro = tr(
             "These texts stand in the prompt beside lore and chat, in SillyTavern's order. They decide nothing about "
-            "which entries go in."
+            "which entries go in; regex scripts alone change what is searched."
         )
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Card, persona and prompt"))
         self.tabs.tabBar().ensurePolished()
@@ -327,8 +334,11 @@ class PromptSetupDialog(QDialog):
         scripts = count(held, "script", "scripts")
         self.embedded.setText(tr("Run what cards and preset bring along ({scripts})", scripts=scripts))
         self.embedded.setEnabled(bool(held))
-        self.scripts.set_scripts(all_scripts(setup))
-        running = sum(script.changes_prompt for script in scripts_of(setup))
+        known = all_scripts(setup)
+        if self._host is not None and self._host[0] not in setup.regex_paths:
+            known.insert(0, (self._host[0].name, self._host[1]))
+        self.scripts.set_scripts(known)
+        running = sum(script.changes_prompt for _where, found in known for script in found.scripts)
         self.tabs.setTabText(2, tr("Regex scripts ({number})", number=running) if running else tr("Regex scripts"))
         self._show_remarks(remarks_of(setup))
 
@@ -409,7 +419,9 @@ class PromptSetups(QObject):
         if project is None:
             return None
         user = project.chat.user_name if project.chat is not None else ""
-        dialog = PromptSetupDialog(project.setup, user, project.chat_path, self._window)
+        path, scripts = project.settings_path, project.host.scripts
+        host = (path, scripts) if path is not None and scripts.scripts else None
+        dialog = PromptSetupDialog(project.setup, user, project.chat_path, self._window, host)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(self._take_setup)
         dialog.file_wanted.connect(lambda source: self._ask_file(dialog, TextOrigin(source)))

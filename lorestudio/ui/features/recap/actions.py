@@ -35,6 +35,7 @@ class RecapFeature(Feature):
         self.pane = RecapPane(context.theme)
         self.panes = (self.pane,)
         self.recaps = ChatRecaps(context.session, context.settings, self)
+        self.recaps.copies = lambda: chat.files.backups
         self.queue = RecapQueue(self.recaps, self)
         self.dialog: SystemSettingsDialog | None = None
         self._followed: tuple[int, Path | None] | None = None

@@ -61,6 +61,8 @@ class ChatRecaps(QObject):
     def __init__(self, session: Session, remembered: QSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session, self._remembered = session, remembered
+        self.copies: Callable[[], Path | None] = lambda: None
+        """Where the version of a chat is kept that is there before its first change."""
         self.work = Strand(session.jobs, tr("Recaps"))
         self.path: Path | None = None
         self.open: RecapSession | None = None
@@ -140,7 +142,7 @@ class ChatRecaps(QObject):
         if project is None:
             return 0
         setup = project.setup
-        return max(0, setup.context_size - setup.reply_tokens) if setup.context_size else project.context_size
+        return max(0, setup.context_size - setup.reply_tokens) if setup.context_size else project.known_context
 
     # ---- following the chat -----------------------------------------------------------------------------------------
 
@@ -175,10 +177,10 @@ class ChatRecaps(QObject):
 
     def _begin_opening(self, path: Path, project: Project) -> None:
         self._opening = True
-        settings, room, by_itself = self.settings, self.room, self.by_itself
+        settings, room, by_itself, copies = self.settings, self.room, self.by_itself, self.copies()
 
         async def work() -> tuple[RecapSession, RecapPicture]:
-            made = RecapSession.open(path, settings, counter=project.counter, context_size=room)
+            made = RecapSession.open(path, settings, counter=project.counter, context_size=room, copies=copies)
             if by_itself:
                 await opened(made)
             return made, picture(made)

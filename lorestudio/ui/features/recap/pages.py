@@ -7,15 +7,18 @@ What the reply that is looked at is given, and the walk over the recaps with its
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QProgressBar
 
+from lorestudio.systems.recap.message_recaps import WalkDecision
 from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, RecapState, WalkRow
 from lorestudio.systems.recap.running import RunningVersion
 from lorestudio.trace.explain import explain
+from lorestudio.trace.model import Trace, Verdict
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.cells import Column, state_column
@@ -270,13 +273,10 @@ class RecapPromptPage(RowsPage):
         self.why.setVisible(bool(text))
 
     def _why(self, row: WalkRow) -> str:
-        trace = self._prompt.trace if self._prompt is not None else None
-        for name in ("inclusion walk", "exclusion tree"):
-            record = trace.stage(name) if trace is not None else None
-            for verdict in record.verdicts if record is not None else ():
-                if verdict.entry == row.index and trace is not None:
-                    said = explain(verdict, trace)
-                    return " ".join(part for part in (f"#{row.index}:", said.sentence, said.fix) if part)
+        verdict = _verdict_of(self._prompt.trace, row.index) if self._prompt is not None else None
+        if self._prompt is not None and verdict is not None:
+            said = explain(verdict, self._prompt.trace)
+            return " ".join(part for part in (f"#{row.index}:", said.sentence, said.fix) if part)
         return ""
 
 
@@ -294,6 +294,7 @@ def _prompt_sentences(prompt: PromptAt) -> list[str]:
         ]  # fmt: skip
     if prompt.hidden:
         told.append(tr("Messages before #{number} are hidden by scenes.", number=prompt.hidden))
+    told += _left_out(prompt)
     total = count(prompt.collected, "token", "tokens")
     if prompt.limit is None:
         told.append(tr("Recaps that take part: {total}; nobody knows the model's room, so there is no limit. It is set "
@@ -303,6 +304,25 @@ def _prompt_sentences(prompt: PromptAt) -> list[str]:
             tr("Recaps of messages are for reading: {total} of {limit} fit.", total=total, limit=number(prompt.limit))
         )
     return told
+
+
+def _left_out(prompt: PromptAt) -> list[str]:
+    """How many messages take no part, and why, the most frequent reason first; [] where all do."""
+    left = [row for row in prompt.rows if row.decision is not WalkDecision.INCLUDED]
+    if not left:
+        return []
+    verdicts = (_verdict_of(prompt.trace, row.index) for row in left)
+    why = Counter(explain(each, prompt.trace).label.lower() for each in verdicts if each is not None)
+    reasons = ", ".join(f"{number(often)} {word}" for word, often in why.most_common())
+    amount = count(len(left), "message takes no part", "messages take no part")
+    return [f"{amount}: {reasons}." if reasons else f"{amount}."]
+
+
+def _verdict_of(trace: Trace, message: int) -> Verdict | None:
+    """What decided about a message."""
+    records = (trace.stage(name) for name in ("inclusion walk", "exclusion tree"))
+    found = (each for record in records if record is not None for each in record.verdicts if each.entry == message)
+    return next(found, None)
 
 
 def _prompt_state(row: WalkRow) -> tuple[str, str, str, str]:

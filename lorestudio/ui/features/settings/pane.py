@@ -108,7 +108,8 @@ class SettingsPane(Pane):
         self._behind = False
         trace = self._session.runs.traces.get(self._selection.generation) if self._selection.generation else None
         self.model.set_settings(
-            project.settings, setting_warnings(project.settings, project.index, project.problems, trace)
+            project.settings,
+            setting_warnings(project.settings, project.index, project.problems, trace, exact=project.counter.exact),
         )
         self.view.refill()
         self._say_origin()

@@ -9,13 +9,13 @@ from pathlib import Path
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
-from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.differences import differences, value_text
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.ui.features.chat.pane import ChatPane
+from lorestudio.ui.features.compare.runs_pane import ComparePane
 from lorestudio.ui.features.compare.systems import UPGRADE
 from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
@@ -34,14 +34,13 @@ OVER_BOOKS, _SCANNED = next((name, kind.books) for name, kind in KINDS.items() i
 
 
 class SystemsFeature(Feature):
-    """Owns the pane that compares, and the files with the systems' settings in the person's configuration."""
+    """Owns the page that compares systems, and the files with the systems' settings in the person's configuration."""
 
     def __init__(self, context: Context, chat: ChatPane, profiles: ProfileLibrary) -> None:
         super().__init__(context)
         self._session, self._chat, self._profiles = context.session, chat, profiles
         self.files = SystemSettingsFiles(Path(context.settings.fileName()).parent / "systems")
         self.compare = SystemsPane(context.theme, context.session, context.selection)
-        self.panes = (self.compare,)
         self.dialog: SystemSettingsDialog | None = None
         """The dialog that was opened last, while it is open."""
         self._kept: dict[str, Section] = {}
@@ -52,7 +51,7 @@ class SystemsFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         project, chat, session = self.context.has_project, self.context.has_chat, self._session
-        menu, compare = "Run/System", "Trace/Compare systems"
+        menu, compare = "Run/System", "Trace/Compare"
         return (
             *(
                 Action(
@@ -70,7 +69,8 @@ class SystemsFeature(Feature):
                 tip="Scan SillyTavern's lorebooks in place of the vault: files, whose they are, and in what order",
             ),
             Action(
-                "systems.compare", "Compare systems…", menu, 310, self.show_comparison, when=chat, icon="columns",
+                "systems.compare", "Compare systems on the whole chat…", compare, 236, self.show_comparison,
+                when=chat, icon="columns",
                 tip="Run the chat with two or more systems or settings, and put what they put in side by side",
             ),
             Action(
@@ -156,10 +156,6 @@ class SystemsFeature(Feature):
         dialog.open()
         return dialog
 
-    def scan(self, book: BookFile) -> None:
-        """Scan this lorebook alone from now on, with World Info."""
-        self._take_books(_SCANNED.naming(self._known(OVER_BOOKS), [book]))
-
     def _take_books(self, settings: Section) -> None:
         """Scan these books from now on, with World Info."""
         self.configure(OVER_BOOKS, settings)
@@ -218,13 +214,20 @@ class SystemsFeature(Feature):
 
     def show_upgrade(self) -> None:
         """Compare the rules of both versions of DeepLore."""
-        self.context.show("systems")
+        self.show_page()
         self.compare.chosen = list(UPGRADE)
         self.compare.run()
 
+    def show_page(self) -> None:
+        """Bring the page of systems to the front of the pane of comparisons."""
+        self.context.show("compare")
+        comparisons = self.context.layout.docks["compare"].pane
+        if isinstance(comparisons, ComparePane):
+            comparisons.turn_to(self.compare)
+
     def show_comparison(self) -> None:
         """Show the pane, and compare where nothing was compared yet."""
-        self.context.show("systems")
+        self.show_page()
         self.compare.run_or_find()
 
     def copy(self) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.compare.runs_pane import ComparePane
+from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 from lorestudio.ui.features.timeline import drawing
 from lorestudio.ui.features.timeline.pane import TimelinePane
 from lorestudio.ui.features.timeline.strip import ReplyStrip
@@ -20,12 +20,13 @@ from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.pane import Pane
 
 
 class TimelineFeature(Feature):
-    """Owns the timeline's pane and the pane of comparisons."""
+    """Owns the timeline's pane and the pane of comparisons, whose other page, `systems`, is made elsewhere."""
 
-    def __init__(self, context: Context, chat: ChatPane) -> None:
+    def __init__(self, context: Context, chat: ChatPane, systems: Pane) -> None:
         super().__init__(context)
         self._chat = chat
         self.feed = TimelineFeed(context.session, self)
@@ -36,8 +37,9 @@ class TimelineFeature(Feature):
         self.strip.brushed.connect(lambda part: self.timeline.show_as(replace(self.timeline.shown, part=part)))
         self.strip.unfolded.connect(self.unfold)
         self.strip.wanted.connect(context.run)
-        self.compare = ComparePane(context.theme, context.session, context.selection)
-        self.panes = (self.timeline, self.compare)
+        self.compare = RunsPage(context.theme, context.session, context.selection)
+        self.comparisons = ComparePane(context.theme, self.compare, systems)
+        self.panes = (self.timeline, self.comparisons)
         for pane in (self.timeline, self.compare):
             pane.jump.connect(self.jump)
 
@@ -104,7 +106,7 @@ class TimelineFeature(Feature):
         self.timeline.wanted.connect(self.context.run)
         self.compare.wanted.connect(self._wanted)
         self.context.layout.docks["chat"].visibilityChanged.connect(lambda seen: self.feed.watch("chat", looks=seen))
-        for pane in (self.timeline, self.compare):
+        for pane in (self.timeline, self.comparisons):
             self.context.layout.docks[pane.name].visibilityChanged.connect(pane.set_seen)
 
     def unfold(self, page: int) -> None:
@@ -156,6 +158,7 @@ class TimelineFeature(Feature):
 
     def _compare(self, before: str, after: str = "shown") -> None:
         self.context.show("compare")
+        self.comparisons.turn_to(self.compare)
         self.compare.choose(before, after)
 
     def copy(self) -> None:

@@ -193,4 +193,4 @@ class TimelineFeed(QObject):
 
 
 def _counter(session: Session) -> TokenCounter:
-    return session.project.counter if session.project is not None else CHARS_4
+    return session.project.bills if session.project is not None else CHARS_4

@@ -15,7 +15,7 @@ from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.trace.diff import Key, compare
 from lorestudio.trace.journey import PHASES, Journeys
 from lorestudio.trace.model import Outcome, Phase, Trace, Turn
-from lorestudio.trace.summary import SummaryPiece, summary_pieces
+from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
@@ -364,6 +364,10 @@ class TracePane(Pane):
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
         if lines:
             found.append(Said(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines))))
+        brief = seen_brief(trace)
+        if brief:
+            found.append(Said(tr(brief), "text_muted"))
+        self.summary.setToolTip("\n".join(map(tr, seen_lines(trace))))
         return found
 
     def _reply_words(self, trace: Trace) -> str:
@@ -505,7 +509,7 @@ class TracePane(Pane):
             project = self._session.project
             chat = project.chat if project is not None and not self._live else None
             setup = project.setup if project is not None else None
-            self.prompt.set_trace(trace, chat, setup, project.counter if project is not None else CHARS_4)
+            self.prompt.set_trace(trace, chat, setup, project.bills if project is not None else CHARS_4)
             self.prompt.choose_entry(self._selection.entry)
         elif tab == LOG:
             self.log.setPlainText(as_text(trace))

@@ -31,6 +31,7 @@ from lorestudio.studio.notes.change_set import ChangedMeanwhileError
 from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
 from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename, says_title
 from lorestudio.studio.notes.replacing import plan_repairs
+from lorestudio.studio.notes.usage import usage_csv, usage_rows
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliases
 from lorestudio.trace.limits import rank
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog
@@ -181,6 +182,10 @@ class VaultFeature(Feature):
             ),
             Action("note.trash", "Trash…", "Entry", 35, self.open_trash, when=has_files, icon="trash"),
             Action(
+                "vault.usage", "Save how often entries fired…", "Entry", 40, self._ask_usage_file, when=now.has_project,
+                icon="save", tip="A table of what went in, in this chat and as DeepLore counted in all",
+            ),
+            Action(
                 "entry.previous", "Previous entry in list", "Entry/Go", 110, partial(pane.step, -1), ("Alt+Up",),
                 when=now.has_project,
             ),
@@ -223,6 +228,17 @@ class VaultFeature(Feature):
         session, selection = self.context.session, self.context.selection
         note = selection.note_of(session)
         return [note] if note is not None else []
+
+    def _ask_usage_file(self) -> None:
+        title, filters = tr("Save how often entries fired"), tr("Tables (*.csv)")
+        dialogs.choose_new_file(self.context.window, title, "", filters, "csv", self.save_usage)
+
+    def save_usage(self, path: Path) -> None:
+        """Write how often each entry fired, in the runs of this chat and as DeepLore counted, to a file."""
+        project = self.context.session.project
+        if project is not None:
+            rows = usage_rows(project.index, project.recorded, self.pane.fired)
+            self.context.save_file(path, usage_csv(rows))
 
     # ---- what the actions do ----------------------------------------------------------------------------------------
 

@@ -12,9 +12,11 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QLineEdit, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.studio.notes.usage import usage_of
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
+from lorestudio.trace.timeline import Fired
 from lorestudio.ui.features.vault.table import Note, VaultTable, note_key
 from lorestudio.ui.features.vault.tree import Branch, Node, TitleDelegate, VaultTree
 from lorestudio.ui.shell.qt import ITEM, later
@@ -207,6 +209,10 @@ class VaultPane(Pane):
         """How many problems the notes have, by vault and file name; until then the reader's warnings are counted."""
         self.table_model.set_problems(counts)
 
+    def fired(self, entry: int) -> Fired:
+        """In how many runs of this chat an entry was matched and injected."""
+        return self._firing.of(entry)
+
     # ---- what is selected -------------------------------------------------------------------------------------------
 
     @property
@@ -301,6 +307,7 @@ class VaultPane(Pane):
         self.table_model.exact = project is None or project.counter.exact
         self.model.set_index(index)
         self.table_model.set_index(index)
+        self.table_model.set_recorded(usage_of(index, project.recorded) if project is not None else {})
         self.filter.setEnabled(project is not None)
         self.note_changed.emit(project.name if project is not None else "")
         self._settle()

@@ -13,6 +13,8 @@ from typing import Final, TypeAlias
 from PySide6.QtCore import QDateTime, QLocale, QObject
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.state import Usage
+from lorestudio.studio.notes.usage import UNUSED
 from lorestudio.trace.limits import rank
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import count, number, tr
@@ -84,6 +86,7 @@ class VaultTable(RecordTable):
         is_dirty: Callable[[Note], bool] = lambda _note: False,
     ) -> None:
         self._fired, self._fate, self._is_dirty = fired, fate, is_dirty
+        self._recorded: Mapping[int, Usage] = {}
         self._modified: Mapping[tuple[str, str], float] = {}
         self._problems: Mapping[tuple[str, str], int] = {}
         self.exact = True
@@ -130,6 +133,11 @@ class VaultTable(RecordTable):
                     _of_entry(lambda entry: self._fired(entry.id).injected)),
             counted("matched", "In how many runs of this chat the entry was found at all",
                     _of_entry(lambda entry: self._fired(entry.id).matched)),
+            counted("recorded", "How often DeepLore has put the entry into prompts, in all chats, as its settings say",
+                    _of_entry(lambda entry: self._recorded.get(entry.id, UNUSED).injected)),
+            Column("Last used", self._last_used, "last used", "When DeepLore has found it last, in any chat", 116,
+                   hidden=True, look=partial(_look, self._last_used),
+                   sort=_of_entry(lambda entry: self._recorded.get(entry.id, UNUSED).last_triggered_ms)),
             Column("Problems", self._problem_words, "problems", "How many things about the note should be looked at",
                    62, numeric=True, sort=self._problem_count, look=self._problem_look),
             _words_column("Tags", lambda note: ", ".join(note.tags) if isinstance(note, Entry) else "",
@@ -154,6 +162,12 @@ class VaultTable(RecordTable):
         """How many problems the notes have, by vault and file name; those left out have as many as were warned of."""
         self._problems = counts
         self.touch_all("problems")
+
+    def set_recorded(self, recorded: Mapping[int, Usage]) -> None:
+        """How often DeepLore has counted entries, by their ids."""
+        self._recorded = recorded
+        self.touch_all("recorded")
+        self.touch_all("last used")
 
     def refresh_fired(self) -> None:
         """The counts of runs are other ones."""
@@ -183,6 +197,10 @@ class VaultTable(RecordTable):
         seconds = self._modified.get(note_key(note))
         return "" if seconds is None else when_words(seconds)
 
+    def _last_used(self, note: Note) -> str:
+        usage = self._recorded.get(note.id) if isinstance(note, Entry) else None
+        return when_words(usage.last_triggered_ms / 1000) if usage is not None and usage.last_triggered_ms else ""
+
     def _mark_of(self, note: Note) -> Mark | None:
         return self._fate(note.id) if isinstance(note, Entry) else None
 
@@ -206,7 +224,7 @@ class VaultTable(RecordTable):
         return ", ".join(parts)
 
 
-_NOTHING: Final = {"injected", "matched"}
+_NOTHING: Final = {"injected", "matched", "recorded"}
 
 
 def _words_column(title: str, words: Callable[[Note], str], help_: str, width: int, *, hidden: bool = False) -> Column:

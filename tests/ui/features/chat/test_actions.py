@@ -103,8 +103,10 @@ def answer(monkeypatch: pytest.MonkeyPatch, opened: MainWindow) -> Callable[...,
     opened.settings.setValue("chat/writer", "recorded")
 
     def say(*pieces: str, error: Exception | None = None, wait: bool = False, finish: str = "stop") -> None:
-        def make(_source: Source, _chat: object, _connections: object, observer: object, *, fresh: bool) -> object:
-            hear: Callable[[str], None] = observer.heard  # type: ignore[attr-defined]  # what the window hands over
+        def make(
+            _source: Source, _chat: object, _connections: object, observer: object = None, *, fresh: bool = False
+        ) -> object:
+            hear: Callable[[str], None] = getattr(observer, "heard", lambda _piece: None)
             made: AnswerSource = Answers(hear, list(pieces), error, wait, finish)
             return made, "small"
 
@@ -473,3 +475,46 @@ def test_a_preset_is_chosen_from_a_file_and_read_again_with_its_chat(
     qtbot.waitUntil(lambda: any("Mine.json" in text for text in opened.bars.texts), timeout=20_000)
     assert opened.session.project is not None
     assert opened.session.project.setup == PromptSetup()
+
+
+def test_in_extract_mode_notes_are_asked_for_after_the_reply(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
+) -> None:
+    project = opened.session.project
+    assert project is not None
+    on = {"ai_notepad_enabled": True, "ai_notepad_mode": "extract"}
+    opened.session.parts.adjust("notepad", settings=project.settings.model_copy(update=on))
+    settle(opened, qtbot)
+    answer("He lied. (OOC: well)")
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: len(ASKED) == 2 and opened.session.jobs.idle, timeout=20_000)
+    assert [each.kind for each in ASKED] == ["reply", "notepad"]
+    assert ASKED[1].user.endswith("## Latest reply\nHe lied. (OOC: well)")
+    assert texts(opened)[-1] == "He lied."
+    assert opened.session.project is not None
+    assert opened.session.project.controls.notepad == "He lied. (OOC: well)"
+    assert opened.session.parts.adjustments.undo_title == "notes from reply #3"
+
+
+def test_notes_that_cannot_be_had_leave_the_reply_as_it_is(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = opened.session.project
+    assert project is not None
+    on = {"ai_notepad_enabled": True, "ai_notepad_mode": "extract"}
+    opened.session.parts.adjust("notepad", settings=project.settings.model_copy(update=on))
+    settle(opened, qtbot)
+    answer("He lied.")
+
+    async def fails(self: Answers, request: ChatRequest) -> ChatReply:
+        if request.kind == "notepad":
+            raise LlmError(ErrorKind.TIMEOUT, "It took too long.")
+        return ChatReply("He lied.")
+
+    monkeypatch.setattr(Answers, "answer", fails)
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: any("No notes" in text for text in opened.bars.texts), timeout=20_000)
+    settle(opened, qtbot)
+    assert texts(opened)[-1] == "He lied."
+    assert opened.session.project is not None
+    assert opened.session.project.controls.notepad == ""

@@ -18,7 +18,7 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.trace.diff import compare
-from lorestudio.ui.features.compare.runs_pane import ComparePane
+from lorestudio.ui.features.compare.runs_pane import RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from tests.ui.features.timeline.test_pane import long_chat, project_with
@@ -33,7 +33,7 @@ def window(make_window: MakeWindow, qtbot: QtBot) -> MainWindow:
     return made
 
 
-def pane_of(window: MainWindow) -> ComparePane:
+def pane_of(window: MainWindow) -> RunsPage:
     return window.features.timeline.compare
 
 
@@ -51,7 +51,7 @@ def go(window: MainWindow, message: int, swipe: int = 0) -> None:
     window.features.timeline.jump(Generation(message, swipe), None)
 
 
-def groups(pane: ComparePane) -> dict[str, list[list[str]]]:
+def groups(pane: RunsPage) -> dict[str, list[list[str]]]:
     """The rows of each group as texts."""
     found = {}
     model = pane.model
@@ -72,7 +72,8 @@ def test_two_turns(window: MainWindow, qtbot: QtBot) -> None:
     window.run("compare.before")
     settle(window, qtbot)
     pane = pane_of(window)
-    assert window.current_pane() is pane
+    assert window.current_pane().name == "compare"
+    assert pane.isVisible()
     assert pane.compared is not None
     assert pane.compared.before.trace is window.session.runs.traces[Generation(2)]
     assert pane.compared.after.trace is window.session.runs.traces[Generation(4)]
@@ -298,3 +299,16 @@ def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> 
     pane.choose("shown", "system:deeplore")
     settle(window, qtbot)
     assert (pane.compared.before.trace.system, pane.compared.after.trace.system) == ("hybrid", "deeplore")
+
+
+def test_both_comparisons_are_pages_of_one_pane(window: MainWindow, qtbot: QtBot) -> None:
+    pages = window.features.timeline.comparisons
+    assert [pages.tabs.tabText(place) for place in range(pages.tabs.count())] == ["Two runs", "Whole chat"]
+    assert "systems" not in window.docks
+    window.features.systems.show_page()
+    assert pages.tabs.currentWidget() is window.features.systems.compare
+    assert window.current_pane() is pages
+    window.run("compare.before")
+    settle(window, qtbot)
+    assert pages.tabs.currentWidget() is pane_of(window)
+    assert window.current_pane() is pages

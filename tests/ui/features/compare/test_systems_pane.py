@@ -56,7 +56,7 @@ def compared(real: MainWindow, qtbot: QtBot) -> MainWindow:
 
 def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
     pane = real.features.systems.compare
-    real.show_pane("systems")
+    real.features.systems.show_page()
     assert "DeepLore, Hybrid retrieval, World Info" in pane.empty.text.text()
     assert not real.commands.actions["systems.copy"].isEnabled()
     for key in pane.chosen[1:]:
@@ -272,7 +272,7 @@ def test_after_a_restart_the_last_comparison_is_shown_at_once(
     first.close()
     decisions.clear()
     second = start(make_window, tmp_path, qtbot, "deeplore")
-    second.show_pane("systems")
+    second.features.systems.show_page()
     settled(qtbot, second)
     pane = second.features.systems.compare
     assert pane.found == found
@@ -294,7 +294,7 @@ def test_a_kept_comparison_of_other_inputs_says_so(
     decisions.clear()
     changed = replace(chat.messages[0], text="Something else.")
     second = start(make_window, tmp_path, qtbot, "deeplore", chat=replace(chat, messages=(changed, *chat.messages[1:])))
-    second.show_pane("systems")
+    second.features.systems.show_page()
     settled(qtbot, second)
     pane = second.features.systems.compare
     assert pane.found is not None
@@ -310,7 +310,7 @@ def test_where_nothing_was_kept_comparing_runs(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:
     window = start(make_window, tmp_path, qtbot, "deeplore")
-    window.show_pane("systems")
+    window.features.systems.show_page()
     settled(qtbot, window)
     assert window.features.systems.compare.found is None
     window.run("systems.compare")

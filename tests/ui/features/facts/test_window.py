@@ -173,6 +173,7 @@ def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWind
     page = pane(opened).memories
     assert not store.exists()
     assert "3 passages" in page.empty.text.text()
+    assert "plain rules take sentences" in page.empty.text.text()
     assert "3 passages wait" in pane(opened).state.text()
     assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
     assert not opened.commands.actions["memories.delete"].isEnabled()
@@ -180,7 +181,7 @@ def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWind
     drawn = opened
     assert sorted(texts(drawn)) == sorted(FACTS)
     assert len(kept(store)) == 3
-    assert "3 facts out of 3 passages: 3 new memories" in said(drawn)
+    assert "3 sentences out of 3 passages, as they stand: 3 new memories" in said(drawn)  # no model was asked
     passages = pane(drawn).passages
     assert [(row.state, row.waiting, row.memories) for row in passages.model.rows] == [("dormant", False, 1)] * 3
     assert "are kept" in pane(drawn).state.text()

@@ -103,15 +103,20 @@ def test_an_unreadable_list_is_an_empty_one(tmp_path, kept: str) -> None:
     assert RecentProjects(settings).load() == []
 
 
-def test_a_lorebook_alone_is_tried_out_by_world_info(start, tmp_path, monkeypatch) -> None:
+def test_a_lorebook_alone_is_opened_with_its_entries(start, tmp_path, monkeypatch) -> None:
     path = tmp_path / "fog.json"
     path.write_text(json.dumps(BOOK))
     answer_file_dialog(monkeypatch, path)
     press(start, "book.open")
     assert start.session.choice.system == "world-info"
-    assert str(path) in str(start.session.choices.systems["world-info"])
-    assert start.current_pane().name == "bench"
-    assert "no vault" in start.bars.texts[0]
+    assert [entry.title for entry in start.session.project.index.entries] == ["Fog"]
+    assert RecentProjects(start.settings).load() == [RecentProject((str(path),))]
+    start.run("projects.recent")
+    (picker,) = shown(Picker)
+    path.write_text(json.dumps({"entries": {}}))
+    QTest.keyClick(picker.field, Qt.Key.Key_Return)
+    settle(start)
+    assert start.session.project.index.entries == ()
 
 
 def test_what_is_no_lorebook_is_said(start, tmp_path, monkeypatch) -> None:

@@ -23,6 +23,7 @@ from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.overview import RecapState
 from lorestudio.systems.recap.queue import queue_path
 from lorestudio.ui.features.chat.reply import local_now
+from lorestudio.ui.features.controls.chips import EffectWatch
 from lorestudio.ui.features.recap import queue as queueing
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
@@ -527,8 +528,9 @@ def test_the_demo_and_chats_without_a_file_say_what_to_do(
 
 
 def test_what_waited_for_the_recaps_of_a_chat_is_not_done_with_those_of_another(
-    opened: MainWindow, path: Path, qtbot: QtBot
+    opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(EffectWatch, "trials", lambda _watch: None)  # there is no engine that could try the demo's pins
     done: list[str] = []
     opened.session.reading.open_demo()
     opened.features.recap._waiting.append(lambda: done.append("with the other one"))

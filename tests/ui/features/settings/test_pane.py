@@ -117,6 +117,22 @@ def test_keep_applies_it_as_one_step_and_replays_the_chat(window, qtbot) -> None
     assert window.session.project.settings.scan_depth == 1
 
 
+def test_other_rules_are_chosen_like_a_setting_and_read_the_notes_anew(window, qtbot) -> None:
+    """What notes say by 2.6 alone counts then, and lore of the reply before stays out (rules: deeplore-newer 1.8)."""
+    pane = show(window, "rules")
+    assert pane.editor.field.buttons["2.0.2"].isChecked()
+    QTest.keyClick(pane.editor.field.buttons["2.6"], Qt.Key.Key_Space)
+    assert pane.editor.field.buttons["2.6"].isChecked()
+    pane.editor.keep.click()
+    settle(window, qtbot)
+    assert window.session.project.settings.rules == "2.6"
+    assert injected(window) == ["Tower"]
+    window.run("adjust.undo")
+    settle(window, qtbot)
+    assert window.session.project.settings.rules == "2.0.2"
+    assert injected(window) == ["Gate", "Tower"]
+
+
 def test_escape_gives_it_up(window, qtbot) -> None:
     pane = show(window, "scan_depth")
     pane.editor.field.box.setValue(1)

@@ -146,6 +146,9 @@ def test_a_lorebook_in_the_place_of_a_vault(
     window = make_window(open_project([book], chat), make_simulator=Simulator)
     settled(qtbot, window)
     assert {trace.system for trace in window.session.runs.traces.values()} == {"world-info"}
+    project = window.session.project
+    assert project is not None
+    assert Simulator(project).system.name == "world-info"
     assert [row.title for row in window.features.vault.pane.table_model.rows] == ["of Eldoria"]
     window.selection.choose_entry(0)
     drain()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
+from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.state import Usage
 from lorestudio.trace.timeline import Fired, fired_in
 from lorestudio.ui.features.vault.table import VaultTable, note_key
+from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.state.traces import FiringCounts
 from tests.ui.conftest import settle
@@ -202,3 +208,20 @@ def test_thousands_of_rows_are_filtered_without_losing_one(qapp) -> None:
     model.set_index(VaultIndex(entries, vaults=("v",)))
     model.set_filter("k299")
     assert sorted(titles(model)) == sorted(f"Note {number}" for number in [299, *range(2990, 3000)])
+
+
+def test_what_deeplore_counted_is_a_column_and_goes_into_the_file(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    project = window.session.project
+    assert project is not None
+    title = project.index.entries[0].title
+    counted = {f"Default:{title}": Usage(9, 7, 1_700_000_000_000)}
+    window.session.set_project(replace(project, recorded=counted))
+    model = window.vault.table_model
+    assert cell(model, title, "recorded") == "7"
+    assert cell(model, title, "last used").startswith("2023-11-1")
+    window.features.vault.save_usage(tmp_path / "usage.csv")
+    qtbot.waitUntil(lambda: (tmp_path / "usage.csv").exists() and window.session.jobs.idle)
+    row = next(line for line in (tmp_path / "usage.csv").read_text("utf-8-sig").splitlines() if f",{title}," in line)
+    assert row.split(",")[-3:] == ["9", "7", "2023-11-14T22:13:20+00:00"]

@@ -14,7 +14,7 @@ from lorestudio.domain.entry import FieldDefinition, Position
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.entries import LOGIC_FIELD, ParseRules
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit
 
@@ -58,6 +58,12 @@ _POSITIONS: Final = (
     ("after", "after the main prompt"),
     ("in_chat", "in the chat"),
 )
+_LOGICS: Final = (
+    ("and_any", "at least one"),
+    ("and_all", "all of them"),
+    ("not_all", "not all of them"),
+    ("not_any", "none of them"),
+)
 _ROLES: Final = (("system", "system"), ("user", "user"), ("assistant", "assistant"))
 
 KNOWN: Final[tuple[FieldSpec, ...]] = (
@@ -68,6 +74,14 @@ KNOWN: Final[tuple[FieldSpec, ...]] = (
         FieldKind.KEYS,
         "At least one of these must occur as well before a key counts.",
         "key",
+    ),
+    FieldSpec(
+        LOGIC_FIELD,
+        "refine logic",
+        FieldKind.CHOICE,
+        "How many of the refine keys must occur. The rules of DeepLore 2.6 read it, those of 2.0.2 do not.",
+        "key",
+        choices=_LOGICS,
     ),
     FieldSpec(
         "tags", "tags", FieldKind.TAGS, "Tags sort notes; the entry tag makes a note part of the lorebook.", "tag"

@@ -1,0 +1,97 @@
+"""`lorestudio basis`: what the answers about a chat rest on, and since when its messages are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from lorestudio.cli.options import JsonOption, NeededChat
+from lorestudio.cli.output import figure, filled, fixed, fold, listing, picked, print_json, say, say_all
+from lorestudio.domain.history import ChatHistory, HistoryRule
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.basis import ChatBasis
+from lorestudio.settings.declaration import declared
+from lorestudio.settings.sections import assigned
+from lorestudio.studio.project.basis import (
+    HiddenRow,
+    KeptBasis,
+    basis_path,
+    basis_problems,
+    hidden_rows,
+    keep_basis,
+    load_basis,
+    read_range,
+)
+
+
+def basis(
+    chat: NeededChat,
+    *,
+    hidden: Annotated[
+        str | None,
+        typer.Option("--hidden", metavar="A-B", help="Messages that you say more about with --since."),
+    ] = None,
+    since: Annotated[
+        int | None,
+        typer.Option("--since", metavar="N", min=0, help="Replies from message N on did not see them; 0: none did."),
+    ] = None,
+    forget: Annotated[
+        str | None, typer.Option("--forget", metavar="A-B", help="Take back what was said of these messages.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Keep a setting of the chat: history, scanText, contextSize."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show or change what answers about a chat rest on: since when messages are hidden, texts, context size.
+
+    It is kept in a file beside the chat; the chat's own file is left as it is.
+    """
+    path = basis_path(chat.expanduser())
+    loaded = load_chat(chat.expanduser())
+    before = kept = load_basis(path)
+    if (hidden is None) != (since is None):
+        raise InputError("--hidden", "it goes together with --since: these messages, hidden since that one.")
+    if hidden is not None:
+        kept = kept.saying(*read_range(hidden, "--hidden"), since)
+    if forget is not None:
+        kept = kept.saying(*read_range(forget, "--forget"), None)
+    kept = replace(kept, settings=assigned(assignments or (), ChatBasis, kept.settings))
+    if kept != before:
+        keep_basis(path, kept)
+        say(f"kept in {path}.")
+    say_all(basis_problems(kept, loaded.chat))
+    history = ChatHistory(loaded.chat, HistoryRule(kept.settings.history), kept.hidden)
+    rows = hidden_rows(history)
+    if as_json:
+        print_json(_json(kept, rows))
+        return
+    console = Console()
+    console.print(
+        filled(
+            listing(fold("setting"), fixed("value"), fold("what it means")),
+            ((each.title, *_value(kept, each.name, each.choices)) for each in declared(ChatBasis)),
+        )
+    )
+    if rows:
+        shown = listing(fixed("hidden today"), figure("messages"), fold("since when"))
+        console.print(filled(shown, ((each.messages, str(each.last - each.first + 1), each.words) for each in rows)))
+    else:
+        say("no message that was said in the story is hidden.")
+
+
+def _value(kept: KeptBasis, name: str, choices: Mapping[str | int, str]) -> tuple[str, str]:
+    value = getattr(kept.settings, name)
+    return str(value), choices.get(value, "as the prompt's settings or SillyTavern's say" if not value else "tokens")
+
+
+def _json(kept: KeptBasis, rows: Sequence[HiddenRow]) -> dict[str, Json]:
+    hidden: list[Json] = [picked(each, "first", "last", "since", "assumed") for each in rows]
+    return {"settings": kept.settings.model_dump(), "hidden": hidden}

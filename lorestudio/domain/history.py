@@ -1,0 +1,143 @@
+"""Which messages of a chat counted as hidden when each of its replies was written.
+
+A chat file says of a message only whether it is hidden today. Most hidden messages were in sight when later replies
+were written: they were hidden afterwards, by hand, by a summary or scene by scene. What counts is decided here, from
+what a person said of it where anybody did, else by assumption (rules: sillytavern 5.9).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from lorestudio.domain.chat import Chat, Generation
+
+Range: TypeAlias = tuple[int, int]
+"""The first and the last of consecutive messages, both included."""
+
+
+class HistoryRule(StrEnum):
+    """What counts for a reply of the past."""
+
+    THEN = "then"
+    """A message that is hidden today was in sight until it was hidden."""
+    NOW = "now"
+    """What is hidden today was always hidden."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class HiddenSince:
+    """A person's word on the messages `first` to `last`: replies from message number `since` on did not see them."""
+
+    first: int
+    last: int
+    since: int
+
+
+_ASIDE: Final = re.compile(r"\s*(?:\(\(|\[+\s*ooc\b|\(\s*ooc\b|ooc\s*:)", re.IGNORECASE)
+"""How people mark what they say outside of the story; such a message is hidden at once, if at all."""
+
+
+def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:
+    """Ascending numbers as ranges.
+
+    >>> ranges_of([1, 2, 3, 7])
+    ((1, 3), (7, 7))
+    """
+    found: list[Range] = []
+    for number in numbers:
+        if found and found[-1][1] == number - 1:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return tuple(found)
+
+
+def ranges_words(ranges: Sequence[Range]) -> str:
+    """Ranges for a sentence.
+
+    >>> ranges_words([(1, 3), (7, 7)])
+    '#1 to #3, #7'
+    """
+    return ", ".join(f"#{first}" if first == last else f"#{first} to #{last}" for first, last in ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one generation takes for hidden and for shown, by index in the chat.
+
+    `shown` are messages that are hidden today and counted as visible. `assumed` are those of all today's hidden ones
+    before it about which nobody said since when they are, so that it is only assumed what counted.
+    """
+
+    hidden: frozenset[int] = frozenset()
+    shown: tuple[Range, ...] = ()
+    assumed: tuple[Range, ...] = ()
+
+
+UNHIDDEN: Final = Sight()
+"""Of a chat in which nothing is hidden."""
+
+
+@dataclass(frozen=True)
+class ChatHistory:
+    """Answers for each generation of a chat which messages it saw. `said` is what a person said, the last word last."""
+
+    chat: Chat
+    rule: HistoryRule = HistoryRule.THEN
+    said: tuple[HiddenSince, ...] = ()
+
+    @cached_property
+    def hidden(self) -> tuple[int, ...]:
+        """The messages that are hidden today and were said in the story once, so that somebody has hidden them."""
+        return tuple(place for place, message in enumerate(self.chat.messages) if message.was_hidden)
+
+    def since(self, place: int) -> int | None:
+        """Since which message number this one is hidden, as a person said; None where nobody did."""
+        return next((each.since for each in reversed(self.said) if each.first <= place <= each.last), None)
+
+    def assumed_since(self, place: int) -> int:
+        """The same by assumption: what was said aside is hidden since it was said, the rest since the last reply."""
+        aside = _ASIDE.match(self.chat.messages[place].text) is not None
+        return place if aside else len(self.chat.messages)
+
+    @cached_property
+    def when(self) -> tuple[tuple[int, int, bool], ...]:
+        """Of each hidden message: its index, since when it is hidden, and whether that is only assumed."""
+        found = []
+        for place in self.hidden:
+            since = self.since(place)
+            found.append((place, self.assumed_since(place) if since is None else since, since is None))
+        return tuple(found)
+
+    def sight(self, generation: Generation) -> Sight:
+        """What counts for a generation."""
+        before = [each for each in self.when if each[0] < generation.message]
+        if self.by_today(generation):
+            return Sight(frozenset(place for place, _since, _assumed in before))
+        shown = [place for place, since, _assumed in before if generation.message < since]
+        hidden = frozenset(place for place, _since, _assumed in before) - frozenset(shown)
+        return Sight(hidden, ranges_of(shown), ranges_of(place for place, _since, assumed in before if assumed))
+
+    def by_today(self, generation: Generation) -> bool:
+        """Whether today's state counts: by the rule, for the reply to come, and for a swipe that is not written yet."""
+        messages = self.chat.messages
+        if self.rule is HistoryRule.NOW or generation.message >= len(messages):
+            return True
+        swipes = messages[generation.message].swipes
+        return generation.swipe < len(swipes) and not swipes[generation.swipe].strip()
+
+
+def shown_again(chat: Chat, shown: Sequence[Range]) -> Chat:
+    """The chat with these messages visible, as a generation saw it (see `Sight`)."""
+    if not shown:
+        return chat
+    messages = list(chat.messages)
+    for first, last in shown:
+        for place in range(first, min(last + 1, len(messages))):
+            messages[place] = replace(messages[place], is_system=False)
+    return replace(chat, messages=tuple(messages))

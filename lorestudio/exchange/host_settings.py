@@ -1,0 +1,45 @@
+"""What SillyTavern's own settings.json says that a run has to know: the context size and the regex scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.json_file import parse_document, read_file
+from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.regex_scripts import RegexScripts, parse_scripts
+
+
+@dataclass(frozen=True, slots=True)
+class HostSettings:
+    """`context_size` in tokens, 0 where the file does not say; `scripts` are those of its regex extension.
+
+    `problems` are sentences about what could not be used.
+    """
+
+    context_size: int = 0
+    scripts: RegexScripts = field(default_factory=RegexScripts, repr=False)
+    problems: tuple[str, ...] = ()
+
+
+def load_host_settings(path: Path) -> HostSettings:
+    """What the file says; nothing where it is none of SillyTavern's. Waits for the disk. Raises InputError."""
+    data = read_file(path)
+    document = parse_document(data, path, "settings")
+    if not isinstance(document, Mapping) or not isinstance(document.get("extension_settings"), Mapping):
+        return HostSettings()
+    try:
+        scripts, problems = parse_scripts(data, path), ()
+    except InputError as error:
+        return HostSettings(_context_size(document), problems=(f"Its regex scripts do not run: {error}",))
+    return HostSettings(_context_size(document), scripts, problems)
+
+
+def _context_size(document: Mapping[str, Json]) -> int:
+    """By the kind of API in use, as the host takes it: chat completion has its own (rules: sillytavern 5.9)."""
+    chat = document.get("oai_settings")
+    own = chat.get("openai_max_context") if isinstance(chat, Mapping) else None
+    value = own if document.get("main_api", "openai") == "openai" else document.get("max_context")
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0

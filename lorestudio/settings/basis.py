@@ -1,0 +1,39 @@
+"""What the answers about a chat rest on beside vault and settings; kept beside the chat, see `studio.project.basis`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lorestudio.settings.declaration import Group, Section
+
+STORED: Final = "stored"
+HANDED: Final = "handed"
+
+chat = Group("The chat", affects=("snapshot",))
+
+
+class ChatBasis(Section):
+    """How the messages before a reply are taken, and how much the model of the story holds."""
+
+    history: str = chat(
+        "then", "Messages that are hidden by now",
+        "What counts for replies of the past. The reply to come always goes by what is hidden today.",
+        choices={
+            "then": "As it was then: a message was in sight until it was hidden.",
+            "now": "As it is now: what is hidden today was always hidden.",
+        },
+        checked=True,
+    )  # fmt: skip
+    scan_text: str = chat(
+        HANDED, "Text that is searched",
+        "SillyTavern hands messages to extensions as regex scripts for the prompt left them, and with the text of "
+        "attached files. Scripts are known from settings.json, from “Card, persona and prompt…” and from the card.",
+        choices={HANDED: "As SillyTavern hands it over.", STORED: "As it is stored in the chat."},
+        checked=True,
+    )  # fmt: skip
+    context_size: int = chat(
+        0, "Context size",
+        "The room of the model that writes the story. It decides budgets in percent and the warning of lore that takes "
+        "a large share. 0: as the prompt's own size or SillyTavern's settings.json say.",
+        unit="tokens", low=0, high=10_000_000, affects=("bookkeeping",),
+    )  # fmt: skip

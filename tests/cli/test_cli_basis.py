@@ -1,0 +1,88 @@
+"""`lorestudio basis`, and the options that say what replies of the past saw."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lorestudio.studio.project.basis import basis_path
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> tuple[Path, Path]:
+    """A vault with a lamp, and a chat whose mention of it is hidden by now."""
+    vault, chat = tmp_path / "vault", tmp_path / "chat.jsonl"
+    vault.mkdir()
+    (vault / "Lamp.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\n---\nBrass.\n", "utf-8")
+    said = (("Ada", "Welcome."), ("Wren", "The lamp?"), ("Ada", "Yes."), ("Wren", "Go on."), ("Ada", "Well."))
+    records: list[dict[str, object]] = [{"user_name": "Wren", "character_name": "Ada", "chat_metadata": {}}]
+    for at, (name, text) in enumerate(said):
+        records.append({"name": name, "mes": text, "is_user": name == "Wren", "is_system": at < 2})
+    chat.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    return vault, chat
+
+
+def injected(lorestudio: Run, vault: Path, chat: Path, *options: object) -> dict[int, int]:
+    result = lorestudio("replay", vault, "--chat", chat, "--json", *options)
+    assert result.exit_code == 0, result.output
+    traces = [each["trace"] for each in json.loads(result.stdout)]
+    return {trace["turn"]["message"]: len(trace["injections"]) for trace in traces}
+
+
+def test_history_then_and_now(lorestudio: Run, world: tuple[Path, Path]) -> None:
+    assert injected(lorestudio, *world) == {2: 1, 4: 1, 5: 0}
+    assert injected(lorestudio, *world, "--history", "then") == {2: 1, 4: 1, 5: 0}
+    assert injected(lorestudio, *world, "--history", "now") == {2: 0, 4: 0, 5: 0}
+
+
+def test_what_is_said_is_kept_and_holds(lorestudio: Run, world: tuple[Path, Path]) -> None:
+    before = world[1].read_bytes()
+    result = lorestudio("basis", "--chat", world[1], "--hidden", "1", "--since", "4", "--json")
+    rows = [(row["first"], row["last"], row["since"], row["assumed"]) for row in json.loads(result.stdout)["hidden"]]
+    assert rows == [(0, 0, 5, True), (1, 1, 4, False)]
+    assert injected(lorestudio, *world) == {2: 1, 4: 0, 5: 0}
+    assert world[1].read_bytes() == before
+    lorestudio("basis", "--chat", world[1], "--set", "history=now")
+    assert injected(lorestudio, *world) == {2: 0, 4: 0, 5: 0}
+    assert injected(lorestudio, *world, "--history", "then") == {2: 1, 4: 0, 5: 0}
+    lorestudio("basis", "--chat", world[1], "--forget", "0-4", "--set", "history=then")
+    assert not basis_path(world[1]).exists()
+
+
+def test_the_table_and_the_replay_say_what_is_assumed(lorestudio: Run, world: tuple[Path, Path]) -> None:
+    assert "#0 to #1" in lorestudio("basis", "--chat", world[1]).output
+    told = " ".join(lorestudio("replay", world[0], "--chat", world[1]).output.split())
+    assert "Messages that are hidden today were in sight of 2 replies; for 2 that is assumed." in told
+    told = " ".join(lorestudio("explain", world[0], "--chat", world[1], "--message", "2").output.split())
+    assert "Hidden today, assumed to have been in sight then: messages #0 to #1." in told
+    told = " ".join(lorestudio("replay", world[0], "--chat", world[1], "--history", "now").output.split())
+    assert "As it is now: 2 messages that are hidden today were taken for hidden all along." in told
+
+
+def test_scripts_and_stored_texts(lorestudio: Run, world: tuple[Path, Path], tmp_path: Path) -> None:
+    script = {"scriptName": "Veil", "findRegex": "/lamp/", "replaceString": "", "promptOnly": True, "placement": [1]}
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps(script), "utf-8")
+    assert injected(lorestudio, *world, "--regex", path) == {2: 0, 4: 0, 5: 0}
+    assert injected(lorestudio, *world, "--regex", path, "--scan-text", "stored") == {2: 1, 4: 1, 5: 0}
+    told = " ".join(
+        lorestudio("explain", *world[:1], "--chat", world[1], "--message", "2", "--regex", path).output.split()
+    )
+    assert "#1 by regex script “Veil”" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--hidden", "1"], "it goes together with --since"),
+        (["--hidden", "x", "--since", "1"], "names no messages"),
+        (["--set", "history=once"], "may be"),
+    ],
+)
+def test_what_makes_no_sense_is_told(lorestudio: Run, world: tuple[Path, Path], options: list[str], told: str) -> None:
+    result = lorestudio("basis", "--chat", world[1], *options)
+    assert result.exit_code == 2
+    assert told in " ".join(result.output.split())

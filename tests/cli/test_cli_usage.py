@@ -1,0 +1,45 @@
+"""`lorestudio usage`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> tuple[Path, Path, Path]:
+    vault, chat, settings = tmp_path / "vault", tmp_path / "chat.jsonl", tmp_path / "settings.json"
+    vault.mkdir()
+    for name in ("Lamp", "Tide"):
+        (vault / f"{name}.md").write_text(f"---\ntags: [lorebook]\nkeys: [{name.lower()}]\n---\nText.\n", "utf-8")
+    said = (("Ada", "Welcome."), ("Wren", "The lamp?"), ("Ada", "Yes."))
+    records: list[dict[str, object]] = [{"user_name": "Wren", "character_name": "Ada", "chat_metadata": {}}]
+    records += [{"name": name, "mes": text, "is_user": name == "Wren"} for name, text in said]
+    chat.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    counts = {"Default:Tide": {"matched": 6, "injected": 5, "lastTriggered": 1_700_000_000_000}}
+    settings.write_text(json.dumps({"enabled": True, "analyticsData": counts}), "utf-8")
+    return vault, chat, settings
+
+
+def test_counts_of_the_chat_and_of_deeplore(lorestudio: Run, world: tuple[Path, Path, Path]) -> None:
+    vault, chat, settings = world
+    result = lorestudio("usage", vault, "--chat", chat, "--settings", settings, "--json")
+    rows = {row["title"]: row for row in json.loads(result.stdout)}
+    told = ("matched", "injected", "recorded_matched", "recorded_injected", "last_used")
+    assert tuple(rows["Lamp"][name] for name in told) == (2, 2, 0, 0, None)
+    assert tuple(rows["Tide"][name] for name in told) == (0, 0, 6, 5, "2023-11-14T22:13:20+00:00")
+
+
+def test_the_table_and_the_file(lorestudio: Run, world: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    vault, _chat, settings = world
+    output = lorestudio("usage", vault, "--settings", settings).output
+    assert "2023-11-14" in output
+    assert "1 of 2 entries never fired" in " ".join(output.split())
+    path = tmp_path / "usage.csv"
+    lorestudio("usage", vault, "--settings", settings, "-o", path)
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfvault,file,title")
+    assert len(path.read_text("utf-8-sig").splitlines()) == 3

@@ -1,0 +1,132 @@
+"""What answers about a chat rest on, in the window: hidden messages of the past, and the context size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.history import HiddenSince
+from lorestudio.studio.project.basis import KeptBasis, basis_path
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.chat.basis import BasisDialog
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.worlds import make_project
+
+SAID = ("Welcome.", "One.", "Two.", "Three.", "Four.", "Five.")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "chats" / "Ada.jsonl"
+    path.parent.mkdir()
+    records: list[dict[str, object]] = [{"user_name": "Wren", "character_name": "Ada", "chat_metadata": {}}]
+    for at, text in enumerate(SAID):
+        who = {"name": "Ada" if at % 2 == 0 else "Wren", "is_user": at % 2 == 1}
+        records.append({**who, "is_system": at < 3, "mes": text})
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    return path
+
+
+@pytest.fixture
+def opened(make_window: Callable[..., MainWindow], path: Path, tmp_path: Path, qtbot: QtBot) -> MainWindow:
+    window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
+    settle(window, qtbot)
+    window.session.reading.open_chat(path)
+    settle(window, qtbot)
+    return window
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: window.session.jobs.idle and not window.session.busy, timeout=20_000)
+
+
+def dialog(window: MainWindow) -> BasisDialog:
+    return next(each for each in window.findChildren(BasisDialog) if each.isVisible())
+
+
+def words(window: MainWindow) -> list[str]:
+    model = window.chat.model
+    return [model.row(at).seen for at in range(len(SAID))]
+
+
+def test_a_hidden_reply_can_be_chosen_and_the_chat_says_what_was_in_sight(opened: MainWindow) -> None:
+    opened.chat.choose(2)
+    assert opened.selection.generation == Generation(2)
+    assert opened.session.runs.trace(Generation(2)) is not None
+    assert words(opened) == ["hidden today, in sight then (assumed)"] * 2 + [""] * 4
+    assert opened.trace.summary.said == "2 hidden messages in sight then (assumed)"
+    assert "messages #0 to #1" in opened.trace.summary.toolTip()
+    opened.chat.choose(len(SAID))
+    assert "in sight then" not in opened.trace.summary.said
+    assert words(opened) == [""] * 6
+
+
+def test_a_persons_word_is_kept_beside_the_chat_and_taken_back(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    before = path.read_bytes()
+    opened.chat.choose(1)
+    opened.run("message.since")
+    asked = dialog(opened)
+    assert (asked.first.value(), asked.last.value()) == (1, 1)
+    asked.since.setValue(2)
+    qtbot.mouseClick(asked.say, Qt.MouseButton.LeftButton)
+    assert [asked.rows.topLevelItem(at).text(0) for at in range(3)] == ["#0", "#1", "#2"]
+    asked.accepted_button.click()
+    settle(opened, qtbot)
+    project = opened.session.project
+    assert project is not None
+    assert project.basis.hidden == (HiddenSince(1, 1, 2),)
+    assert json.loads(basis_path(path).read_text("utf-8")) == {"hidden": [[1, 1, 2]]}
+    assert path.read_bytes() == before
+    opened.chat.choose(2)
+    assert words(opened) == ["hidden today, in sight then (assumed)"] + [""] * 5
+    opened.session.parts.undo()
+    settle(opened, qtbot)
+    assert not basis_path(path).exists()
+    assert words(opened)[1] == "hidden today, in sight then (assumed)"
+
+
+def test_as_it_is_now_nothing_can_be_said_and_the_context_size_decides(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.run("chat.basis")
+    asked = dialog(opened)
+    fields = {field.declaration.name: field for field in asked.fields}
+    fields["history"].moved.emit("now")
+    fields["context_size"].moved.emit(4000)
+    assert not asked.say.isEnabled()
+    assert "3 messages are taken for hidden all along" in asked.hint.text()
+    assert asked.known.text().startswith("Context: 4,000 tokens.")
+    asked.accepted_button.click()
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    assert words(opened) == [""] * 6
+    assert opened.session.project is not None
+    assert opened.session.project.known_context == 4000
+
+
+def test_a_word_on_messages_follows_what_is_put_in_before_them(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.session.parts.adjust("word", basis=KeptBasis(hidden=(HiddenSince(1, 2, 4),)))
+    settle(opened, qtbot)
+    opened.chat.choose(0)
+    opened.chat.view.setFocus()
+    opened.run("message.delete")
+    settle(opened, qtbot)
+    assert opened.session.project is not None
+    assert opened.session.project.basis.hidden == (HiddenSince(0, 1, 3),)
+    assert QApplication.activeModalWidget() is None
+
+
+def test_a_branch_takes_the_words_along(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.session.parts.adjust("word", basis=KeptBasis(hidden=(HiddenSince(1, 2, 4),)))
+    settle(opened, qtbot)
+    opened.chat.choose(1)
+    opened.run("message.branch")
+    qtbot.waitUntil(lambda: len(list(path.parent.glob("Branch*.lorestudio.json"))) == 1, timeout=20_000)
+    kept = next(path.parent.glob("Branch*.lorestudio.json"))
+    assert json.loads(kept.read_text("utf-8")) == {"hidden": [[1, 1, 4]]}
+    settle(opened, qtbot)
