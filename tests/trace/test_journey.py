@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.trace.journey import FOREIGN_IDS, CellState, FateState, JourneyCell, Journeys, explain_cell, phase_cell
+from lorestudio.trace.limits import place_in_queue
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus
 from tests.trace import examples
 from tests.trace.examples import (
@@ -350,3 +351,13 @@ def test_a_model_s_choice_counts_above_the_match_and_below_a_constant():
         )
     )
     assert {entry: way[1].reason for entry, way in Journeys(run).ways_in.items()} == {1: "constant", 2: "ai_pick"}
+
+
+def test_what_comes_into_an_outlet_is_no_place_in_the_queue():
+    found = [verdict(entry, Outcome.KEPT, "fits", tokens=10 * entry) for entry in (1, 2)]
+    run = trace(
+        stages=(stage("budget", Phase.BUDGET, (1, 2, 3), (1, 2), *found, verdict(3, REMOVED, "behind_cut", tokens=5)),),
+        injections=(replace(examples.injection(1, "A", 10), tag="customWIOutlet_a"), examples.injection(2, "B", 20)),
+    )
+    assert place_in_queue(run, 3) == (2, 25)
+    assert place_in_queue(run, 9) == (0, 0)

@@ -122,6 +122,24 @@ def test_what_is_said_of_the_demo_is_so_when_it_is_done(demo, message, title, co
     assert ranks == sorted(ranks)
 
 
+def test_what_holds_whatever_is_said_comes_last_and_longest_that_of_this_chat(demo):
+    found = check(demo, Generation(13), key_of(demo, "Cinder Crown"))
+    codes = [answer.change.code for answer in found.answers]
+    assert codes[-2:] == ["constant", "pin"]
+    assert [answer.change.forced for answer in found.answers[:-2]] == [False] * (len(codes) - 2)
+
+
+def test_the_first_search_confirms_the_best_change_only(demo):
+    simulator, target = simulated(demo, Generation(11)), key_of(demo, "Court of Weather")
+    first = WhyNotFinder(simulator, Generation(11)).find(target, first=True)
+    whole = WhyNotFinder(simulator, Generation(11)).find(target)
+    assert (first.answers[0].change, first.answers[0].earlier) == (whole.answers[0].change, whole.answers[0].earlier)
+    assert first.answers[0].holds is Holds.BOTH
+    assert {answer.holds for answer in first.answers[1:]} == {Holds.UNCHECKED}
+    assert first.tried < whole.tried
+    assert not first.complete
+
+
 @pytest.mark.parametrize(
     ("message", "title", "code", "name"),
     [(11, "Court of Weather", "token_budget", "max_tokens_budget"), (28, "The Stair", "scan_depth", "scan_depth")],

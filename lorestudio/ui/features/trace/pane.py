@@ -37,7 +37,6 @@ from lorestudio.ui.widgets.layouts import (
     column,
     holding,
     iconed,
-    label,
     named,
     row,
     search_field,
@@ -111,7 +110,7 @@ class TracePane(Pane):
             self.tabs.addTab(page, name)
         self.tabs.currentChanged.connect(self._tab_chosen)
         summary = column(self.summary, margins=(12, 8, 12, 6))
-        self._shown_page = holding(tight(summary, self.seen, (self.tabs, 1)))
+        self._shown_page = holding(tight(summary, (self.tabs, 1)))
         self.empty = EmptyState(theme, "trace", self)
         self.empty.pressed.connect(self.wanted)
         self._pages = stack(self._shown_page, self.empty)
@@ -122,9 +121,6 @@ class TracePane(Pane):
         self.live = LiveBar(self.theme, self)
         self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
         self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
-        self.seen = named(label(self, kind="small"), tr("What the run took the chat for"))
-        self.seen.setContentsMargins(12, 0, 12, 6)
-        self.seen.hide()
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
@@ -274,10 +270,6 @@ class TracePane(Pane):
     def _show_run(self, trace: Trace, summary: Sequence[SummaryPiece]) -> None:
         """Bring into sight what the views hold."""
         self.summary.set_pieces(summary)
-        brief = seen_brief(trace)
-        self.seen.setText(tr(brief))
-        self.seen.setToolTip("\n".join(map(tr, seen_lines(trace))))
-        self.seen.setVisible(bool(brief))
         self._pages.setCurrentWidget(self._shown_page)
         self._show_rows()
         self._fill_tab()
@@ -372,6 +364,10 @@ class TracePane(Pane):
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
         if lines:
             found.append(Said(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines))))
+        brief = seen_brief(trace)
+        if brief:
+            found.append(Said(tr(brief), "text_muted"))
+        self.summary.setToolTip("\n".join(map(tr, seen_lines(trace))))
         return found
 
     def _reply_words(self, trace: Trace) -> str:

@@ -63,10 +63,10 @@ def test_a_hidden_reply_can_be_chosen_and_the_chat_says_what_was_in_sight(opened
     assert opened.selection.generation == Generation(2)
     assert opened.session.runs.trace(Generation(2)) is not None
     assert words(opened) == ["hidden today, in sight then (assumed)"] * 2 + [""] * 4
-    assert opened.trace.seen.text() == "2 hidden messages in sight then (assumed)"
-    assert "messages #0 to #1" in opened.trace.seen.toolTip()
+    assert opened.trace.summary.said == "2 hidden messages in sight then (assumed)"
+    assert "messages #0 to #1" in opened.trace.summary.toolTip()
     opened.chat.choose(len(SAID))
-    assert not opened.trace.seen.isVisibleTo(opened.trace)
+    assert "in sight then" not in opened.trace.summary.said
     assert words(opened) == [""] * 6
 
 
