@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "compare": "compare.compare",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",
+    "order": "notes.order_notes",
     "links": "notes.list_links",
     "report": "reports.report",
     "scenario": "reports.scenario",

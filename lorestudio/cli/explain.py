@@ -20,7 +20,7 @@ from lorestudio.cli.options import (
     chosen_generation,
     note_called,
 )
-from lorestudio.cli.output import filled, fold, picked, print_json, progress_bar, say, say_all, table
+from lorestudio.cli.output import figure, filled, fold, picked, print_json, progress_bar, say, say_all, table
 from lorestudio.cli.runs import with_kept
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -50,7 +50,7 @@ from lorestudio.trace.text import CELL_WORDS, turn_words
 @dataclass(frozen=True, slots=True)
 class EntryExplained:
     """One note in one generation. `would` is None where no stage is behind the one that decided, and where the system
-    cannot tell, as `not_held` then says.
+    cannot tell, as `not_held` then says. `found` is None where it went in and nobody asked what would keep it out.
     """
 
     trace: Trace
@@ -58,6 +58,11 @@ class EntryExplained:
     would: WouldAlso | None
     found: WhyNot | None
     not_held: str = ""
+
+    @property
+    def best(self) -> Answer | None:
+        """The best of the changes that were tried and work."""
+        return self.found.answers[0] if self.found is not None and self.found.answers else None
 
     @property
     def named(self) -> Trace:
@@ -80,31 +85,35 @@ def entry_lines(explained: EntryExplained) -> list[str]:
     else:
         journeys = Journeys(trace)
         end = journeys.fate(note.id)
-        words = end.explain(trace)
+        words = journeys.told(note.id)
         figures = f"priority {note.priority:,g}, {note.tokens:,} tokens"
         lines = [f"“{note.title}” ({note.filename}, {figures})", turn_words(trace.turn), *seen_lines(trace)]
         lines += ["", words.sentence]
-        if words.fix:
-            lines.append(f"To change it: {words.fix}")
+        if explained.best is not None and explained.found is not None and not explained.found.complete:
+            answer = explained.best
+            lines.append(" ".join(filter(None, (f"Tried, and it goes in: {answer.change.title}.", standing(answer)))))
+            lines.append("All changes that bring it in: --why-not.")
         lines += ["", *_stages(trace, journeys, note.id, explained.would)]
         if explained.would is not None:
             lines += ["", *(f"It {sentence}." for sentence in explained.would.sentences)]
         elif explained.not_held and end.state not in WENT_IN:
             lines += ["", f"What later stages would have done is not known. {explained.not_held}"]
-    if explained.found is not None:
+    if explained.found is not None and explained.found.complete:
         lines += ["", *_found_lines(explained.found)]
     return lines
 
 
 def _stages(trace: Trace, journeys: Journeys, entry: int, would: WouldAlso | None) -> Iterator[str]:
     rows: list[tuple[str, str, str]] = []
+    said = journeys.told(entry).sentence  # it stands above
     for cell in journeys.cells(entry):
         words = explain_cell(trace, entry, cell)
         later = would.at(cell.stage) if would is not None else None
         if later is not None:
             rows.append((cell.stage, _WOULD.get(later.state, "(would pass)"), later.sentence))
         else:
-            rows.append((cell.stage, CELL_WORDS[cell.state], words.sentence if words is not None else ""))
+            sentence = words.sentence if words is not None else ""
+            rows.append((cell.stage, CELL_WORDS[cell.state], "" if sentence in said else sentence))
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)] if rows else [0, 0]
     for stage, state, sentence in rows:
         yield f"  {stage:<{widths[0]}}  {state:<{widths[1]}}  {sentence}".rstrip()
@@ -125,11 +134,15 @@ def _found_lines(found: WhyNot) -> Iterator[str]:
 def fates_table(trace: Trace) -> Table:
     """One row for each entry that came into question."""
     journeys = Journeys(trace)
-    ends = [(trace.entries[entry].title, journeys.fate(entry)) for entry in journeys.rows]
-    return filled(
-        table(*map(fold, ("entry", "result", "stage")), Column("why", overflow="fold", ratio=1)),
-        ((title, _RESULTS[end.state], end.stage, end.explain(trace).sentence) for title, end in ends),
-    )
+    columns = (*map(fold, ("entry", "result")), Column("why", overflow="fold", ratio=1), figure("tokens"))
+    inside = {each.entry: each.tokens for each in trace.injections}
+    return filled(table(*columns), (
+        (
+            trace.entries[entry].title, _RESULTS[journeys.fate(entry).state], journeys.told(entry).sentence,
+            f"{inside.get(entry, trace.entries[entry].tokens):,}",
+        )
+        for entry in journeys.rows
+    ))  # fmt: skip
 
 
 _RESULTS = {
@@ -145,7 +158,7 @@ _RESULTS = {
 def turn_json(trace: Trace) -> dict[str, Any]:
     """The same of a whole turn."""
     journeys = Journeys(trace)
-    fates = [{"title": trace.entries[entry].title, **_fate_json(trace, journeys, entry)} for entry in journeys.rows]
+    fates = [{"title": trace.entries[entry].title, **_fate_json(journeys, entry)} for entry in journeys.rows]
     return {
         **picked(trace.turn, "message", "swipe"),
         "summary": summary(trace),
@@ -162,14 +175,15 @@ def entry_json(explained: EntryExplained) -> dict[str, Any]:
         result |= {"title": None, "state": "no_entry", "problem": str(note.problem), "sentence": note.message}
     else:
         journeys = Journeys(trace)
-        result |= {"title": note.title, **_fate_json(trace, journeys, note.id)}
+        result |= {"title": note.title, **_fate_json(journeys, note.id)}
+        result["fix"] = explained.best.change.title if explained.best is not None else None
         told = [(cell, explain_cell(trace, note.id, cell)) for cell in journeys.cells(note.id)]
         result["stages"] = [_cell_json(cell, words.sentence if words is not None else None) for cell, words in told]
         would = explained.would.cells if explained.would is not None else ()
         result["would_also"] = [_cell_json(cell, cell.sentence or None) for cell in would]
         result["not_held"] = explained.not_held or None
-    if explained.found is not None:
-        found = explained.found
+    found = explained.found
+    if found is not None and found.complete:
         result["why_not"] = {
             "conclusion": conclusion(found),
             "runs": found.tried,
@@ -180,15 +194,13 @@ def entry_json(explained: EntryExplained) -> dict[str, Any]:
     return result
 
 
-def _fate_json(trace: Trace, journeys: Journeys, entry: int) -> dict[str, Any]:
+def _fate_json(journeys: Journeys, entry: int) -> dict[str, Any]:
     end = journeys.fate(entry)
-    words = end.explain(trace)
     return {
         "state": str(end.state),
         "stage": end.stage or None,
         "reason": end.reason or None,
-        "sentence": words.sentence,
-        "fix": words.fix or None,
+        "sentence": journeys.told(entry).sentence,
     }
 
 
@@ -237,7 +249,10 @@ def explain(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say stage by stage what a reply did with an entry, and what would bring it in. No provider is asked."""
+    """Say stage by stage what a reply did with an entry, and which change was tried and brings it in.
+
+    No provider is asked.
+    """
     if why_not and entry is None:
         raise InputError("--why-not", "name the entry that it is about with --entry.")
     project = given.project()
@@ -250,7 +265,11 @@ def explain(
         return
     note = find_in(project, trace, entry)
     finder = WhyNotFinder(simulator, generation, by.recorded(project))
-    found = _search(finder, note, quiet=as_json) if why_not else None
+    if why_not:
+        found: WhyNot | None = _search(finder, note, quiet=as_json)
+    else:
+        inside = note.id in {each.entry for each in trace.injections} if not isinstance(note, LeftOutNote) else False
+        found = None if inside else finder.find((note.vault, note.filename), first=True)
     held = HeldRuns(simulator, generation)
     would = held.of(note.id) if isinstance(note, Entry) else None
     explained = EntryExplained(trace, note, would, found, held.not_held)

@@ -1,4 +1,4 @@
-"""The commands that work on the notes of a vault: search, rename, links."""
+"""The commands that work on the notes of a vault: search, rename, order, links."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ import typer
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import FAILED, git_diff, print_json, say, say_all
 from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.batch_edit import STEP, plan_priorities, stepped_priorities
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.studio.project.project import open_project
+from lorestudio.trace.limits import rank
 from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.links.references import Excerpt
@@ -77,6 +81,43 @@ def rename_note(
     planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
     for change in planned.changes.changes:
         typer.echo("".join(difference(notes.folder, change)), nl=False)
+    say_all(planned.remarks)
+    if not dry_run:
+        log.apply(planned.changes)
+    say_all(log.problems)
+    say(_done(planned.changes, dry_run=dry_run))
+
+
+def order_notes(
+    vault: FolderArgument,
+    notes: Annotated[
+        list[str] | None, typer.Argument(metavar="NOTE...", help="Notes in the order that they are to have.")
+    ] = None,
+    *,
+    step: Annotated[int, typer.Option("--step", min=1, help="Between two priorities; 1 fills gaps.")] = STEP,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
+) -> None:
+    """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have."""
+    log = ChangeLog(default_folder(), [vault.expanduser().resolve()])
+    if not dry_run:
+        say_all(log.mend_interrupted())
+    known = read_vault_notes(vault)
+    entries = {entry.filename: entry for entry in open_project([vault]).index.entries}
+    if notes:
+        named = [find_note(known, name) for name in notes]
+        strangers = [name for name in named if name not in entries]
+        if strangers:
+            raise InputError(strangers[0], "this note is no entry, so it has no place in the order.")
+        order = [entries[name] for name in named]
+    else:
+        order = sorted(entries.values(), key=lambda entry: (rank(entry.priority), entry.title.casefold()))
+    numbers = stepped_priorities([entry.priority for entry in order], step)
+    if not numbers:
+        say("the priorities are in this order already.")
+        return
+    planned = plan_priorities([known], {known.path(order[at].filename): number for at, number in numbers.items()})
+    for change in planned.changes.changes:
+        typer.echo("".join(difference(known.folder, change)), nl=False)
     say_all(planned.remarks)
     if not dry_run:
         log.apply(planned.changes)

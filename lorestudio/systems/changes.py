@@ -59,6 +59,8 @@ class Change:
 
     `code` is the kind of change, `title` says what to do, e.g. "Raise “Scan depth” from 4 to 7". `controls` are all of
     the chat's choices with the change, `settings` values by the names of the settings of the system that it is for.
+    `forced` ones bring an entry in, or keep it out, whatever is said from then on. `brief` is the title beside the
+    entry's own, for a button.
     """
 
     code: str
@@ -66,6 +68,13 @@ class Change:
     note: NoteEdit | None = None
     controls: ChatControls | None = None
     settings: Mapping[str, Value] = field(default_factory=lambda: _NOTHING)
+    forced: bool = False
+    brief: str = ""
+
+    @property
+    def label(self) -> str:
+        """The title as it stands in the row of the entry."""
+        return self.brief or self.title
 
     @property
     def part(self) -> RunPart:
@@ -123,7 +132,8 @@ class Option:
 def declared_setting(code: str, known: Declaration, value: Value, before: Value) -> Change:
     """One setting with another value."""
     title = _setting_title(f"“{known.title}”", value, before)
-    return Change(code, title, settings=MappingProxyType({known.name: value}))
+    brief = "" if isinstance(value, bool | str) else f"“{known.title}” {_figures(value)}"
+    return Change(code, title, settings=MappingProxyType({known.name: value}), brief=brief)
 
 
 def _setting_title(what: str, value: Value, before: Value) -> str:

@@ -2,16 +2,24 @@
 
 Every setting that a stage of the system reads is tried, towards both ends of its range: which of them help, only the
 system can tell. Settings of the token counter, of one computer and those called advanced are left alone.
+
+Keys of a note are proposed as an author would choose them: its names, words of its title and its keys, proper names of
+its text, and what its first sentence says that it is. Whether a key hits is only ever said by a run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
+from lorestudio.domain.javascript import fold, trim
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.llm.stand_in_writing import COMMON_WORDS
 from lorestudio.settings.declaration import Declaration, Section, declared
 from lorestudio.systems.changes import Change, NoteEdit, Option, Steps, declared_setting
 from lorestudio.trace.journey import Fate
@@ -89,7 +97,7 @@ def _choices(s: Situation, note: Entry) -> Iterator[Option]:
     blocks, name = s.controls.blocks, quoted(note.title)
     if s.keeps_out:
         blocked = replace(s.controls, blocks=(*blocks, EntryRule(note.title)))
-        yield Option((Change("block", f"Block {name} in this chat", controls=blocked),))
+        yield Option((Change("block", f"Block {name} in this chat", controls=blocked, forced=True),))
     elif any(rule.matches(note) for rule in blocks):
         left = replace(s.controls, blocks=tuple(rule for rule in blocks if not rule.matches(note)))
         yield Option((Change("unblock", f"Remove {name} from the chat's blocks", controls=left),))
@@ -107,7 +115,8 @@ def _edits(s: Situation, note: Entry) -> Iterator[Option]:
     known = {each.lower() for each in note.keys}
     for word in [word for word in s.words if word.lower() not in known][:_MOST_KEYS]:
         edit = NoteEdit.of(note, "keys", add=(word,))
-        yield Option((Change("add_key", f"Add the key {quoted(word)} to {name}", note=edit),), "key")
+        brief = f"Add the key {quoted(word)}"
+        yield Option((Change("add_key", f"{brief} to {name}", note=edit, brief=brief),), "key")
 
 
 def _settings(s: Situation, known: Declaration, never_zero: Collection[str]) -> Iterator[Option]:
@@ -130,3 +139,132 @@ def _settings(s: Situation, known: Declaration, never_zero: Collection[str]) -> 
         for numbers in (range(now + 1, high + 1), range(now - 1, low - 1, -1)):
             if numbers:
                 yield Option(Steps(numbers, make))
+
+
+# ---- words that could be keys ---------------------------------------------------------------------------------------
+
+_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
+_NAME: Final = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: [^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
+_THING: Final = re.compile(
+    r"\b(?:an?|the)\s+((?:[\w'’-]+\s+){0,2}?[\w'’-]+)"
+    r"(?=\s+(?:of|that|which|who|where|in|with|for|on|at|to|from|by|and|is|was|are)\b|\s*[.,;:()–—]|\s*$)",
+    re.IGNORECASE,
+)
+"""An article and what it stands before, up to three words."""
+
+_MARKUP: Final = " \t*_#>|-“”\"'(["
+_SHORTEST: Final = 4
+_STEM: Final = 4
+"""Letters that two forms of a word have in common at least."""
+
+_PER_SOURCE: Final = 4
+_TOO_COMMON: Final = 0.2
+"""A word in a larger share of the messages brings the note in all the time; a few messages are always too few."""
+_FEW: Final = 4
+_IN_NOTES: Final = 3
+"""What more notes than these speak of belongs to none of them."""
+
+
+def key_ideas(
+    entry: Entry,
+    window: str,
+    chat: Sequence[Message],
+    known: Iterable[str],
+    aliases: Iterable[str] = (),
+    notes: Sequence[Entry] = (),
+) -> tuple[str, ...]:
+    """Words and names that occur in `window`, best first; none of `known`, the keys that there are already.
+
+    `window` is the searched text, `chat` all messages so far, `notes` all notes: what these are called, or have as
+    their keys, belongs to them, and of several words those come first that fewer notes have.
+    """
+    others = [note for note in notes if (note.vault, note.filename) != (entry.vault, entry.filename)]
+    texts = [f"{note.title}\n{note.content}" for note in others]
+    folded = [fold(text) for text in texts]
+    owned = {fold(name) for note in others for name in (note.title, *note.keys)}
+    said = Counter(word for message in chat for word in {fold(each) for each in _words(message.text)})
+    searched, taken, most = fold(window), {fold(key) for key in known}, max(_FEW, len(chat) * _TOO_COMMON)
+
+    def in_notes(word: str) -> int:
+        return sum(fold(word) in text for text in folded)
+
+    def rare(words: Iterable[str]) -> list[str]:
+        there = [word for word in dict.fromkeys(words) if fold(word) in searched and fold(word) not in owned]
+        few = [word for word in there if said[fold(word)] <= most and in_notes(word) <= _IN_NOTES]
+        return sorted(few, key=lambda word: (in_notes(word), said[fold(word)]))
+
+    names = [entry.title, *aliases, *_without_article([entry.title, *aliases])]
+    own = [*_words(entry.title), *(word for key in entry.keys for word in _words(key))]
+    text = f"{entry.summary}\n{entry.content}"
+    spoken = [text, *texts, *(message.text for message in chat)]
+    sources = (
+        names,
+        [*rare(own), *rare(_other_forms(own, window))],
+        rare(name for name in dict.fromkeys(_names(text)) if name in window and not _written_small(name, spoken)),
+        rare(_things(text)),
+    )
+    found: dict[str, str] = {}
+    for source in sources:
+        wanted = (word for word in source if _is_new(fold(word), searched, taken, found))
+        for word, _number in zip(wanted, range(_PER_SOURCE), strict=False):
+            found.setdefault(fold(word), trim(word))
+    return tuple(found.values())
+
+
+def _is_new(word: str, searched: str, taken: set[str], found: dict[str, str]) -> bool:
+    return bool(trim(word)) and word in searched and word not in taken and word not in found
+
+
+def _words(text: str) -> Iterator[str]:
+    for found in _WORD.finditer(text):
+        word = re.sub(r"['’]s$", "", found[0]).rstrip("'’-")
+        if len(word) >= _SHORTEST and not {"'", "’"} & set(word) and word.casefold() not in COMMON_WORDS:
+            yield word
+
+
+def _names(text: str) -> Iterator[str]:
+    """Runs of words that begin with a capital letter, but for single words at the beginning of a sentence or line."""
+    for found in _NAME.finditer(text):
+        lead = text[: found.start()].rstrip(_MARKUP)
+        begins = not lead or lead[-1] in ".!?:\n"
+        first, _, rest = found[0].rstrip("'’-").partition(" ")
+        name = f"{first} {rest}".strip()
+        if begins and first.casefold() in COMMON_WORDS:  # "When Ottoline": the name alone
+            name = rest
+        alone = begins and name == first
+        if not alone and len(name) >= _SHORTEST and name.casefold() not in COMMON_WORDS:
+            yield name
+
+
+def _written_small(name: str, texts: Iterable[str]) -> bool:
+    """Whether a single word is written without its capital somewhere, and so is no proper name."""
+    small = name[:1].lower() + name[1:]
+    if " " in name or small == name:
+        return False
+    word = re.compile(rf"(?<!\w){re.escape(small)}(?!\w)")
+    return any(small in text and word.search(text) for text in texts)
+
+
+def _things(text: str) -> Iterator[str]:
+    """What the first sentence of each part of a text says that it is about."""
+    for part in text.split("\n"):
+        if part.strip() and not part.lstrip().startswith("#"):
+            for found in _THING.finditer(re.split(r"(?<=[.!?])\s", part.strip())[0]):
+                *_others, last = found[1].split()
+                yield from (word for word in _words(last) if word == last)
+            return
+
+
+def _without_article(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        first, _, rest = name.partition(" ")
+        if first.lower() in {"the", "a", "an"} and rest:
+            yield rest
+
+
+def _other_forms(words: Iterable[str], window: str) -> Iterator[str]:
+    """Words of the window that begin as one of `words` does, such as the plural."""
+    stems = {fold(word)[: max(_STEM, len(word) - 2)] for word in words}
+    for word in _words(window):
+        if any(fold(word).startswith(stem) for stem in stems):
+            yield word

@@ -10,7 +10,8 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.explain import explain
-from lorestudio.trace.limits import token_limit
+from lorestudio.trace.journey import ASKED_FOR, CHOSEN, Journeys
+from lorestudio.trace.limits import entry_limit, token_limit
 from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verdict
 from lorestudio.trace.wording import fill, number_words, plural
 
@@ -24,13 +25,13 @@ class BudgetOrigin:
     fill: str
 
 
-ALWAYS: Final = BudgetOrigin("constant", "C", "blue")
+ALWAYS: Final = BudgetOrigin(ASKED_FOR, "C", "blue")
 KEYWORD: Final = BudgetOrigin("keyword", "K", "green")
 RECURSION: Final = BudgetOrigin("recursion", "R", "orange")
 FUZZY: Final = BudgetOrigin("fuzzy", "F", "yellow")
 CASCADE: Final = BudgetOrigin("cascade", "L", "grey")
 PINNED: Final = BudgetOrigin("pinned", "P", "ink")
-AI: Final = BudgetOrigin("AI", "A", "sky")
+AI: Final = BudgetOrigin(CHOSEN, "A", "sky")
 SIMILAR: Final = BudgetOrigin("similar", "S", "purple")
 OTHER: Final = BudgetOrigin("other", "O", "vermilion")
 
@@ -40,25 +41,13 @@ _BY_WORD: Final = {origin.word: origin for origin in ORIGINS}
 
 
 def origins(trace: Trace) -> dict[int, BudgetOrigin]:
-    """The origin of every entry that was a candidate: the reason that brought it in first.
-
-    A model's choice counts above the match that made the entry eligible; that every entry is eligible (AI-only mode) or
-    that something goes in for want of a choice counts below everything else.
-    """
-    found: dict[int, BudgetOrigin] = {}
+    """The origin of every entry that was a candidate: by the reason that brought it in (`Journeys.ways_in`)."""
     by_reason = {code: _BY_WORD[word] for word, codes in trace.words.origins.items() for code in codes}
-    for record in trace.stages:
-        for verdict in record.verdicts:
-            if verdict.outcome in {Outcome.ADDED, Outcome.CHANGED, Outcome.KEPT}:
-                origin = by_reason.get(verdict.reason)
-                if origin is KEYWORD and "source" in verdict.details:  # found in the text of another entry
-                    origin = RECURSION
-                if origin is AI and found.get(verdict.entry) is not ALWAYS:
-                    found[verdict.entry] = AI
-                elif origin is not None and found.get(verdict.entry, OTHER) is OTHER:
-                    found[verdict.entry] = origin
-                elif verdict.outcome is Outcome.ADDED:
-                    found.setdefault(verdict.entry, OTHER)
+    found: dict[int, BudgetOrigin] = {}
+    for entry, (_record, verdict) in Journeys(trace).ways_in.items():
+        origin = by_reason.get(verdict.reason, OTHER)
+        # found in the text of another entry
+        found[entry] = RECURSION if origin is KEYWORD and "source" in verdict.details else origin
     return found
 
 
@@ -67,6 +56,7 @@ class Segment:
     """An entry that took part in the budget. `tokens` are those it takes or would take.
 
     `needs` is how many tokens more than were free a cut entry would have needed, None where tokens were not the cause.
+    `over_count` says that it was cut because so many entries were in, however large they were.
     """
 
     entry: int
@@ -77,6 +67,7 @@ class Segment:
     outlet: bool = False
     truncated_from: int | None = None
     needs: int | None = None
+    over_count: bool = False
     why: str = ""
 
     def describe(self, maximum: float | None) -> str:
@@ -140,17 +131,16 @@ def budget_view(trace: Trace) -> BudgetView:
                 for verdict in record.with_outcome(Outcome.REMOVED)
                 if verdict.reason not in trace.words.without_text
             ]
-    tokens_limit = token_limit(trace)
-    entry_limit = next((limit for limit in trace.limits if limit.unit == "entries"), None)
+    tokens_limit, most = token_limit(trace), entry_limit(trace)
     used = sum(segment.tokens for segment in segments if not segment.cut and not segment.outlet)
     return BudgetView(
         tuple(segments),
         used,
         _maximum(tokens_limit),
         sum(not segment.cut and not segment.outlet for segment in segments)
-        if entry_limit is None or trace.words.counts_all
-        else int(entry_limit.used),
-        _maximum(entry_limit),
+        if most is None or trace.words.counts_all
+        else int(most.used),
+        _maximum(most),
     )
 
 
@@ -168,11 +158,12 @@ def _taken(injection: Injection, origin: BudgetOrigin) -> Segment:
 def _cut(trace: Trace, verdict: Verdict, origin: BudgetOrigin) -> Segment:
     ref, template = trace.entries[verdict.entry], trace.words.cuts.get(verdict.reason)
     tokens, needs = _whole(verdict.details.get("tokens"), ref.tokens), _whole(verdict.details.get("needs"), -1)
-    lacking, label = needs if needs > 0 else None, explain(verdict, trace).label
+    over_count = trace.words.parts.get(verdict.reason) == "entries"
+    lacking, label = None if needs <= 0 or over_count else needs, explain(verdict, trace).label
     why = f"{_tokens(tokens)}, {label[:1].lower()}{label[1:]}"
     if template is not None:
         why = fill(template, {**verdict.details, "size": _tokens(tokens), "needs": lacking}) or _tokens(tokens)
-    return Segment(verdict.entry, ref.title, tokens, origin, cut=True, needs=lacking, why=why)
+    return Segment(verdict.entry, ref.title, tokens, origin, cut=True, needs=lacking, over_count=over_count, why=why)
 
 
 def _tokens(amount: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.limits import last_room, positional, rank, token_limit
+from lorestudio.trace.limits import entry_limit, last_room, place_in_queue, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.vocabulary import Explanation, Tone
 from lorestudio.trace.wording import fill, is_list, place, plural
@@ -21,10 +21,11 @@ def explain_reason(code: str, details: Mapping[str, Json], trace: Trace, entry: 
     reason = trace.words.reasons.get(code)
     if reason is None:
         label = trace.words.label(code) or "No reason given"
-        return Explanation(label, label, "", Tone.NEUTRAL)
+        return Explanation(label, label, "", Tone.NEUTRAL, label)
     known = known_details(details, trace, entry)
     sentence = fill(reason.sentence, known) or reason.label
-    return Explanation(reason.label, sentence, fill(reason.fix, known) or "", reason.tone)
+    brief = (fill(reason.brief, known) if reason.brief else None) or sentence
+    return Explanation(reason.label, sentence, fill(reason.fix, known) or "", reason.tone, brief)
 
 
 def explain_stage(record: StageRecord, trace: Trace) -> str:
@@ -99,13 +100,19 @@ def known_details(details: Mapping[str, Json], trace: Trace, entry: int | None) 
 def _room(details: Mapping[str, Json], trace: Trace, entry: int | None, tokens: float) -> Mapping[str, Json]:
     """What would have let the entry in whole, as far as the trace tells."""
     room: dict[str, Json] = {}
-    limit = token_limit(trace)
+    limit, cap = token_limit(trace), entry_limit(trace)
     original, needs = details.get("original_tokens"), details.get("needs")
+    if cap is not None and cap.maximum is not None and entry is not None and {"needs", "cap"} & details.keys():
+        number, demand = place_in_queue(trace, entry)
+        if number > cap.maximum:
+            room["new_cap"] = number
+        if needs is None and limit is not None and limit.maximum is not None:
+            needs = demand - limit.maximum
     if limit is not None and limit.maximum is not None:
         if needs is None and isinstance(original, int | float):
             others = sum(injection.tokens for injection in positional(trace) if injection.entry != entry)
             needs = room["needs"] = others + original - limit.maximum
-        if isinstance(needs, int | float):
+        if isinstance(needs, int | float) and needs > 0:
             room["new_budget"] = limit.maximum + needs
     rival = last_room(trace, tokens)
     if rival is not None and rival.entry != entry and not trace.facts.get("higher_first"):

@@ -1,13 +1,11 @@
-"""What happened to one entry: its way through the stages, and the one decision that settled it.
+"""What happened to one entry: its way through the stages, the one decision that settled it, and what brought it in.
 
 Other numbers for the entries of a trace, where those of its own would be taken for entries of the vault.
-
-What made an entry a candidate: the first stage that took it in, in words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -87,6 +85,11 @@ def _raised(entries: Iterable[int], by: int) -> tuple[int, ...]:
     return tuple(entry + by for entry in entries)
 
 
+CHOSEN: Final = "AI"
+ASKED_FOR: Final = "constant"
+"""Words of `Vocabulary.origins` that count above others: a model's choice, and what comes in at every reply."""
+
+
 class CellState(StrEnum):
     """What a stage was to an entry.
 
@@ -127,7 +130,8 @@ class FateState(StrEnum):
 class Fate:
     """The decision that settled an entry: which stage made it, and the reason's code and details.
 
-    `stage` is empty where no stage decided (`NEVER` in a run that was skipped). `phase` is the stage's.
+    Of an entry that went in whole that is what brought it in. `stage` is empty where no stage decided (`NEVER` in a run
+    that was skipped). `phase` is the stage's.
     """
 
     entry: int
@@ -140,6 +144,35 @@ class Fate:
     def explain(self, trace: Trace) -> Explanation:
         """The decision in words."""
         return explain_reason(self.reason, self.details, trace, self.entry)
+
+
+PHASES: Final = (Phase.MATCH, Phase.SELECT, Phase.GATE, Phase.BUDGET, Phase.INJECT)
+"""The phases that a table shows; what loads counts as the beginning of the match."""
+
+_IN_A_PHASE: Final = {
+    CellState.NOT_REACHED: 0, CellState.ABSENT: 1, CellState.KEPT: 2, CellState.REFUSED: 3, CellState.CHANGED: 4,
+    CellState.ADDED: 5, CellState.REMOVED: 5,
+}  # fmt: skip
+
+
+def phase_of(record: StageRecord) -> Phase:
+    """The phase that a table shows a stage in."""
+    return Phase.MATCH if record.phase is Phase.LOAD else record.phase
+
+
+def phase_cell(phase: Phase, cells: Sequence[JourneyCell], stages: Sequence[StageRecord]) -> JourneyCell:
+    """What a phase was to an entry: the cell that says most, of those that say as much the last with a verdict.
+
+    `cells` are those of all the `stages`. That an entry was there to be matched is no match.
+    """
+    found: JourneyCell | None = None
+    for cell, record in zip(cells, stages, strict=True):
+        if phase_of(record) is not phase or (record.phase is Phase.LOAD and cell.state is CellState.KEPT):
+            continue
+        rank = (_IN_A_PHASE[cell.state], cell.verdict is not None)
+        if found is None or rank >= (_IN_A_PHASE[found.state], found.verdict is not None):
+            found = cell
+    return found or JourneyCell("", CellState.NOT_REACHED)
 
 
 _WEIGHT: Final = {
@@ -222,6 +255,41 @@ class Journeys:
         """How the run ended for the entry, and the decision behind it."""
         return self.fates.get(entry) or _never(self.trace, entry)
 
+    def told(self, entry: int) -> Explanation:
+        """Why the run ended so for the entry, in words; of one that went in shortened also what brought it in."""
+        fate = self.fate(entry)
+        words, way = fate.explain(self.trace), self.came_in(entry)
+        if fate.state is FateState.TRUNCATED and way is not None:
+            brief = f"{words.brief}; {way.brief[:1].lower()}{way.brief[1:]}"
+            return replace(words, sentence=f"{way.sentence} {words.sentence}", brief=brief)
+        return words
+
+    def came_in(self, entry: int) -> Explanation | None:
+        """What brought the entry in, in words; None where it never was a candidate, or no stage gave a reason."""
+        way = self.ways_in.get(entry)
+        return explain(way[1], self.trace) if way is not None else None
+
+    @cached_property
+    def ways_in(self) -> Mapping[int, tuple[StageRecord, Verdict]]:
+        """What brought each candidate in, and the stage that says so.
+
+        A model's choice counts above the match that made the entry eligible; that every entry is eligible (AI-only
+        mode), or that something goes in for want of a choice, counts below everything else.
+        """
+        words = self.trace.words
+        known = {code: word for word, codes in words.origins.items() for code in codes}
+        found: dict[int, tuple[StageRecord, Verdict]] = {}
+        for record in self.trace.stages:
+            for verdict in record.verdicts:
+                if verdict.outcome in {Outcome.REMOVED, Outcome.REFUSED}:
+                    continue
+                word, earlier = known.get(verdict.reason, ""), found.get(verdict.entry)
+                before = known.get(earlier[1].reason, "") if earlier is not None else ""
+                chosen = word == CHOSEN and before != ASKED_FOR
+                if chosen or (word and not before) or (earlier is None and verdict.outcome is Outcome.ADDED):
+                    found[verdict.entry] = record, verdict
+        return found
+
     @cached_property
     def fates(self) -> Mapping[int, Fate]:
         """The fates of all entries that a stage decided about or that were candidates, in order of first mention."""
@@ -287,7 +355,10 @@ class Journeys:
         return removed, refused, candidates
 
     def _went_in(self, entry: int, state: FateState, tokens: float) -> Fate:
-        """The budget's word on an entry that went in."""
+        """What brought in an entry that went in whole, else the budget's word on it."""
+        way = self.ways_in.get(entry) if state is FateState.INJECTED else None
+        if way is not None:
+            return Fate(entry, state, way[0].name, way[0].phase, way[1].reason, way[1].details)
         for view in reversed(self._views):
             verdict = view.verdicts.get(entry)
             if view.record.phase is Phase.BUDGET and verdict is not None:
@@ -349,11 +420,3 @@ def _never(trace: Trace, entry: int) -> Fate:
     if noted is not None and noted.note:
         return Fate(entry, FateState.NEVER, noted.name, noted.phase, noted.note, noted.details)
     return Fate(entry, FateState.NEVER, "", None, "never_candidate")
-
-
-def came_in(journeys: Journeys, entry: int) -> Explanation | None:
-    """Why the entry became a candidate, None where it never did or the stage gave no reason."""
-    for cell in journeys.cells(entry):
-        if cell.state is CellState.ADDED and cell.verdict is not None:
-            return explain(cell.verdict, journeys.trace)
-    return None

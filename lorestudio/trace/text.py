@@ -9,13 +9,12 @@ from typing import Final
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
-from lorestudio.trace.explain import explain, explain_stage
+from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, explain_cell
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
     Limit,
-    Outcome,
     ReplyItem,
     StageRecord,
     StageStatus,
@@ -60,7 +59,8 @@ def as_markdown(trace: Trace, index: VaultIndex | None = None) -> str:
 
 
 def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) -> str:
-    """What happened to one entry: how the run ended for it, what to change, and its way through the stages.
+    """What happened to one entry: how the run ended for it, what to change, and its way through the stages, each
+    reason once.
 
     A trace only names the entries that a stage decided about; `index` names the others.
     """
@@ -69,7 +69,7 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
     ref = trace.entries.get(entry_id)
     journeys = Journeys(trace)
     decided = journeys.fate(entry_id)
-    explanation = decided.explain(trace)
+    explanation = journeys.told(entry_id)
     if ref is None:
         who = f"Entry {entry_id}"
     else:
@@ -80,8 +80,12 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
         lines.append(f"To change it: {explanation.fix}")
     lines += stale
     cells = [
-        (cell.stage, CELL_WORDS[cell.state], words.sentence if (words := explain_cell(trace, entry_id, cell)) else "")
-        for cell in journeys.cells(entry_id)
+        (
+            cell.stage,
+            CELL_WORDS[cell.state],
+            "" if words is None or words.sentence in explanation.sentence else words.sentence,
+        )
+        for cell, words in ((cell, explain_cell(trace, entry_id, cell)) for cell in journeys.cells(entry_id))
     ]
     if cells:
         lines += ["", *_columns(cells)]
@@ -194,18 +198,14 @@ def _stage_counts(record: StageRecord) -> tuple[str, ...]:
 
 
 def decisions(trace: Trace, journeys: Journeys) -> tuple[tuple[str, ...], ...]:
-    """Title, result and reasons of each entry that a stage decided about: how it came in, and why it ended so."""
-    ways_in: dict[int, str] = {}
-    for record in trace.stages:
-        for verdict in record.with_outcome(Outcome.ADDED):
-            ways_in.setdefault(verdict.entry, explain(verdict, trace).sentence)
-    result = []
+    """Title, result and reasons of each entry that a stage decided about: what brought it in, and what stopped it."""
+    rows: list[tuple[str, ...]] = []
     for entry in journeys.rows:
-        decided = journeys.fate(entry)
-        explanation = decided.explain(trace)
-        why = " ".join(part for part in (ways_in.get(entry, ""), explanation.sentence) if part)
-        result.append((trace.title(entry), _result(decided, explanation), why))
-    return tuple(result)
+        fate, way = journeys.fate(entry), journeys.came_in(entry)
+        words = fate.explain(trace)
+        why = dict.fromkeys([*([way.sentence] if way is not None else []), words.sentence])
+        rows.append((trace.title(entry), _result(fate, words), " ".join(why)))
+    return tuple(rows)
 
 
 def _result(decided: Fate, explanation: Explanation) -> str:

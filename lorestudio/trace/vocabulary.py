@@ -10,7 +10,8 @@ own details they may use what a trace knows:
 - `alike`, the detail `similarity` in percent;
 - `would_label`, the label of the reason code in the detail `would`;
 - `needs`, the tokens that a shortened entry was short of; `new_budget`, the token budget that would let the entry in
-  whole; `rival` and `rival_priority`, the last injected entry that it could have stood before, and its priority.
+  whole; `new_cap`, the limit of entries that it takes besides; `rival` and `rival_priority`, the last injected entry
+  that it could have stood before, and its priority.
 
 Tones: silence that its author asked for (another folder, a cooldown, a guide) is neutral; what looks like a mistake is
 a warning and always has a fix.
@@ -50,7 +51,10 @@ class NoChoice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason code: `label` for a cell, templates of the sentence and the fix, and the details that come with it."""
+    """One reason code: `label` for a cell, templates of the sentence and the fix, and the details that come with it.
+
+    `brief` is the template of the sentence for a table, beside the entry's title; "" where the sentence is short.
+    """
 
     code: str
     tone: Tone
@@ -58,16 +62,18 @@ class Reason:
     sentence: str
     fix: str = ""
     details: tuple[str, ...] = ()
+    brief: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A reason filled in for one decision; `fix` is empty where there is nothing to change."""
+    """A reason filled in for one decision; `fix` is empty where there is nothing to change, `brief` for a table."""
 
     label: str
     sentence: str
     fix: str
     tone: Tone
+    brief: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +95,13 @@ OTHER_SOURCE: Final = "other_source"
 """Says of a note of the vault that its run chose from something else."""
 
 _COMMON: Final = (
-    Reason("constant", GOOD, "Constant", "{title!q} is a constant: it comes in on every generation."),
+    Reason("constant", GOOD, "Constant", "{title!q} is a constant: it comes in on every generation.",
+           brief="Constant, always in"),
     Reason(
         "guide_hidden", NEUTRAL, "Guide",
         "{title!q} is a guide: it is for the Librarian and not for the story's prompt.",
         "Remove the guide tag (“Guide tag”) if the note should take part.",
+        brief="A guide: not for the story's prompt",
     ),
     Reason("no_prompt", NEUTRAL, "No prompt", "There was no text to hand over."),
     Reason("stage_failed", ERROR, "Failed", "The stage failed: {error}",

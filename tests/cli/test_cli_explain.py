@@ -25,7 +25,11 @@ def test_an_entry_stage_by_stage_with_what_would_have_followed(lorestudio: Run, 
     lines = result.stdout.splitlines()
     assert lines[0] == "“Storm Glass” (items/Storm Glass.md, priority 53, 95 tokens)"
     assert "Reply #8" in lines
-    assert any(line.startswith("  keywords ") and "none of its refine keys" in line for line in lines)
+    assert any(line.startswith("  keywords ") and line.endswith("refused") for line in lines)
+    assert result.stdout.count("none of its refine keys") == 1
+    assert (
+        "which makes" not in lorestudio("explain", *demo, "--message", 8).stdout
+    )  # what brought it in, not the budget
     assert any(line.startswith("  budget ") and "(would stop)" in line for line in lines)
     assert any(line.startswith("It would also be cut by the budget: needs ") for line in lines)
 

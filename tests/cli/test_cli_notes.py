@@ -115,3 +115,19 @@ def test_links_as_json(lorestudio: Run, notes: Path) -> None:
         ("requires", "places/Lamp.md", True), ("wikilink", "places/Lamp.md", True), ("wikilink", None, False),
     ]  # fmt: skip
     assert (found["references"], found["mentions"]) == ([], [])
+
+
+def test_order_numbers_priorities(lorestudio: Run, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for name, number in (("A", 20), ("B", 20), ("C", 90)):
+        (vault / f"{name}.md").write_text(f"---\ntags: [lorebook]\npriority: {number}\n---\n{name}.\n", "utf-8")
+    result = lorestudio("order", vault, "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "+priority: 30" in result.stdout
+    assert "2 files would change" in result.stderr
+    assert "priority: 20" in contents(vault)["B.md"]
+    assert lorestudio("order", vault, "C", "A", "--step", 1).exit_code == 0
+    assert ["priority: 21" in contents(vault)["A.md"], "priority: 20" in contents(vault)["C.md"]] == [True, True]
+    assert "already" in lorestudio("order", vault, "B", "A", "--step", 1).stderr
+    assert lorestudio("order", vault, "Nobody").exit_code == 2

@@ -82,7 +82,7 @@ SENTENCES = {
     "over_entry_cap": "10 entries were in already, and no more may go in.",
     "over_budget": "“Oath” needs 298 tokens; 40 were left of the budget.",
     "behind_cut": "The budget ended at “Crown”; “Oath” (50 tokens) comes after it and was not tried.",
-    "placed": "It stands after the main prompt, as system (prompt “deeplore_lore”).",
+    "placed": "It stands after the main prompt, as system.",
     "off": "“Recursive scan” is off.",
     "log_cleared": (
         "The log of recent injections was emptied first (this is a swipe), so nothing counts as a duplicate."
@@ -159,6 +159,18 @@ def test_a_reason_needs_only_its_own_details_and_what_the_trace_knows(code):
     assert not reason.label.endswith(".")
 
 
+@pytest.mark.parametrize("code", [code for code, reason in REASONS.items() if reason.brief])
+def test_a_brief_reason_stands_beside_the_title_and_is_no_longer_than_the_sentence(code):
+    brief = REASONS[code].brief
+    assert fields(brief) <= {*REASONS[code].details}
+    assert "title" not in fields(brief, required=False)
+    assert not brief.endswith(".")
+    if code in DOCUMENTED:
+        words = about_oath(code, **DOCUMENTED[code])
+        assert not re.search(r"[{}\[\]]", words.brief)
+        assert len(words.brief) < len(words.sentence)
+
+
 MISTAKES = [code for code, reason in REASONS.items() if reason.tone in (Tone.WARNING, Tone.ERROR)]
 
 
@@ -184,7 +196,9 @@ def test_a_missing_detail_falls_back_to_the_label(code):
 
 
 def test_an_unknown_code_is_shown_as_it_is():
-    assert about_oath("some_new_code", x=1) == Explanation("Some new code", "Some new code", "", Tone.NEUTRAL)
+    assert about_oath("some_new_code", x=1) == Explanation(
+        "Some new code", "Some new code", "", Tone.NEUTRAL, "Some new code"
+    )
     assert about_oath("").label == "No reason given"
 
 

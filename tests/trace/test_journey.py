@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.trace.journey import FOREIGN_IDS, CellState, FateState, Journeys, explain_cell
+from lorestudio.trace.journey import FOREIGN_IDS, CellState, FateState, JourneyCell, Journeys, explain_cell, phase_cell
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus
 from tests.trace import examples
 from tests.trace.examples import (
@@ -157,9 +157,9 @@ def test_a_failed_stage_keeps_its_candidates():
 @pytest.mark.parametrize(
     ("entry", "state", "at", "reason"),
     [
-        (SKARN, FateState.INJECTED, "budget", "fits"),
+        (SKARN, FateState.INJECTED, "constants", "constant"),
         (CROWN, FateState.TRUNCATED, "budget", "truncated"),
-        (RIVER, FateState.INJECTED, "budget", "outlet"),
+        (RIVER, FateState.INJECTED, "pins and blocks", "pinned"),
         (OATH, FateState.REMOVED, "budget", "behind_cut"),
         (TAVERN, FateState.REMOVED, "contextual gating", "gated_field"),
         (GUIDE, FateState.REFUSED, "snapshot", "guide_hidden"),
@@ -306,3 +306,47 @@ def test_pinned_and_blocked_at_once_is_blocked():
     )
     assert letters(run, 1) == "X"
     assert (Journeys(run).fate(1).state, Journeys(run).fate(1).reason) == (FateState.REMOVED, "blocked")
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ((CellState.KEPT, CellState.ADDED, CellState.KEPT), CellState.ADDED),
+        ((CellState.ADDED, CellState.REMOVED, CellState.NOT_REACHED), CellState.REMOVED),
+        ((CellState.REMOVED, CellState.ADDED), CellState.ADDED),  # a pin after the folder filter
+        ((CellState.ABSENT, CellState.REFUSED, CellState.ABSENT), CellState.REFUSED),
+        ((), CellState.NOT_REACHED),
+    ],
+)
+def test_what_a_phase_did_is_what_holds_in_the_end(states, expected):
+    stages = [stage(str(place), Phase.GATE) for place in range(len(states))]
+    cells = [JourneyCell(record.name, state) for record, state in zip(stages, states, strict=True)]
+    assert phase_cell(Phase.GATE, cells, stages).state is expected
+
+
+def test_that_an_entry_was_loaded_is_no_match_and_that_it_was_refused_there_is_told():
+    loaded, keys = stage("snapshot", Phase.LOAD), stage("keywords", Phase.MATCH)
+    absent = JourneyCell("keywords", CellState.ABSENT)
+    kept = phase_cell(Phase.MATCH, [JourneyCell("snapshot", CellState.KEPT), absent], [loaded, keys])
+    assert (kept.stage, kept.state) == ("keywords", CellState.ABSENT)
+    refused = phase_cell(Phase.MATCH, [JourneyCell("snapshot", CellState.REFUSED), absent], [loaded, keys])
+    assert (refused.stage, refused.state) == ("snapshot", CellState.REFUSED)
+
+
+def test_of_one_that_was_shortened_it_is_said_what_brought_it_in_too():
+    told = Journeys(story()).told(CROWN)
+    assert told.sentence.startswith("The key “crown” was found in message #10")
+    assert told.sentence.endswith("only the first 690 went in.")
+    assert told.brief == "690 of 900 tokens fit; key “crown” in #10, with “king”"
+
+
+def test_a_model_s_choice_counts_above_the_match_and_below_a_constant():
+    picks = [verdict(entry, KEPT, "ai_pick", confidence="high", match="exact title") for entry in (1, 2)]
+    run = trace(
+        stages=(
+            stage("constants", Phase.MATCH, (), (1,), verdict(1, ADDED, "constant")),
+            stage("keywords", Phase.MATCH, (1,), (1, 2), verdict(2, ADDED, "key_hit", key="a", depth=4)),
+            stage("AI selection", Phase.SELECT, (1, 2), (1, 2), *picks),
+        )
+    )
+    assert {entry: way[1].reason for entry, way in Journeys(run).ways_in.items()} == {1: "constant", 2: "ai_pick"}

@@ -33,14 +33,11 @@ Notes on the stages
 
 Entries
   Entry        Result               Why
-  Skarn        Injected             “Skarn” is a constant: it comes in on every generation. It takes 300 tokens, \
-which makes 300 so far.
-  Dawnkeep     Injected             The key “dawnkeep” was found in message #11 (scan depth 4). \
-It takes 500 tokens, which makes 800 so far.
+  Skarn        Injected             “Skarn” is a constant: it comes in on every generation.
+  Dawnkeep     Injected             The key “dawnkeep” was found in message #11 (scan depth 4).
   Crown        Injected, shortened  The key “crown” was found in message #10 together with the refine key “king” \
 (scan depth 4). “Crown” has 900 tokens; only the first 690 went in.
-  River        Injected             “River” is pinned in this chat. It goes into the outlet “weather” (40 tokens), \
-which no limit counts.
+  River        Injected             “River” is pinned in this chat.
   Oath         Behind the cut       The key “oath” was found in message #11 (scan depth 4). \
 The budget ended at “Crown”; “Oath” (50 tokens) comes after it and was not tried.
   Tavern       Filtered by context  “Dawnkeep” came in and names “Tavern” among its cascade links. Era: the note has \
@@ -84,7 +81,7 @@ cascade links      kept
 recursion          not looked at  “Recursive scan” is off.
 pins and blocks    kept
 contextual gating  kept
-budget             removed        The budget ended at “Crown”; “Oath” (50 tokens) comes after it and was not tried.
+budget             removed
 placement          not looked at
 """
 
@@ -211,7 +208,7 @@ def test_an_entry_that_the_run_never_looked_at_is_named_by_the_index():
         "No key found: None of the keys of “Mouse” is in the last 4 messages (1,812 characters).",
         "To change it: Add a key that the chat uses, or raise “Scan depth” if a key stands further back.",
     ]
-    assert lines[9].startswith("keywords           not matched    None of the keys of “Mouse” is in")
+    assert lines[9] == "keywords           not matched"  # why is said above
 
 
 def test_an_index_of_another_vault_names_nothing():

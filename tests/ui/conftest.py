@@ -199,8 +199,9 @@ def make_session(qtbot: QtBot, connections: Connections) -> Iterator[Callable[..
 def with_short_names(window: MainWindow) -> MainWindow:
     """Let a test say `window.chat` and `window.run` for what a window keeps in its context and its features."""
     context = window.context
-    for name in ("vault", "entry", "chat", "trace", "why", "budget", "problems", "graph"):
+    for name in ("vault", "entry", "chat", "trace", "budget", "problems", "graph"):
         vars(window)[name] = context.layout.docks[name].pane
+    window.why = window.features.why_not.pane
     for name in (
         "selection", "drafts", "preview", "history", "theme", "settings", "commands", "bars", "status", "say", "run",
         "current_pane", "update_actions",

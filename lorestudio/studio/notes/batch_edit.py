@@ -1,17 +1,20 @@
-"""Changing one property in many notes: what their properties have in common, and the plan."""
+"""Changing one property in many notes: what their properties have in common, the order of priorities, and the plan."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.trace.limits import rank
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
@@ -47,24 +50,75 @@ def plan_property(
 
     Raises InputError where no note or no property is named.
     """
-    if not paths:
-        raise InputError("notes", "no note is chosen.")
     if not trim(name):
         raise InputError("property", "no property is named.")
+    planned = _planned(vaults, trim(name), dict.fromkeys(paths, change))
+    return _titled(planned, _title(trim(name), change, len(planned.changes.changes)))
+
+
+def plan_priorities(vaults: Sequence[VaultNotes], numbers: Mapping[Path, int]) -> Planned:
+    """Give each of these notes its priority. Raises InputError where no note is named."""
+    planned = _planned(vaults, "priority", {path: SetValue(number) for path, number in numbers.items()})
+    return _titled(planned, f"Number the priorities of {plural(len(planned.changes.changes), '# note|# notes')}")
+
+
+def _titled(planned: Planned, title: str) -> Planned:
+    return replace(planned, changes=replace(planned.changes, title=title))
+
+
+def _planned(
+    vaults: Sequence[VaultNotes], name: str, changes: Mapping[Path, SetValue | ChangeItems | RemoveProperty]
+) -> Planned:
+    if not changes:
+        raise InputError("notes", "no note is chosen.")
     made: list[NoteFileChange] = []
     remarks: list[str] = []
-    for path in dict.fromkeys(paths):
+    for path, change in changes.items():
         _, filename = home_of(vaults, path)
         try:
             text, _ = read_note(path)
-            edit = property_edit(NoteDocument(text), trim(name), change)
+            edit = property_edit(NoteDocument(text), name, change)
         except (VaultError, ValueError) as error:
             remarks.append(f"{filename}: {error}")
             continue
         after = text if edit is None else apply_edits(text, [edit])
         if after != text:
             made.append(NoteFileChange(path, text, after))
-    return Planned(ChangeSet(_title(trim(name), change, len(made)), tuple(made)), tuple(remarks))
+    return Planned(ChangeSet("", tuple(made)), tuple(remarks))
+
+
+LEAST_PRIORITY: Final = 1
+STEP: Final = 10
+"""Between two priorities, so that others can be put between them later."""
+
+
+def moved_priorities(priorities: Sequence[float], moved: range, step: int = STEP) -> dict[int, int]:
+    """New priorities, by place, where the notes at the places `moved` were put between the others.
+
+    The others stay as they are while there is room between them; where there is none, those behind make room as far as
+    they have to. A priority of 0 counts as 50 (rules: deeplore 5.5).
+    """
+    numbers, amount = [rank(each) for each in priorities], len(moved)
+    after = numbers[moved.stop] if moved.stop < len(numbers) else math.inf
+    if moved.start == 0 and LEAST_PRIORITY <= after - step * amount < math.inf:
+        return {place: math.floor(after) - step * (amount - at) for at, place in enumerate(moved)}
+    before = math.floor(numbers[moved.start - 1]) if moved.start else LEAST_PRIORITY - 1
+    between = after - before
+    gap = step if between <= amount else min(step, math.ceil(between) // (amount + 1)) if between < math.inf else step
+    found = {place: before + max(1, gap) * at for at, place in enumerate(moved, start=1)}
+    last = before + max(1, gap) * amount
+    for place in range(moved.stop, len(numbers)):
+        if numbers[place] > last:
+            break
+        last = found[place] = last + step
+    return found
+
+
+def stepped_priorities(priorities: Sequence[float], step: int = STEP) -> dict[int, int]:
+    """New priorities for notes in this order: from the lowest on in steps; those that stay so are left out."""
+    first = max(LEAST_PRIORITY, math.floor(min(map(rank, priorities), default=LEAST_PRIORITY)))
+    wanted = ((place, first + step * place) for place in range(len(priorities)))
+    return {place: number for place, number in wanted if priorities[place] != number}
 
 
 def property_edit(

@@ -19,7 +19,7 @@ from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import FoundKey
-from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, came_in
+from lorestudio.trace.journey import CellState, Fate, FateState, Journeys
 from lorestudio.trace.model import AS_STORED, Phase, Trace, Turn
 
 STAND_IN: Final = "No model is asked here: the offline stand-in chose in its place, by shared words alone."
@@ -184,7 +184,7 @@ def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> 
 
 
 def _came_in(journeys: Journeys, entry: int) -> tuple[str, str]:
-    how = came_in(journeys, entry)
+    how = journeys.came_in(entry)
     return ("", "") if how is None else (how.label, how.sentence)
 
 

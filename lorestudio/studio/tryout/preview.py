@@ -24,7 +24,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import StopBetweenStages
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import WouldMatch
-from lorestudio.trace.journey import FateState, Journeys, came_in
+from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.index_refresh import VaultState
@@ -214,8 +214,5 @@ def _injected(entry: Entry, trace: Trace, ran: Rerun) -> InjectedText | None:
 
 
 def _outcome(entry: Entry, journeys: Journeys) -> EntryOutcome:
-    """What brought the entry in where it goes in whole, else what settled it."""
-    fate = journeys.fate(entry.id)
-    how = came_in(journeys, entry.id) if fate.state is FateState.INJECTED else None
-    goes_in = fate.state in {FateState.INJECTED, FateState.TRUNCATED}
-    return EntryOutcome(goes_in, fate.explain(journeys.trace).sentence if how is None else how.sentence)
+    goes_in = journeys.fate(entry.id).state in {FateState.INJECTED, FateState.TRUNCATED}
+    return EntryOutcome(goes_in, journeys.told(entry.id).sentence)

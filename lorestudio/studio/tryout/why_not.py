@@ -10,9 +10,8 @@ written and no provider is asked.
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, TypeVar
 
@@ -30,7 +29,7 @@ from lorestudio.studio.tryout.what_if_runs import WhatIf, WhatIfRuns
 from lorestudio.studio.tryout.why_not_answers import Answer, Further, Holds, WhyNot, WhyNotNews, ranked
 from lorestudio.systems.base import StopBetweenStages
 from lorestudio.systems.changes import Change, Option
-from lorestudio.systems.ideas import Situation, left_out_options
+from lorestudio.systems.ideas import Situation, key_ideas, left_out_options
 from lorestudio.trace.diff import Key, compare
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Trace
@@ -41,12 +40,11 @@ ENOUGH: Final = 3
 
 WENT_IN: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
-_WORD: Final = re.compile(r"[^\W\d_][\w'-]{3,}")
-_COMMON: Final = 0.2
-"""A word that occurs in a larger share of the messages brings the note in all the time."""
-
 _LOOKED_AT: Final = 4
-"""Words of so many of the newest messages are offered as keys."""
+"""So many of the newest messages are looked through for keys."""
+
+MOST_REPLIES: Final = 200
+"""Behind more replies than these, a change that is looked for in passing is not tried on the whole chat."""
 
 Report: TypeAlias = Callable[[WhyNotNews], object]
 _Once: TypeAlias = Callable[[Change, StopBetweenStages], WhatIf]
@@ -65,17 +63,21 @@ class WhyNotFinder:
         self._runs = WhatIfRuns(simulator, generation, recorded)
         self._held = HeldRuns(simulator, generation)
 
-    def find(self, target: Key, report: Report | None = None, cancel: CancelToken | None = None) -> WhyNot:
+    def find(
+        self, target: Key, report: Report | None = None, cancel: CancelToken | None = None, *, first: bool = False
+    ) -> WhyNot:
         """What brings the entry with that vault and file name in, or out where it went in; for a worker thread.
 
-        Entries are notes, and whatever the run spoke of besides: memories, recaps, entries of a lorebook file. Raises
+        With `first` it is enough to know of the best change that it holds, and what takes long is not tried. Entries
+        are notes, and whatever the run spoke of besides: memories, recaps, entries of a lorebook file. Raises
         Cancelled after a request to stop, and InputError where there is no such entry.
         """
         cancel = cancel or CancelToken()
         found, options = self._begun(target, cancel)
         if found.fate is not None and found.fate.reason in found.trace.words.takes_no_part:
             return replace(found, complete=True)
-        return _ReasonSearch(self._runs, found, options, report, cancel).run()
+        search = _ReasonSearch(self._runs, found, options, report, cancel)
+        return search.first() if first else search.run()
 
     def _begun(self, target: Key, cancel: CancelToken) -> tuple[WhyNot, tuple[Option, ...]]:
         """What is known before anything was tried, and what to try."""
@@ -98,14 +100,15 @@ class WhyNotFinder:
         keeps_out = end.state in WENT_IN
         found = WhyNot(target, title, rerun.generation, trace, end, "", would, self._held.not_held, keeps_out)
         editable = note is not None and runs.changes.can_edit(*target)
+        aliases = aliases_of(runs.changes.text(*target), note) if editable and note is not None else ()
         situation = Situation(
             settings=rerun.system.settings,
             trace=trace,
             fate=end,
             note=note,
             controls=project.controls,
-            words=_words(project, rerun.generation, note) if note is not None else (),
-            aliases=aliases_of(runs.changes.text(*target), note) if editable and note is not None else (),
+            words=_words(project, rerun.generation, note, aliases) if note is not None else (),
+            aliases=aliases,
             editable=editable,
             keeps_out=keeps_out,
         )
@@ -117,17 +120,13 @@ def numbered(trace: Trace, key: Key) -> int:
     return next((ref.id for ref in trace.entries.values() if (ref.vault, ref.filename) == key), -1)
 
 
-def _words(project: Project, generation: Generation, note: Entry) -> tuple[str, ...]:
-    """Words of the newest messages before a reply, those that the note uses too first, the newest first."""
+def _words(project: Project, generation: Generation, note: Entry, aliases: Sequence[str]) -> tuple[str, ...]:
+    """What the newest messages before a reply have that could be keys of the note."""
     messages = project.chat.messages[: generation.message] if project.chat is not None else ()
     hidden = project.history.sight(generation).hidden
     seen = (message for place, message in enumerate(messages) if place not in hidden)
     visible = [message.text for message in seen if not message.is_system or message.was_hidden][-_LOOKED_AT:]
-    found = dict.fromkeys(word.lower() for text in reversed(visible) for word in _WORD.findall(text))
-    own = {word.lower() for word in _WORD.findall(f"{note.title} {note.content}")}
-    uses = Counter(word for message in messages for word in {each.lower() for each in _WORD.findall(message.text)})
-    most = max(_LOOKED_AT, len(messages) * _COMMON)
-    return tuple(sorted((word for word in found if uses[word] <= most), key=lambda word: word not in own))
+    return key_ideas(note, "\n".join(visible), messages, note.keys, aliases, project.index.entries)
 
 
 def smallest(steps: Sequence[Step], attempt: Callable[[Step], Result | None]) -> tuple[int, Result] | None:
@@ -177,8 +176,29 @@ class _ReasonSearch:
 
     def run(self) -> WhyNot:
         """Try everything, then confirm what works, beginning with what moves least."""
+        self._try_all(self._options)
+        unchecked = ranked([answer for answer in self._answers if answer.holds is Holds.UNCHECKED])
+        self._total += len(unchecked)
+        for answer in unchecked:
+            self._confirm(answer)
+        return self._so_far(complete=True)
+
+    def first(self) -> WhyNot:
+        """Try everything, and confirm no more than is needed to name the best change; nothing where that takes long."""
+        short = self._runs.replies <= MOST_REPLIES
+        self._try_all([option for option in self._options if short or not option.through_history])
+        for answer in ranked(self._answers) if short else ():
+            if answer.holds is Holds.UNCHECKED:
+                self._confirm(answer)
+            if ranked(self._answers)[0].holds.applies:
+                break
+        return self._so_far()
+
+    # ---- trying -----------------------------------------------------------------------------------------------------
+
+    def _try_all(self, options: Iterable[Option]) -> None:
         groups: defaultdict[str, int] = defaultdict(int)
-        for option in self._options:
+        for option in options:
             self._say(option.steps[0].title)
             if not option.group:
                 self._try(option)
@@ -186,15 +206,11 @@ class _ReasonSearch:
                 got_further = len(self._further)
                 groups[option.group] += self._try(option) or len(self._further) > got_further
             self._done += 1
-        unchecked = ranked([answer for answer in self._answers if answer.holds is Holds.UNCHECKED])
-        self._total += len(unchecked)
-        for answer in unchecked:
-            self._say(answer.change.title)
-            self._answers[self._answers.index(answer)] = self._confirmed(answer)
-            self._done += 1
-        return self._so_far(complete=True)
 
-    # ---- trying -----------------------------------------------------------------------------------------------------
+    def _confirm(self, answer: Answer) -> None:
+        self._say(answer.change.title)
+        self._answers[self._answers.index(answer)] = self._confirmed(answer)
+        self._done += 1
 
     def _try(self, option: Option) -> bool:
         """Look for the least step that works; whether there is one."""

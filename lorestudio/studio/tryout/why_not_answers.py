@@ -69,15 +69,19 @@ class Answer:
         )
 
     @property
-    def rank(self) -> tuple[int, float, int]:
-        """How much else it moves: the smaller, the better.
+    def rank(self) -> tuple[int, int, float, int]:
+        """How well it keeps, then how much else it moves: the smaller, the better.
 
-        What loses its place counts twice; a change of all earlier replies counts as much as four moved entries.
+        What follows the chat comes before what holds whatever is said, and that in the note, for every chat, before
+        that in this chat alone. What loses its place counts twice; a change of all earlier replies counts as much as
+        four moved entries.
         """
         lost = sum(change.key != self.target for change in self.diff.left)
         share = (self.earlier or 0) / self.replies if self.replies else 0
         tokens = abs(self.diff.tokens[1] - self.diff.tokens[0])
-        return _TRUST[self.holds], lost + self.others + EARLIER_WEIGHT * share, tokens
+        change = self.change
+        forced = 0 if not change.forced else 2 if change.part is RunPart.CHAT else 1
+        return _TRUST[self.holds], forced, lost + self.others + EARLIER_WEIGHT * share, tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,10 @@ from lorestudio.trace.vocabulary import ERROR, GOOD, NEUTRAL, SEARCHED, WARNING,
 from lorestudio.trace.wording import plural
 
 _WINDOW: Final = "{messages:the scanned text, which is empty|the last message|the last # messages}"
-_MORE_ROOM: Final = "Raise “Token budget”[ to {new_budget}| by {needs:# token|# tokens}]"
+_MORE_ROOM: Final = (
+    "Raise [“Token budget” to {new_budget} and “Most entries” to {new_cap}|“Token budget” to {new_budget}"
+    "|“Token budget” by {needs:# token|# tokens}|“Token budget”]"
+)
 _EARLIER: Final = "[, or give {title!q} a priority number below {rival_priority}, that of {rival!q}]"
 
 _MATCH: Final = (
@@ -21,6 +24,7 @@ _MATCH: Final = (
         "bootstrap", GOOD, "Bootstrap",
         "The chat has {chat_length:# message|# messages}; bootstrap entries come in up to {threshold}.",
         details=("threshold", "chat_length"),
+        brief="Bootstrap: {chat_length:# message|# messages}, in up to {threshold}",
     ),
     Reason(
         "key_hit", GOOD, "Key found",
@@ -28,6 +32,7 @@ _MATCH: Final = (
         "[ together with the refine key {refine_key!q}][ in the speaker's name of message #{refine_named_message}"
         "| in message #{refine_message}][ (scan depth {depth})].",
         details=("key", "depth"),
+        brief="Key {key!q}[ in the name of #{named_message}| in #{message}][, with {refine_key!q}]",
     ),
     Reason(
         "relabeled", NEUTRAL, "Key found too",
@@ -36,28 +41,34 @@ _MATCH: Final = (
         details=("key",),
     ),
     Reason("active_character", GOOD, "Active character", "{title!q} is the entry of the active character, {name!q}.",
-           details=("name",)),
+           details=("name",),
+           brief="The active character, {name!q}"),
     Reason("cascade", GOOD, "Cascade link", "{source!q} came in and names {title!q} among its cascade links.",
-           details=("source", "source_id")),
+           details=("source", "source_id"),
+           brief="Cascade link of {source!q}"),
     Reason(
         "recursion", GOOD, "Recursion",
         "The key {key!q} was found in the text of [{source!q}|an entry that had come in]"
         "[ together with the refine key {refine_key!q} in that of {refine_source!q}] (recursion step {step}).",
         details=("key", "step"),
+        brief="Key {key!q} in [{source!q}|another entry][, with {refine_key!q}]",
     ),
     Reason(
         "fuzzy", GOOD, "Fuzzy search",
         "The text resembles the recent chat with a score of {score}; {threshold} is enough"
         "[ ({terms:word|words} in common: {terms})].",
         details=("score", "threshold", "terms"),
+        brief="Resembles the chat: {score}, {threshold} is enough",
     ),
     Reason("wiki_link", GOOD, "Linked", "{source!q} matched and links to {title!q}, so the AI may choose it.",
-           details=("source", "source_id")),
+           details=("source", "source_id"),
+           brief="Linked from {source!q}"),
     Reason(
         "ai_pick", GOOD, "Chosen by the AI",
         "The AI chose {title!q} with {confidence} confidence[: {reason!q}]"
         "[ (it wrote {asked!q}, {alike} % alike)| (its spelling of the title differed: {loose_match} match)].",
         details=("confidence", "reason", "match"),
+        brief="Chosen by the AI, {confidence} confidence",
     ),
     Reason(
         "refine_blocked", NEUTRAL, "Refine keys missing",
@@ -66,6 +77,7 @@ _MATCH: Final = (
         "[ found in {searched:the scanned text, which is empty|the last message|the last # messages}].",
         "Add a refine key that the chat uses, or remove the refine keys so that the key alone is enough.",
         details=("key", "refine_keys"),
+        brief="Key {key!q}[ in #{message}], but no refine key: {refine_keys!q}",
     ),
     Reason(
         "refine_logic", NEUTRAL, "Refine keys say no",
@@ -79,34 +91,40 @@ _MATCH: Final = (
         "Its keys occur {found:# times|once|# times}; the warmup asks for {needed}.",
         "Set the note's warmup to {found} or less, or raise “Scan depth” so that more of the chat counts.",
         details=("needed", "found"),
+        brief="Keys occur {found:# times|once|# times}, {needed} are asked for",
     ),
     Reason(
         "probability_zero", WARNING, "Probability 0",
         "The probability of {title!q} is 0, so a hit never brings it in.",
         "Set the note's probability above 0, or remove the field: then every hit counts.",
+        brief="Its probability is 0",
     ),
     Reason(
         "probability_lost", NEUTRAL, "Lost the draw",
         "The draw was {roll}; a draw above the probability of {probability} keeps the entry out.",
         "Raise the note's probability; at 1 nothing is drawn.",
         details=("probability", "roll"),
+        brief="Draw {roll}, above its probability of {probability}",
     ),
     Reason(
         "cooling_down", NEUTRAL, "Cooling down",
         "It went in a short while ago; its cooldown has {left:# generation|# generations} left.",
         "Lower the note's cooldown if it should return sooner.",
         details=("left",),
+        brief="Cooldown: {left:# generation|# generations} left",
     ),
     Reason(
         "no_key_hit", NEUTRAL, "No key found",
         "None of the keys of [{title!q}|this entry] is in " + _WINDOW + " ({characters:# character|# characters}).",
         "Add a key that the chat uses, or raise “Scan depth”[ (now {depth})] if a key stands further back.",
         details=("messages", "characters"),
+        brief="No key in {messages:an empty text|the last message|the last # messages}",
     ),
     Reason(
         "no_keys", WARNING, "No keys",
         "{title!q} has no keys, so nothing in the chat can bring it in by itself.",
         "Add keys to the note, or make it a constant.",
+        brief="It has no keys",
     ),
 )  # fmt: skip
 
@@ -114,6 +132,7 @@ _SELECT: Final = (
     Reason(
         "ai_not_selected", NEUTRAL, "Not chosen by the AI", "The AI was offered {title!q} and did not choose it.",
         "Say in the note's summary when it matters, or make it a constant.",
+        brief="Offered to the AI, and not chosen",
     ),
     Reason(
         "prefilter_dropped", NEUTRAL, "Category left out",
@@ -143,6 +162,7 @@ _SELECT: Final = (
         "The AI chose {title!q} with {confidence} confidence; {threshold} is asked for.",
         "Set “Least confidence” to {confidence}.",
         details=("confidence", "threshold"),
+        brief="Chosen with {confidence} confidence; {threshold} is asked for",
     ),
 )  # fmt: skip
 
@@ -154,44 +174,53 @@ _GATE: Final = (
         "Change the note's field {field!q} or the chat's {label}, or make the field less strict in the field"
         " definitions.",
         details=("field", "label", "entry_value", "context_value", "operator", "tolerance"),
+        brief="{label}: note {entry_value!v}, chat {context_value!v}",
     ),
     Reason(
         "outside_folders", NEUTRAL, "Other folder",
         "{title!q} is in the folder {folder!q}; the chat uses only {folders!q}.",
         "Add {folder!q} to the chat's folder filter, or clear the filter.",
         details=("folder", "folders"),
+        brief="In the folder {folder!q}, not in the chat's",
     ),
     Reason("blocked", NEUTRAL, "Blocked", "{title!q} is blocked in this chat.",
-           "Remove {title!q} from the chat's blocks."),
+           "Remove {title!q} from the chat's blocks.",
+           brief="Blocked in this chat"),
     Reason(
         "reinjection_pause", NEUTRAL, "Went in recently",
         "It went in {window:in the last generation|within the last # generations} and pauses for "
         "{left:# more generation|# more generations}.",
         "Lower “Pause after injection” (now {window}); 0 switches it off.",
         details=("left", "window"),
+        brief="Went in recently: pauses for {left:# generation|# generations}",
     ),
     Reason(
         "missing_requirement", NEUTRAL, "Required entry missing",
         "{title!q} requires {missing!q}, {missing:which is|which are} not in this generation.",
         "See why {missing!q} {missing:is|are} out, or remove {missing:it|them} from the note's requires.",
         details=("missing",),
+        brief="Requires {missing!q}, not in",
     ),
     Reason(
         "excluded_by", NEUTRAL, "Excluded",
         "{title!q} excludes {titles!q}, {titles:which is|which are} in this generation too.",
         "Remove {titles!q} from the note's excludes if they may go in together.",
         details=("titles",),
+        brief="Excludes {titles!q}, which {titles:is|are} in",
     ),
     Reason(
         "already_in_context", NEUTRAL, "Already in context",
         "The same text went in within the last {generations:generation|# generations}.",
         "Lower “Duplicates looked back”, or switch “Strip duplicates” off.",
         details=("generations",),
+        brief="Same text went in before",
     ),
-    Reason("pinned", GOOD, "Pinned", "{title!q} is pinned in this chat."),
+    Reason("pinned", GOOD, "Pinned", "{title!q} is pinned in this chat.",
+           brief="Pinned in this chat"),
     Reason("pin_upgraded", GOOD, "Pinned",
            "{title!q} is pinned in this chat, so it counts as a constant of priority {priority}.",
-           details=("priority",)),
+           details=("priority",),
+           brief="Pinned in this chat"),
     Reason(
         "replaced_by_pin", NEUTRAL, "Replaced by a pin",
         "Another note of this vault called {title!q} is pinned and took its place.",
@@ -213,6 +242,7 @@ _BUDGET: Final = (
         "{title!q} has {original_tokens:# token|# tokens}; only the first {tokens} went in.",
         _MORE_ROOM + ", or shorten the note.",
         details=("tokens", "original_tokens"),
+        brief="{tokens} of {original_tokens:# token|# tokens} fit",
     ),
     Reason("outlet", GOOD, "In an outlet",
            "It goes into the outlet {outlet!q} ({tokens:# token|# tokens}), which no limit counts.",
@@ -220,22 +250,26 @@ _BUDGET: Final = (
     Reason(
         "over_entry_cap", WARNING, "Over the entry limit",
         "{cap:# entry was|# entries were} in already, and no more may go in.",
-        "Raise “Most entries” above {cap}" + _EARLIER + ".",
+        "Raise “Most entries”[ to {new_cap} and “Token budget” to {new_budget}| to {new_cap}| above {cap}]"
+        + _EARLIER + ".",
         details=("cap",),
+        brief="Limit of {cap:# entry|# entries} was reached",
     ),
     Reason(
         "over_budget", WARNING, "Cut by the budget",
         "{title!q} needs {tokens:# token|# tokens}; {free:# was|# were} left of the budget.",
         _MORE_ROOM + _EARLIER + ".",
         details=("tokens", "free", "needs"),
+        brief="Needs {tokens:# token|# tokens}, {free:# was|# were} left",
     ),
     Reason(
         "behind_cut", WARNING, "Behind the cut",
         "The budget ended at {stopped_by!q}; {title!q} ({tokens:# token|# tokens}) comes after it and was not tried.",
         _MORE_ROOM + _EARLIER + ".",
         details=("stopped_by", "tokens", "needs"),
+        brief="{needs:# token|# tokens} short of the budget",
     ),
-    Reason("placed", GOOD, "Placed", "It stands {place} (prompt {tag!q}).",
+    Reason("placed", GOOD, "Placed", "It stands {place}.",
            details=("tag", "position", "depth", "role")),
 )  # fmt: skip
 

@@ -18,16 +18,19 @@ _REASONS: Final = (
         "fm_found", GOOD, "Similar",
         "Its similarity to your last message is {score}, number {rank}[; {threshold} is enough].",
         details=("score", "rank"),
+        brief="Similarity {score}, number {rank}",
     ),
     Reason(
         "fm_below", NEUTRAL, "Not similar enough",
         "Its similarity to your last message is {score}; {threshold} would be enough.",
         "Lower “Similarity threshold” to {score}, or pin the memory.", details=("score", "threshold"),
+        brief="Similarity {score}, {threshold} is needed",
     ),
     Reason(
         "fm_beyond", NEUTRAL, "Beyond the first",
         "Its similarity of {score} makes it number {rank}; only the first {limit} are looked at.",
         "Raise “Memories” to {rank}, or pin the memory.", details=("score", "rank", "limit"),
+        brief="Number {rank} by similarity, {limit} are taken",
     ),
     Reason(
         "fm_far", NEUTRAL, "Far off", "It is not among the memories nearest to your last message.",

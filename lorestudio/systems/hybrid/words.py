@@ -8,7 +8,8 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Vocabulary, table
 
 _REASONS: Final = (
-    Reason("hy_key", GOOD, "Key found", "The key {key!q} occurs in the newest messages.", details=("key",)),
+    Reason("hy_key", GOOD, "Key found", "The key {key!q} occurs in the newest messages.", details=("key",),
+           brief="Key {key!q} in the newest messages"),
     Reason(
         "hy_eligible", NEUTRAL, "Looked at",
         "Vectors come first, so every entry is looked at[; its key {key!q} occurs].",
@@ -18,24 +19,28 @@ _REASONS: Final = (
         "None of its keys occurs in the {messages:# message|# messages} that were looked at.",
         "Add a key that the chat uses, raise “Exchanges looked at”, or let vectors come first.",
         details=("messages",),
+        brief="No key in the last {messages:# message|# messages}",
     ),
     Reason(
         "hy_ranked", GOOD, "Similar",
         "Its similarity to the end of the chat is {score}[, with {boost} for its key]; {threshold} is enough. It is "
         "number {rank}.",
         details=("score", "threshold", "rank"),
+        brief="Similarity {score}, number {rank}",
     ),
     Reason(
         "hy_below", NEUTRAL, "Not similar enough",
         "Its similarity to the end of the chat is {score}; {threshold} would be enough.",
         "Lower “Similarity threshold” to {score}, or add what the chat speaks of to the note.",
         details=("score", "threshold"),
+        brief="Similarity {score}, {threshold} is needed",
     ),
     Reason(
         "hy_beyond", NEUTRAL, "Beyond the top",
         "Its similarity of {score} makes it number {rank}; only the first {limit} are taken.",
         "Raise “Semantic top-K” to {rank}.",
         details=("score", "rank", "limit"),
+        brief="Number {rank} by similarity, {limit} are taken",
     ),
     Reason(
         "hy_unembedded", NEUTRAL, "No vector", "It has no usable vector, so its key alone brings it in.",
@@ -51,6 +56,7 @@ _REASONS: Final = (
     ),
     Reason(
         "hy_blocked", NEUTRAL, "Blocked", "{title!q} is blocked in this chat.", "Take the block away.",
+        brief="Blocked in this chat",
     ),
     Reason("hy_pattern", WARNING, "Pattern unusable", "{problem}.", "Correct the pattern.", details=("problem",)),
     Reason("hy_order", NEUTRAL, "In order", "Its priority of {priority} makes it number {rank} of {of}.",

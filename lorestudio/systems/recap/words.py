@@ -77,7 +77,7 @@ _RUNNING: Final = (
     Reason("recap_other_version", NEUTRAL, "Another version",
            "Version {version} is kept; version {current} is the current one.",
            "Choose version {version} if it should go into the prompt.", details=("version", "current")),
-    Reason("recap_placed", GOOD, "Placed", "It stands {where} (prompt {tag!q}), as {speaker}[, at depth {depth}].",
+    Reason("recap_placed", GOOD, "Placed", "It stands {where}, as {speaker}[, at depth {depth}].",
            details=("where", "tag", "speaker")),
     Reason("recap_nowhere", WARNING, "Placed nowhere",
            "Position {position} means nowhere with the numbers that are chosen.",

@@ -22,7 +22,7 @@ NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
 LOW: Final = 900
-"""A window less high than this has the budget as a tab behind the answers to "why?", so that the trace shows rows."""
+"""A window less high than this has the budget as a tab behind the trace, so that that shows rows."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
 _H: Final = Qt.Orientation.Horizontal
@@ -72,6 +72,7 @@ class PaneLayout:
             return
         room = self._window.screen().availableGeometry()
         if room.width() < SMALL[0] or room.height() < SMALL[1]:
+            self._window.setGeometry(room)  # where nobody manages windows, this is all that happens
             self._window.setWindowState(Qt.WindowState.WindowMaximized)
         else:
             self._window.resize(room.size() * 0.9)
@@ -290,11 +291,9 @@ class Workspace:
 
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
 _TRACES: Final = ("trace", "problems", "timeline", "compare", "memories")
-_TRACE_AND_WHY: Final = DockColumn(
-    0.44, 0.43,
-    (DockStack(_TRACES, 0.48), DockStack(("why",), 0.26), DockStack(("budget",), 0.26)),
-    low=(DockStack(_TRACES, 0.6), DockStack(("why", "budget"), 0.4)),
-)  # fmt: skip
+_ANSWERS: Final = DockColumn(
+    0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
+)
 
 DEBUG: Final = Workspace(
     "debug", "Debug", "Every turn explained: the chat, the trace, and why",
@@ -304,7 +303,7 @@ DEBUG: Final = Workspace(
             0.38, 0.36,
             (DockStack(("chat",), 0.56), DockStack(("entry", "graph", "links", "bench", "settings", "recap"), 0.44)),
         ),
-        _TRACE_AND_WHY,
+        _ANSWERS,
     ),
     frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}),
 )  # fmt: skip
@@ -319,7 +318,7 @@ WRITE: Final = Workspace(
             0.34, 0.33,
             (
                 DockStack(("trace", "chat", "problems", "timeline", "compare"), 0.5),
-                DockStack(("links", "why", "budget"), 0.5),
+                DockStack(("links", "budget"), 0.5),
             ),
         ),
     ),
@@ -331,7 +330,7 @@ TEST: Final = Workspace(
     (
         _VAULT,
         DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
-        _TRACE_AND_WHY,
+        _ANSWERS,
     ),
     frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}),
 )  # fmt: skip
@@ -345,7 +344,7 @@ TUNE: Final = Workspace(
             0.36, 0.36,
             (
                 DockStack(("trace", "timeline", "compare", "problems"), 0.55),
-                DockStack(("why", "budget"), 0.45),
+                DockStack(("budget",), 0.45),
             ),
         ),
     ),
@@ -356,7 +355,7 @@ WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
 BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
-    "vault", "chat", "entry", "trace", "why", "budget", "problems", "graph", "search", "links", "bench", "settings",
+    "vault", "chat", "entry", "trace", "budget", "problems", "graph", "search", "links", "bench", "settings",
     "timeline", "compare", "recap", "memories",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

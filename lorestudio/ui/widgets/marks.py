@@ -155,6 +155,8 @@ def cell_mark(cell: JourneyCell, phase: Phase) -> Mark:
         return _BY_REASON[reason]
     if cell.state is CellState.REMOVED:
         return _REMOVED_IN.get(phase, _GATED)
+    if phase is Phase.INJECT and cell.state is CellState.KEPT and reason:
+        return _PLACED
     return _BY_STATE[cell.state]
 
 

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     QByteArray,
     QItemSelection,
     QItemSelectionModel,
+    QMimeData,
     QModelIndex,
     QObject,
     QPoint,
@@ -39,11 +40,13 @@ class RecordTable(QAbstractTableModel):
     """Rows with columns. `key` tells a row from the others, `text` is what a filter looks in.
 
     `spoken`, `tip` and `entry` are those of `Cells`. With `checkable`, the first column has boxes: `ticked` follows
-    each tick. `changed` says that other rows are shown, or the same ones anew.
+    each tick. `changed` says that other rows are shown, or the same ones anew. While `movable` says so, rows can be
+    dragged: `dropped` carries them by place, and the place before which they are put.
     """
 
     changed = Signal()
     ticked = Signal()
+    dropped = Signal(list, int)
 
     def __init__(
         self,
@@ -71,6 +74,8 @@ class RecordTable(QAbstractTableModel):
         self._passes: Callable[[Any], bool] | None = None
         self._places: dict[object, int] = {}
         self._ticked: set[object] = set()
+        self.movable: Callable[[], bool] = lambda: False
+        self._dragged: list[int] = []
         if theme is not None:
             theme.changed.connect(self.touch_all)
 
@@ -181,8 +186,10 @@ class RecordTable(QAbstractTableModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Qt: every row can be chosen; the first column may have boxes."""
         if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
+            return Qt.ItemFlag.ItemIsDropEnabled if self.movable() else Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if self.movable():
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
         return flags | Qt.ItemFlag.ItemIsUserCheckable if self.checkable and index.column() == 0 else flags
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
@@ -223,6 +230,23 @@ class RecordTable(QAbstractTableModel):
         self._number()
         self.changePersistentIndexList(before, [self.index(self.place_of(key), place) for place, key in kept])
         self.layoutChanged.emit()
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """Qt: rows are moved."""
+        return Qt.DropAction.MoveAction
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """Qt: these rows are dragged."""
+        self._dragged = sorted({index.row() for index in indexes})
+        return super().mimeData(indexes)
+
+    def dropMimeData(self, _data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
+        """Qt: rows were dropped; what becomes of them, whoever follows `dropped` decides."""
+        place = row if row >= 0 else parent.row() if parent.isValid() else len(self.rows)
+        if self._dragged and self.movable():
+            self.dropped.emit(self._dragged, place)
+        self._dragged = []
+        return False
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -374,6 +398,9 @@ class RecordView(QTableView):
         head.setDefaultAlignment(Qt.AlignmentFlag(V_LEFT))
         if arranged:
             self._let_arrange(head)
+            self.setDragDropMode(QTableView.DragDropMode.DragDrop)
+            self.setDefaultDropAction(Qt.DropAction.MoveAction)
+            self.setDragDropOverwriteMode(False)
         self._fit_columns()
         # The current row alone also changes when the keyboard comes in, which is no choice.
         self.selectionModel().selectionChanged.connect(lambda *_both: self._changed())

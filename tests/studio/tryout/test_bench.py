@@ -57,7 +57,7 @@ def test_who_was_matched_but_stopped_and_why() -> None:
     assert row_of(result, "Quay")[:2] == (False, "Required entry missing")
     assert {row.title for row in result.stopped} == {"Tide", "Quay"}
     both = Bench(Simulator(alone())).test("The quay. The tide rises.")
-    assert row_of(both, "Tide") == (True, "Fits", ("tide", "rises"), ["tide", "rises"])
+    assert row_of(both, "Tide") == (True, "Key found", ("tide", "rises"), ["tide", "rises"])
     assert row_of(both, "Quay")[0] is True
 
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.resources import resource
+from lorestudio.trace.model import Phase
 from lorestudio.ui.features.budget.bar import BudgetBar
 from lorestudio.ui.shell import app as ui_app
 from lorestudio.ui.shell.actions import Action
@@ -87,15 +88,15 @@ def test_choosing_an_entry_shows_it_in_every_pane(window) -> None:
     window.vault.tree.setCurrentIndex(window.vault.model.index_of_note(ENTRIES[CROWN]))
     assert window.selection.entry == CROWN
     assert window.entry.heading.text() == "Crown"
-    assert window.trace.journey.currentIndex().row() == window.trace.model.row_of(CROWN)
+    assert window.trace.answers.currentIndex().row() == window.trace.model.row_of(CROWN)
     assert "needs 158 tokens" in window.why.text
     assert window.budget.bar.current.title == "Crown"
     assert [(mark.start, mark.end) for mark in window.chat.model.row(4).marks] == [(19, 24)]
 
 
-def test_a_cell_of_the_journey_chooses_entry_and_stage(window) -> None:
+def test_a_cell_of_the_answers_chooses_entry_and_stage(window) -> None:
     model = window.trace.model
-    window.trace.journey.setCurrentIndex(model.index(model.row_of(BELL), model.column_of("keywords")))
+    window.trace.answers.setCurrentIndex(model.index(model.row_of(BELL), model.column_of("keywords")))
     assert (window.selection.entry, window.selection.stage) == (BELL, "keywords")
     assert window.vault.tree.currentIndex() == window.vault.model.index_of_note(ENTRIES[BELL])
     assert "the warmup asks for 3" in window.why.text
@@ -107,11 +108,11 @@ def test_a_stage_survives_the_answers_of_the_other_panes(window) -> None:
     assert (window.selection.entry, window.selection.stage) == (CROWN, "budget")
 
 
-def test_the_why_pane_names_the_fix_and_the_whole_way(window) -> None:
+def test_the_explanation_says_each_thing_once_and_has_the_whole_way(window) -> None:
     window.selection.choose_entry(CROWN, "budget")
     text = window.why.text
-    assert "To change this:" in text
-    assert "Token budget" in text
+    assert text.count("“Crown” needs 158 tokens") == 1
+    assert "over_budget" not in text
     assert "keywords" in text
     assert "The key “crown” was found" in text
     window.run("copy.why")
@@ -327,8 +328,9 @@ def test_a_save_writes_and_says_that_the_traces_are_older(window) -> None:
     settle(window)
     assert pane.path.read_text(encoding="utf-8").endswith("A dragon.\nNew line.\n")
     assert not pane.dirty.isVisible()
-    assert "Skarn.md was saved" in window.trace.stale.label.text()
-    assert window.trace.stale.isVisible()
+    assert "Skarn.md was saved" in window.trace.summary.said
+    assert "Skarn.md was saved" in window.trace.summary.text()  # in place of the sentence, so that nothing moves
+    assert window.trace.summary.plain not in window.trace.summary.accessibleDescription()
     assert window.trace.model.trace is not None  # the old trace stays
 
 
@@ -450,7 +452,7 @@ def test_f6_goes_round_all_panes(window) -> None:
     for _ in DEBUG.shown:
         seen.append(window.current_pane().name)
         window.run("view.next_pane")
-    assert seen == ["vault", "chat", "entry", "trace", "why", "budget", "problems", "timeline"]
+    assert seen == ["vault", "chat", "entry", "trace", "budget", "problems", "timeline"]
     assert window.current_pane().name == "vault"
     window.run("view.previous_pane")
     assert window.current_pane().name == "timeline"
@@ -618,17 +620,21 @@ def test_a_layout_of_another_version_is_left_alone(make_window, tmp_path) -> Non
 
 @pytest.mark.dressed
 @pytest.mark.parametrize(
-    ("size", "beside_why"),
-    [((1280, 960), set()), ((1280, 800), {"budget"}), ((1024, 640), {"trace", "budget", "problems", "timeline"})],
+    ("size", "beside_trace"),
+    [
+        ((1280, 960), {"problems", "timeline"}),
+        ((1280, 800), {"budget", "problems", "timeline"}),
+        ((1024, 640), {"budget", "problems", "timeline"}),
+    ],
 )
-def test_a_small_window_stacks_its_panes(make_window, tmp_path, size, beside_why: set[str]) -> None:
+def test_a_small_window_stacks_its_panes(make_window, tmp_path, size, beside_trace: set[str]) -> None:
     window = make_window(make_project(tmp_path / "vault"))
     window.resize(*size)
     window.run("view.reset")
     drain()
-    stacked = window.tabifiedDockWidgets(window.docks["why"])
+    stacked = window.tabifiedDockWidgets(window.docks["trace"])
     names = {name for name, dock in window.docks.items() if dock in stacked and not dock.isHidden()}
-    assert names == beside_why
+    assert names == beside_trace
     assert (window.width(), window.height()) == size  # no pane forces the window to be larger
 
 
@@ -694,29 +700,30 @@ def test_reload_reads_the_files_again(make_window, tmp_path, qtbot) -> None:
 def test_all_stages_are_shown_on_wish(window) -> None:
     before = window.trace.model.columnCount()
     window.trace.all_stages.click()
-    assert window.trace.model.columnCount() == before + 2
+    assert window.trace.model.columnCount() == 2 + len(window.trace.model.trace.stages)
     assert window.commands.actions["trace.all_stages"].isChecked()
-    assert "2 quiet stages shown" in window.docks["trace"].bar._note.text()
     window.run("trace.all_stages")
     assert window.trace.model.columnCount() == before
-    assert window.trace.all_stages.text() == "+2"
-    assert "2 quiet stages not shown" in window.docks["trace"].bar._note.text()
+    assert not window.commands.actions["trace.all_stages"].isChecked()
 
 
-def test_whether_quiet_stages_are_shown_is_remembered(make_window) -> None:
-    make_window(make_project()).run("trace.all_stages")
+def test_which_phases_are_unfolded_is_remembered(make_window) -> None:
+    first = make_window(make_project())
+    first.trace.answers.fold_wanted.emit(Phase.GATE)
     again = make_window(make_project())
-    assert again.trace.model.hidden_stages == 0
-    assert again.commands.actions["trace.all_stages"].isChecked()
+    assert again.trace.model.unfolded == {Phase.GATE}
+    assert not again.commands.actions["trace.all_stages"].isChecked()
+    again.run("trace.all_stages")  # some are unfolded, so all are folded first
+    assert again.trace.model.unfolded == frozenset()
 
 
-def test_a_quiet_stage_that_is_chosen_elsewhere_has_a_column(window) -> None:
-    before = window.trace.model.columnCount()
+def test_a_stage_that_is_chosen_elsewhere_is_shown_by_its_phase(window) -> None:
     window.selection.choose_entry(BELL, "folder filter")
-    assert window.trace.model.columnCount() == before + 1
-    assert window.trace.journey.currentIndex().column() == window.trace.model.column_of("folder filter") > 0
-    window.selection.choose_entry(BELL, "keywords")
-    assert window.trace.model.columnCount() == before
+    model = window.trace.model
+    assert model.phase(window.trace.answers.currentIndex().column()) is Phase.GATE
+    window.run("trace.all_stages")
+    assert window.trace.answers.currentIndex().column() == model.column_of("folder filter")
+    assert model.stage(model.column_of("folder filter")).name == "folder filter"
 
 
 @pytest.mark.own_window

@@ -68,10 +68,10 @@ def test_a_workspace_is_as_it_was_left(window) -> None:
 def test_the_window_comes_back_in_the_workspace_that_it_was_closed_in(make_window, tmp_path) -> None:
     first = make_window(make_project(tmp_path / "vault"))
     first.run("workspace.test")
-    first.docks["why"].close()
+    first.docks["budget"].close()
     first.close()
     second = make_window(make_project(tmp_path / "vault"))
-    assert shown(second) == set(TEST.shown) - {"why"}
+    assert shown(second) == set(TEST.shown) - {"budget"}
     assert second.commands.actions["workspace.test"].isChecked()
     assert not second.commands.actions["workspace.debug"].isChecked()
     second.run("workspace.debug")

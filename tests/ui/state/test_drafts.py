@@ -57,7 +57,7 @@ def test_typing_a_key_shows_what_it_would_do(window, qtbot) -> None:
     retype_key(window, "tower")
     qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
     assert window.trace.model.trace is window.session.runs.trace(window.selection.generation)
-    assert "“Tower” would enter" in window.trace.unsaved.label.text()
+    assert "“Tower” would enter" in window.trace.summary.said
     said = [label.text() for label in window.entry.editor.form.findChildren(QLabel)]
     assert any("Would match: “tower”" in text for text in said)
     assert window.session.runs.traces[window.selection.generation] is saved
@@ -65,7 +65,7 @@ def test_typing_a_key_shows_what_it_would_do(window, qtbot) -> None:
     window.run("preview.toggle")
     assert injected(window) == ["Gate"]
     assert window.trace.model.trace is saved
-    assert "without the unsaved text of Tower.md" in window.trace.unsaved.label.text()
+    assert "without the unsaved text of Tower.md" in window.trace.summary.said
     window.run("preview.toggle")
     assert injected(window) == ["Gate", "Tower"]
 
@@ -81,7 +81,7 @@ def test_what_was_tried_is_what_a_saved_text_does(window, qtbot) -> None:
     assert made is not tried
     assert made.injections == tried.injections
     assert made.prompt == tried.prompt
-    assert not window.trace.unsaved.isVisible()
+    assert not any(note.passing for note in window.trace.summary.notes)
     assert window.session.runs.outdated(window.selection.generation) == ""
 
 
@@ -93,4 +93,4 @@ def test_a_text_that_is_no_entry_leaves_the_trace_as_it_was(window, qtbot) -> No
     QTest.keyClicks(body, "x")
     settle(window, qtbot)
     assert window.session.runs.trace(window.selection.generation) is saved
-    assert not window.trace.unsaved.isVisible()
+    assert not any(note.passing for note in window.trace.summary.notes)

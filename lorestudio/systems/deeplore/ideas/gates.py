@@ -17,6 +17,7 @@ from lorestudio.settings.declaration import Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.changes import Change, NoteEdit, Option
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, most_of, setting, title_of
+from lorestudio.trace.limits import place_in_queue
 from lorestudio.trace.wording import joined, quoted
 
 TOLERANCES: Final = ("strict", "moderate", "lenient")
@@ -43,11 +44,13 @@ def context_changes(
     for value in _chat_values(field, entry.custom_fields.get(field.name)):
         context = {**controls.context, field.key: [value] if isinstance(theirs, list | tuple) else value}
         title = f"Set the chat's {label} to {quoted(to_string(value))}"
-        yield Change("context", title, controls=replace(controls, context=context))
+        brief = f"Chat's {label}: {quoted(to_string(value))}"
+        yield Change("context", title, controls=replace(controls, context=context), brief=brief)
     if field.key in controls.context:
         context = {key: value for key, value in controls.context.items() if key != field.key}
         title = f"Clear the chat's {label}, so that nothing is filtered by it"
-        yield Change("no_context", title, controls=replace(controls, context=context))
+        brief = f"Clear the chat's {label}"
+        yield Change("no_context", title, controls=replace(controls, context=context), brief=brief)
     yield from _note_changes(entry, field, theirs)
     now = settings.contextual_gating_tolerance
     place = TOLERANCES.index(now) if now in TOLERANCES else 0
@@ -62,13 +65,15 @@ def _note_changes(entry: Entry, field: FieldDefinition, theirs: Json) -> Iterato
         enough = chat_values if field.operator == "match_all" else chat_values[:1]
         items = tuple(to_string(value) for value in enough)
         title = f"Add {joined([quoted(item) for item in items])} to the {field.label} of {name}"
-        yield Change("field", title, note=NoteEdit.of(entry, field.name, add=items))
+        brief = f"Add {joined([quoted(item) for item in items])} to its {field.label}"
+        yield Change("field", title, note=NoteEdit.of(entry, field.name, add=items), brief=brief)
     elif chat_values and field.operator not in _MARGINS:
         title = f"Set the {field.label} of {name} to {quoted(to_string(chat_values[0]))}"
         yield Change("field", title, note=NoteEdit.of(entry, field.name, chat_values[0]))
     if field.name in entry.custom_fields:
         title = f"Remove the {field.label} of {name}, so that it fits every chat"
-        yield Change("no_field", title, note=NoteEdit.of(entry, field.name, removed=True))
+        edit = NoteEdit.of(entry, field.name, removed=True)
+        yield Change("no_field", title, note=edit, brief=f"Remove its {field.label}")
 
 
 def _chat_values(field: FieldDefinition, mine: Json) -> list[Json]:
@@ -112,7 +117,7 @@ def folders(s: DeepLoreSituation) -> Iterator[Option]:
 def unblock(s: DeepLoreSituation) -> Iterator[Option]:
     """No block of this title any more."""
     blocks = tuple(rule for rule in s.controls.blocks if not rule.matches(s.entry))
-    yield s.choose("unblock", f"Remove {s.name} from the chat's blocks", blocks=blocks)
+    yield s.choose("unblock", f"Remove {s.name} from the chat's blocks", brief="Unblock it", blocks=blocks)
 
 
 def unpin_other(s: DeepLoreSituation) -> Iterator[Option]:
@@ -139,7 +144,9 @@ def excludes(s: DeepLoreSituation) -> Iterator[Option]:
     if others:
         yield _references_dropped(s, "excludes", others, f"no longer exclude {_list(others)}")
         blocks = (*s.controls.blocks, *map(EntryRule, others))
-        yield s.choose("block_other", f"Block {_list(others)}, which {s.name} excludes, in this chat", blocks=blocks)
+        yield s.choose(
+            "block_other", f"Block {_list(others)}, which {s.name} excludes, in this chat", forced=True, blocks=blocks
+        )
 
 
 def _references_dropped(s: DeepLoreSituation, name: str, titles: Sequence[str], words: str) -> Option:
@@ -160,7 +167,7 @@ def duplicates(s: DeepLoreSituation) -> Iterator[Option]:
 
 
 def budget(s: DeepLoreSituation) -> Iterator[Option]:
-    """A larger token budget, or more entries."""
+    """A larger token budget, more entries, or both where the entry needs both."""
     settings = s.ctx.settings
     if not settings.unlimited_budget:
         tokens = range(settings.max_tokens_budget + 1, most_of("max_tokens_budget") + 1)
@@ -168,6 +175,14 @@ def budget(s: DeepLoreSituation) -> Iterator[Option]:
     if not settings.unlimited_entries:
         entries = range(settings.max_entries + 1, most_of("max_entries") + 1)
         yield s.amounts("entry_cap", "max_entries", entries)
+    number, demand = place_in_queue(s.trace, s.entry.id)
+    both = {"max_tokens_budget": math.ceil(demand), "max_entries": number}
+    if not (settings.unlimited_budget or settings.unlimited_entries) and all(
+        getattr(settings, name) < value <= most_of(name) for name, value in both.items()
+    ):
+        raised = " and ".join(f"{title_of(name)} to {value:,}" for name, value in both.items())
+        brief = f"{title_of('max_tokens_budget')} {both['max_tokens_budget']:,}, {number} entries"
+        yield Option((Change("budget_and_cap", f"Raise {raised}", settings=both, brief=brief),))
 
 
 def earlier(s: DeepLoreSituation) -> Iterator[Option]:

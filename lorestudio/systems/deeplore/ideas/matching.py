@@ -1,111 +1,16 @@
-"""Changes that could let an entry in where keys, chance or a rest kept it out, and those that let it in anyway.
-
-Words that could be keys of a note because the scanned text has them: its own names first, then what was just said.
-
-They are ideas to try; whether a key hits is only ever said by a run.
-"""
+"""Changes that could let an entry in where keys, chance or a rest kept it out, and those that let it in anyway."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
 
-from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import fold, trim
 from lorestudio.domain.state import EntryRule
-from lorestudio.llm.stand_in_writing import COMMON_WORDS
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, most_of
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
+from lorestudio.systems.ideas import key_ideas
 from lorestudio.trace.wording import quoted
-
-_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
-_NAME: Final = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: [^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
-_SHORTEST: Final = 4
-_STEM: Final = 4
-"""Letters that two forms of a word have in common at least."""
-
-_PER_SOURCE: Final = 4
-MOST_IDEAS: Final = 14
-
-
-def key_ideas(
-    entry: Entry,
-    window: str,
-    chat: Sequence[Message],
-    known: Iterable[str],
-    aliases: Iterable[str] = (),
-    notes: Sequence[str] = (),
-) -> tuple[str, ...]:
-    """Words and names that occur in `window`, best first; none of `known`, the keys that there are already.
-
-    `window` is the scanned text, `chat` all messages so far, `notes` the folded texts of all notes: of several words
-    those come first that fewer notes have, and then those that the chat has said less often.
-    """
-    searched, whole = fold(window), Counter(fold(word) for message in chat for word in _words(message.text))
-    taken = {fold(key) for key in known}
-    newest = next((message.text for message in reversed(chat) if message.scannable), "")
-
-    def rare(words: Iterable[str]) -> list[str]:
-        there = [word for word in dict.fromkeys(words) if fold(word) in searched]
-        return sorted(there, key=lambda word: (sum(fold(word) in note for note in notes), whole[fold(word)]))
-
-    names = [entry.title, *aliases, *_without_article([entry.title, *aliases])]
-    own = [*_words(entry.title), *(word for key in entry.keys for word in _words(key))]
-    sources = (
-        names,
-        [*rare(own), *rare(_other_forms(own, window))],
-        rare(_names(f"{entry.summary}\n{entry.content}")),
-        rare(_words(f"{entry.summary}\n{entry.content}")),
-        rare(_words(newest)),
-    )
-    found: dict[str, str] = {}
-    for source in sources:
-        wanted = (word for word in source if _is_good(fold(word), searched, taken, found))
-        for word, _number in zip(wanted, range(_PER_SOURCE), strict=False):
-            found.setdefault(fold(word), trim(word))
-    return tuple(found.values())[:MOST_IDEAS]
-
-
-def _is_good(word: str, searched: str, taken: set[str], found: dict[str, str]) -> bool:
-    return bool(trim(word)) and word in searched and word not in taken and word not in found
-
-
-def _words(text: str) -> Iterator[str]:
-    for found in _WORD.finditer(text):
-        word = re.sub(r"['’]s$", "", found[0]).rstrip("'’-")
-        if len(word) >= _SHORTEST and not {"'", "’"} & set(word) and word.casefold() not in COMMON_WORDS:
-            yield word
-
-
-def _names(text: str) -> Iterator[str]:
-    """Runs of words that begin with a capital letter, but for single words at the beginning of a sentence."""
-    for found in _NAME.finditer(text):
-        lead = text[: found.start()].rstrip()
-        begins = not lead or lead[-1] in ".!?:#\n" or text[found.start() - 1] == "\n"
-        name = found[0].rstrip("'’-")
-        if " " in name or (not begins and len(name) >= _SHORTEST and name.casefold() not in COMMON_WORDS):
-            yield name
-
-
-def _without_article(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        first, _, rest = name.partition(" ")
-        if first.lower() in {"the", "a", "an"} and rest:
-            yield rest
-
-
-def _other_forms(words: Iterable[str], window: str) -> Iterator[str]:
-    """Words of the window that begin as one of `words` does, such as the plural."""
-    stems = {fold(word)[: max(_STEM, len(word) - 2)] for word in words}
-    for word in _words(window):
-        if any(fold(word).startswith(stem) for stem in stems):
-            yield word
-
 
 # ---- the text that is searched --------------------------------------------------------------------------------------
 
@@ -113,26 +18,27 @@ def _other_forms(words: Iterable[str], window: str) -> Iterator[str]:
 def add_key(s: DeepLoreSituation) -> Iterator[Option]:
     """A key that is found in the scanned text."""
     for word in _ideas(s, s.entry.keys):
-        yield s.edit("add_key", f"Add the key {quoted(word)} to {s.name}", "keys", add=(word,), group="add_key")
+        yield s.edit("add_key", f"Add the key {quoted(word)} to {s.name}", "keys", add=(word,), group="add_key",
+                     brief=f"Add the key {quoted(word)}")  # fmt: skip
 
 
 def add_refine_key(s: DeepLoreSituation) -> Iterator[Option]:
     """A refine key that is found in the scanned text."""
     for word in _ideas(s, (*s.entry.refine_keys, *s.entry.keys)):
         title = f"Add the refine key {quoted(word)} to {s.name}"
-        yield s.edit("add_refine_key", title, "refine_keys", add=(word,), group="add_refine_key")
+        yield s.edit("add_refine_key", title, "refine_keys", add=(word,), group="add_refine_key",
+                     brief=f"Add the refine key {quoted(word)}")  # fmt: skip
 
 
 def _ideas(s: DeepLoreSituation, known: Sequence[str]) -> tuple[str, ...]:
-    notes = [s.ctx.index.folded(entry) for entry in s.ctx.index.visible]
     window = scan_window(s.ctx).tail(s.ctx.depth_of(s.entry))
-    return key_ideas(s.entry, window, s.ctx.moment.chat, known, s.aliases, notes)
+    return key_ideas(s.entry, window, s.ctx.moment.chat, known, s.aliases, s.ctx.index.visible)
 
 
 def drop_refine_keys(s: DeepLoreSituation) -> Iterator[Option]:
     """The key alone is enough."""
     title = f"Remove the refine keys of {s.name}, so that a key alone is enough"
-    yield s.edit("drop_refine_keys", title, "refine_keys")
+    yield s.edit("drop_refine_keys", title, "refine_keys", brief="Remove its refine keys")
 
 
 def deeper(s: DeepLoreSituation) -> Iterator[Option]:
@@ -182,7 +88,8 @@ def warm(s: DeepLoreSituation) -> Iterator[Option]:
 
 def certain(s: DeepLoreSituation) -> Iterator[Option]:
     """No draw."""
-    yield s.edit("probability", f"Remove the probability of {s.name}, so that every hit counts", "probability")
+    title = f"Remove the probability of {s.name}, so that every hit counts"
+    yield s.edit("probability", title, "probability", brief="Remove its probability")
 
 
 def rested(s: DeepLoreSituation) -> Iterator[Option]:
@@ -212,7 +119,8 @@ def no_guide(s: DeepLoreSituation) -> Iterator[Option]:
 def constant(s: DeepLoreSituation) -> Iterator[Option]:
     """In at every reply."""
     if not s.entry.constant:
-        yield s.edit("constant", f"Make {s.name} a constant, which goes in at every reply", "constant", value=True)
+        title = f"Make {s.name} a constant, which goes in at every reply"
+        yield s.edit("constant", title, "constant", value=True, forced=True, brief="Make it a constant")
 
 
 def pin(s: DeepLoreSituation) -> Iterator[Option]:
@@ -220,7 +128,8 @@ def pin(s: DeepLoreSituation) -> Iterator[Option]:
     if not any(rule.matches(s.entry) for rule in s.controls.pins):
         several = sum(entry.title.lower() == s.entry.title.lower() for entry in s.ctx.index.vault.entries) > 1
         rule = EntryRule(s.entry.title, s.entry.vault if several else None)
-        yield s.choose("pin", f"Pin {s.name} in this chat", pins=(*s.controls.pins, rule))
+        brief = "Pin in this chat"
+        yield s.choose("pin", f"Pin {s.name} in this chat", forced=True, brief=brief, pins=(*s.controls.pins, rule))
 
 
 def pin_missing(s: DeepLoreSituation) -> Iterator[Option]:
@@ -228,4 +137,6 @@ def pin_missing(s: DeepLoreSituation) -> Iterator[Option]:
     missing = s.titles("missing")
     if len(missing) == 1:
         pins = (*s.controls.pins, EntryRule(missing[0]))
-        yield s.choose("pin_missing", f"Pin {quoted(missing[0])}, which {s.name} requires, in this chat", pins=pins)
+        yield s.choose(
+            "pin_missing", f"Pin {quoted(missing[0])}, which {s.name} requires, in this chat", forced=True, pins=pins
+        )

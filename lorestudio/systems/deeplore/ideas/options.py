@@ -91,9 +91,9 @@ def _keeping_out(s: DeepLoreSituation) -> Iterator[Option]:
     for verdict in verdicts:
         yield from _without(s, verdict)
     rule = EntryRule(s.entry.title)
-    yield s.choose("block", f"Block {s.name} in this chat", blocks=(*s.controls.blocks, rule))
+    yield s.choose("block", f"Block {s.name} in this chat", forced=True, blocks=(*s.controls.blocks, rule))
     yield from _later(s)
-    yield s.edit("disable", f"Switch the note {s.name} off", "enabled", value=False)
+    yield s.edit("disable", f"Switch the note {s.name} off", "enabled", value=False, forced=True)
 
 
 def _without(s: DeepLoreSituation, verdict: Verdict) -> Iterator[Option]:

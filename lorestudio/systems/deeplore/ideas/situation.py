@@ -76,9 +76,9 @@ class DeepLoreSituation(ideas.Situation):
         before: Value = getattr(self.ctx.settings, name)
         return Option(Steps(numbers, lambda value: setting(code, name, value, before)))
 
-    def choose(self, code: str, title: str, **parts: object) -> Option:
+    def choose(self, code: str, title: str, *, forced: bool = False, brief: str = "", **parts: object) -> Option:
         """The chat's choices with other `pins`, `blocks`, `folders` or `context`."""
-        return Option((Change(code, title, controls=replace(self.controls, **parts)),))  # type: ignore[arg-type]  # by name
+        return Option((Change(code, title, controls=replace(self.controls, **parts), forced=forced, brief=brief),))  # type: ignore[arg-type]  # by name
 
     def edit(
         self,
@@ -90,19 +90,23 @@ class DeepLoreSituation(ideas.Situation):
         group: str = "",
         add: tuple[str, ...] = (),
         drop: tuple[str, ...] = (),
+        forced: bool = False,
+        brief: str = "",
     ) -> Option:
         """One property of the note with another value, or without items; it goes where nothing else is said."""
         removed = value is None and not add and not drop
         note = NoteEdit.of(self.entry, name, value, removed=removed, add=add, drop=drop)
-        return Option((Change(code, title, note=note),), group)
+        return Option((Change(code, title, note=note, forced=forced, brief=brief),), group)
 
     def numbered(
         self, name: str, numbers: Sequence[int], title: Callable[[int], str], code: str = "", *, history: bool = False
     ) -> Option:
         """One property of the note with each of these numbers; instead of 0 it goes."""
+        words = "Own scan depth" if name == "scanDepth" else name.capitalize()
 
         def make(number: int) -> Change:
             note = NoteEdit.of(self.entry, name, number or None, removed=not number)
-            return Change(code or name, title(number), note=note)
+            brief = f"{words} {number:,}" if number else f"No {words.lower()}"
+            return Change(code or name, title(number), note=note, brief=brief)
 
         return Option(Steps(numbers, make), through_history=history)

@@ -1,4 +1,7 @@
-"""The budget as one bar: what went in by origin and in order, the limit, free room, and hatched what was cut."""
+"""The budget as one bar: what went in by origin and in order, the limit, free room, and hatched what was cut.
+
+What stayed out because so many entries were in has another hatching than what found no room.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +50,16 @@ def _in_line(bar: QRectF, segments: Iterable[Segment], left: float, scale: float
 
 
 class BudgetBar(Picture):
-    """Arrow keys go from segment to segment, Enter chooses its entry; `entry_chosen` carries the id."""
+    """Arrow keys go from segment to segment, Enter chooses its entry; `entry_chosen` carries the id.
+
+    One without a `legend` stands beside another that has it.
+    """
 
     entry_chosen = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, legend: bool = True) -> None:
         super().__init__(theme, tr("Token budget"), parent)
+        self._with_legend = legend
         self._view = _EMPTY
         self._current = -1
         self._chosen: int | None = None
@@ -157,7 +164,7 @@ class BudgetBar(Picture):
         box = item.box.adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(hairline(theme.color("fill_edge")))
         if segment.cut:
-            self._draw_cut(painter, box)
+            self._draw_cut(painter, box, over_count=segment.over_count)
             return
         ground, ink = theme.fill(segment.origin.fill)
         painter.setBrush(ground)
@@ -169,10 +176,13 @@ class BudgetBar(Picture):
         elif box.width() > QFontMetricsF(painter.font()).horizontalAdvance(segment.origin.letter) + 3:
             painter.drawText(box, _CENTRE, segment.origin.letter)
 
-    def _draw_cut(self, painter: QPainter, box: QRectF) -> None:
-        """The hatching that stands for what was cut."""
+    def _draw_cut(self, painter: QPainter, box: QRectF, *, over_count: bool) -> None:
+        """The hatching that stands for what was cut, by the tokens or by the number of entries."""
         theme = self._theme
-        for brush in (theme.color("panel"), hatch(theme.fill("purple")[0], theme)):
+        lines = hatch(theme.fill("grey" if over_count else "purple")[0], theme)
+        if over_count:
+            lines.setStyle(Qt.BrushStyle.FDiagPattern)
+        for brush in (theme.color("panel"), lines):
             painter.setBrush(brush)
             painter.drawRect(box)
 
@@ -196,19 +206,26 @@ class BudgetBar(Picture):
         if view.cut:
             tokens = number(sum(segment.tokens for segment in view.cut))
             beyond = QRectF(budget.right() + 5, 0, self.width() - budget.right() - 5, _TOP - 2)
-            painter.drawText(beyond, V_LEFT, tr("cut: {tokens}", tokens=tokens))
+            painter.drawText(beyond, V_LEFT, tr("out: {tokens}", tokens=tokens))
             painter.setPen(hairline(theme.color("text"), 2))
             x = budget.right() + 1.5
             painter.drawLine(QPointF(x, budget.top() - 7), QPointF(x, budget.bottom() + 5))
 
-    def _legend(self) -> list[tuple[BudgetOrigin | None, str]]:
+    def _legend(self) -> list[tuple[BudgetOrigin | bool, str]]:
+        """Origins, and for what was cut whether it was by the number of entries."""
+        if not self._with_legend:
+            return []
         present = {segment.origin for segment in self._view.inside}
-        cut = [(None, tr("cut by the budget"))] if self._view.cut else []
+        cut: list[tuple[BudgetOrigin | bool, str]] = []
+        for over_count, words in ((False, tr("cut by the budget")), (True, tr("over the limit of entries"))):
+            tokens = sum(segment.tokens for segment in self._view.cut if segment.over_count is over_count)
+            if any(segment.over_count is over_count for segment in self._view.cut):
+                cut.append((over_count, f"{words}: {number(tokens)}"))
         return [*((origin, tr(origin.word)) for origin in ORIGINS if origin in present), *cut]
 
-    def _legend_lines(self) -> list[list[tuple[BudgetOrigin | None, str, float]]]:
+    def _legend_lines(self) -> list[list[tuple[BudgetOrigin | bool, str, float]]]:
         metrics = QFontMetricsF(scaled(self.font(), 0.88))
-        lines: list[list[tuple[BudgetOrigin | None, str, float]]] = []
+        lines: list[list[tuple[BudgetOrigin | bool, str, float]]] = []
         room = 0.0
         for origin, word in self._legend():
             wide = metrics.horizontalAdvance(word) + 34
@@ -228,8 +245,8 @@ class BudgetBar(Picture):
             for origin, word, wide in line:
                 box = QRectF(left + 0.5, top + row * 18 + 2.5, 14, 13)
                 painter.setPen(hairline(theme.color("fill_edge")))
-                if origin is None:
-                    self._draw_cut(painter, box)
+                if isinstance(origin, bool):
+                    self._draw_cut(painter, box, over_count=origin)
                 else:
                     ground, ink = theme.fill(origin.fill)
                     painter.setBrush(ground)

@@ -22,6 +22,7 @@ from lorestudio.trace.diff import TraceDiff, compare, sizes
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.summary import estimate
+from lorestudio.trace.text import turn_words
 from lorestudio.ui.features.budget.bar import BudgetBar
 from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import ENTRY_ID, later
@@ -141,13 +142,16 @@ def _spoken(row: SegmentRow) -> str:
 
 def _segment_look(row: SegmentRow) -> Look:
     segment = row.segment
-    swatch = Swatch("purple", icon="scissors") if segment.cut else Swatch(segment.origin.fill, segment.origin.letter)
+    cut = Swatch("grey", icon="slash") if segment.over_count else Swatch("purple", icon="scissors")
+    swatch = cut if segment.cut else Swatch(segment.origin.fill, segment.origin.letter)
     title, note = Words(segment.title, share=0.6, gap=9), Words(_note(segment), tone="text_muted", scale=0.9, gap=0)
     return one_line(swatch, title, note, right=(Words(number(segment.tokens), gap=0),), margin=12, ring=True)
 
 
 def _note(segment: Segment) -> str:
     if segment.cut:
+        if segment.over_count:
+            return tr("over the limit of entries")
         if segment.needs is not None:
             return tr("cut, needs {needs} more tokens", needs=number(segment.needs))
         return tr("cut: {why}", why=segment.why)
@@ -165,8 +169,10 @@ class BudgetPane(Pane):
         super().__init__("budget", tr("Budget"), theme)
         self._session, self._selection = session, selection
         self._trace: Trace | None = None
-        self.bar = BudgetBar(theme, self)
-        self.bar.entry_chosen.connect(self._choose)
+        self.bar, self.last = BudgetBar(theme, self), BudgetBar(theme, self, legend=False)
+        self.now_label, self.last_label = label(self, kind="small"), label(self, kind="small")
+        for bar in (self.bar, self.last):
+            bar.entry_chosen.connect(self._choose)
         self.model = segment_table(self)
         self.list = named(QListView(self, uniformItemSizes=True), tr("Budget as a list"))
         self.list.setModel(self.model)
@@ -187,7 +193,8 @@ class BudgetPane(Pane):
             row(told, margins=(12, around, 8, around))
             for told, around in ((self.caps, 0), (self.no_budget, 0), (self.counts, 3))
         )
-        parts = (self.bar, caps, self.slider, why, (self.list, 1), counts)
+        last, now = (row(told, margins=(12, 2, 8, 0)) for told in (self.last_label, self.now_label))
+        parts = (last, self.last, now, self.bar, caps, self.slider, why, (self.list, 1), counts)
         self._shown_page = holding(column(*parts, spacing=2, margins=(0, 4, 0, 0)))
         self._pages = stack(self._shown_page, self.empty)
         self.column.addWidget(self._pages, 1)
@@ -231,10 +238,38 @@ class BudgetPane(Pane):
     def _show_budget(self, trace: Trace) -> BudgetView:
         view = budget_view(trace)
         self.bar.set_view(view)
+        self._show_last(trace)
         self.model.set_rows(segment_rows(view))
         self.note_changed.emit(_headline(view))
         self.caps.setText(caps_words(trace))
         return view
+
+    def _show_last(self, trace: Trace) -> None:
+        """Beside the budget that is shown the one before: without what is tried, before a change, or a reply ago."""
+        runs, generation = self._session.runs, self._selection.generation
+        preview = runs.preview_of(generation) if runs.preview_shown else None
+        if trace is not self._trace:
+            before, last, now = self._trace, tr("Now"), tr("As tried out")
+        elif preview is not None:
+            before, last, now = preview.before, tr("Now"), tr("As tried out")
+        else:
+            before, last, now = runs.before_change(generation), tr("Before the change"), tr("Now")
+            if before is None or budget_view(before) == budget_view(trace):
+                before, now = self._reply_before(), tr("This reply")
+                last = turn_words(before.turn) if before is not None else ""
+        shown = before is not None and bool(budget_view(before).segments)
+        for each in (self.last, self.last_label, self.now_label):
+            each.setVisible(shown)
+        if before is not None and shown:
+            view = budget_view(before)
+            self.last.set_view(view)
+            self.last_label.setText(tr("{when}: {budget}", when=last, budget=_headline(view)))
+            self.now_label.setText(now)
+
+    def _reply_before(self) -> Trace | None:
+        generations, chosen = self._session.generations, self._selection.generation
+        earlier = [each for each in generations if chosen is not None and each.message < chosen.message]
+        return self._session.runs.trace(earlier[-1]) if earlier else None
 
     # ---- another budget ---------------------------------------------------------------------------------------------
 
@@ -298,7 +333,8 @@ class BudgetPane(Pane):
             session.replays.configure({kind.name: kind.with_budget(simulator.system.settings, tokens)}, title)
 
     def _show_entry(self) -> None:
-        self.bar.choose(self._selection.entry)
+        for bar in (self.bar, self.last):
+            bar.choose(self._selection.entry)
         place = self.model.place_of(self._selection.entry)
         if place < 0:
             self.list.selectionModel().clear()

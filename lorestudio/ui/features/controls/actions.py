@@ -36,7 +36,7 @@ from lorestudio.ui.features.controls.pickers import ControlPickers
 from lorestudio.ui.features.controls.presets import Presets
 from lorestudio.ui.features.trace.pane import TracePane
 from lorestudio.ui.features.vault.actions import VaultFeature
-from lorestudio.ui.features.why_not.pane import WhyPane
+from lorestudio.ui.features.why_not.pane import WhyView
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import NARROW
@@ -65,7 +65,7 @@ class ControlsFeature(Feature):
         ),
     }
 
-    def __init__(self, context: Context, vault: VaultFeature, chat: ChatPane, trace: TracePane, why: WhyPane) -> None:
+    def __init__(self, context: Context, vault: VaultFeature, chat: ChatPane, trace: TracePane, why: WhyView) -> None:
         super().__init__(context)
         session = context.session
         self._vault, self._chat, self._trace, self._why = vault, chat, trace, why
@@ -162,7 +162,7 @@ class ControlsFeature(Feature):
         self.presets.fill(self.bar.presets.menu())
         self.presets.load()
         pin, block = context.action("controls.pin"), context.action("controls.block")
-        for view in (self._vault.pane.tree, self._vault.pane.table, self._trace.journey):
+        for view in (self._vault.pane.tree, self._vault.pane.table, self._trace.answers):
             separator = QAction(view)
             separator.setSeparator(True)
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)

@@ -236,7 +236,7 @@ class EntryPane(Pane):
                 text = tr("What is chosen comes from the chat's memory or a lorebook file. “Why?” tells of it.")
                 self.empty.say(tr("No note of the vault"), text)
             else:
-                self.empty.say(tr("No entry chosen"), tr("Choose one in the vault, the journey or the budget."))
+                self.empty.say(tr("No entry chosen"), tr("Choose one in the vault, the answers or the budget."))
             self._pages.setCurrentWidget(self.empty)
             return
         self._filename, self._vault = note.filename, note.vault

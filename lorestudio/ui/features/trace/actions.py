@@ -8,20 +8,25 @@ from typing import ClassVar, Final
 
 from PySide6.QtWidgets import QWidget
 
+from lorestudio.trace.journey import PHASES
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.trace.pane import AI, PROMPT, TracePane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import tr
 
-QUIET_STAGES: Final = "trace/quiet_stages"
-"""Where the window's settings keep whether quiet stages are shown."""
+UNFOLDED: Final = "trace/unfolded"
+"""Where the window's settings keep which phases are unfolded."""
 
 
 class TraceFeature(Feature):
     """Owns the pane. Other features add to `openers`: each says what opens the chosen row where it is no entry."""
 
     view_keys: ClassVar = {
+        "in the answers": (
+            ("Make the change that the row offers", "Return"),
+            ("Fold or unfold the phase of the cell", "Space"),
+        ),
         "in the funnel's flow": (
             ("From stage to stage", "Up  Down  Home  End"),
             ("Through the ribbons of a stage", "Left  Right"),
@@ -64,10 +69,11 @@ class TraceFeature(Feature):
                 lambda: now.has_entry() or self._opener() is not None,
             ),
             Action("trace.filter", "Filter rows", "Trace", 25, pane.open_search, ("F",), Where.TRACE, has_trace),
-            Action("trace.show_all", "Show all rows of the journey", "Trace", 35, pane.show_all_rows, when=has_trace),
+            Action("trace.show_all", "Show all rows", "Trace", 35, pane.show_all_rows, when=has_trace),
             Action(
-                "trace.all_stages", "Show quiet stages", "Trace", 36, self._toggle_stages, ("Q",), Where.TRACE,
-                tip="Give stages that decided nothing a column and a step too", ticked=lambda: pane.model.all_stages,
+                "trace.all_stages", "Unfold the phases into stages", "Trace", 36, self._toggle_stages, ("Q",),
+                Where.TRACE, tip="Give every stage a column in the answers, and a step in the funnel",
+                ticked=pane.all_stages.isChecked,
             ),
             Action("flow.measure", "Funnel in entries or tokens", "Trace/Funnel", 100, flow.toggle_measure,
                 when=has_trace),
@@ -90,10 +96,11 @@ class TraceFeature(Feature):
         return {Where.TRACE: (self.pane,), Where.RUNS: (self.pane,)}
 
     def begin(self) -> None:
-        """Quiet stages are shown where they were when the window was last closed."""
+        """Phases are unfolded that were when the window was last closed."""
         self.pane.wanted.connect(self.context.run)
-        if str(self.context.settings.value(QUIET_STAGES, "")) == "shown":
-            self.pane.set_all_stages(True)
+        names = str(self.context.settings.value(UNFOLDED, "")).split()
+        self.pane.unfold(frozenset(phase for phase in PHASES if phase.value in names))
+        self.pane.fold_changed.connect(self._keep_folds)
 
     def go_to_message(self, message: int) -> None:
         """Scroll the chat to a message; the run that is looked at stays."""
@@ -117,8 +124,12 @@ class TraceFeature(Feature):
         (self._opener() or partial(self.context.show, "entry"))()
 
     def _toggle_stages(self) -> None:
-        self.pane.set_all_stages(not self.pane.model.all_stages)
-        self.context.settings.setValue(QUIET_STAGES, "shown" if self.pane.model.all_stages else "hidden")
+        self.pane.unfold(frozenset() if self.pane.model.unfolded else frozenset(PHASES))
+
+    def _keep_folds(self) -> None:
+        names = " ".join(sorted(phase.value for phase in self.pane.model.unfolded))
+        self.context.settings.setValue(UNFOLDED, names)
+        self.context.actions_changed()
 
     def _with_prompt(self, copy: Callable[[], None]) -> None:
         """The prompt is put together when its tab is first shown."""

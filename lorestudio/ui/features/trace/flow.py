@@ -390,7 +390,7 @@ _ENDINGS = {"csv": "Table (*.csv)", "svg": "Picture (*.svg)", "png": "Picture (*
 class FlowPage(QWidget):
     """The funnel as a list where few stages dropped something, as a flow where many did, and the table of both.
 
-    `listed` carries entries that the journey is to be filtered to, and what they are. `saving` asks for a file to be
+    `listed` carries entries that the answers are to be filtered to, and what they are. `saving` asks for a file to be
     written: its path and its content.
     """
 

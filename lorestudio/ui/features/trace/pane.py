@@ -1,4 +1,4 @@
-"""What one generation did: a sentence, then the journey matrix, the funnel, the prompt and the whole as text."""
+"""What one generation did: a sentence, then the table of answers, the funnel, the prompt and the whole as text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from PySide6.QtWidgets import QListView, QPlainTextEdit, QTabWidget, QWidget
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.trace.journey import Journeys
-from lorestudio.trace.model import Outcome, Trace, Turn
+from lorestudio.trace.diff import Key, compare
+from lorestudio.trace.journey import PHASES, Journeys
+from lorestudio.trace.model import Outcome, Phase, Trace, Turn
 from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
+from lorestudio.ui.features.trace.answers import AnswerTable, AnswerView, RowChange, cell_sentence, row_changes
 from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
-from lorestudio.ui.features.trace.journey import JourneyTable, JourneyView, cell_sentence
-from lorestudio.ui.features.trace.summary import LiveBar, RunRemarks, SummaryLine
+from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine, said_of
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
@@ -30,7 +31,7 @@ from lorestudio.ui.state.drafts import preview_words, tried
 from lorestudio.ui.state.live_run import LiveRun, live_trace
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.bars import FilterStrip, MessageBar
+from lorestudio.ui.widgets.bars import FilterStrip
 from lorestudio.ui.widgets.cells import CellDelegate
 from lorestudio.ui.widgets.layouts import (
     column,
@@ -40,6 +41,7 @@ from lorestudio.ui.widgets.layouts import (
     named,
     row,
     search_field,
+    split,
     stack,
     text_view,
     tight,
@@ -58,9 +60,13 @@ LIVE_OWN_SECONDS, LIVE_OTHER_SECONDS = 0.15, 0.4
 
 
 class TracePane(Pane):
-    """Follows the chosen generation, entry and stage, and sets entry and stage. `wanted` carries an action's id."""
+    """Follows the chosen generation, entry and stage, and sets entry and stage. `wanted` carries an action's id.
+
+    `fold_changed` follows phases that were folded or unfolded.
+    """
 
     wanted = Signal(str)
+    fold_changed = Signal()
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
         super().__init__("trace", tr("Trace"), theme)
@@ -70,6 +76,8 @@ class TracePane(Pane):
         self._reply = ""
         self._following = False
         self._live: tuple[object, ...] = ()
+        self._compared: tuple[Trace | None, Trace | None] = (None, None)
+        self._changes: dict[Key, RowChange] = {}
         self._build()
         self._connect()
         self._show()
@@ -79,8 +87,10 @@ class TracePane(Pane):
         self._build_bars()
         self.summary = SummaryLine(theme, self)
         self.summary.chosen.connect(self.show_only)
-        self.model = JourneyTable(self)
-        self.journey = JourneyView(theme, self.model, self)
+        self.summary.wanted.connect(self.wanted)
+        self.model = AnswerTable(self)
+        self.answers = AnswerView(theme, self.model, self)
+        self.answers.fold_wanted.connect(self._fold)
         self.funnel_model = FunnelList(self)
         self.funnel = named(QListView(self), tr("Funnel: candidates by stage"))
         self.funnel.setModel(self.funnel_model)
@@ -95,40 +105,30 @@ class TracePane(Pane):
         self.ai.entry_chosen.connect(choose)
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the run"))
         for page, name in (
-            (self._make_journey_page(), tr("Journey")), (self.flow, tr("Funnel")), (self.prompt, tr("Prompt")),
+            (self._make_answers_page(), tr("Answers")), (self.flow, tr("Funnel")), (self.prompt, tr("Prompt")),
             (self.log, tr("Log")), (self.ai, tr("AI")),
         ):  # fmt: skip
             self.tabs.addTab(page, name)
         self.tabs.currentChanged.connect(self._tab_chosen)
         summary = column(self.summary, margins=(12, 8, 12, 6))
-        self._shown_page = holding(tight(self.failure, summary, self.remarks, self.switches, self.seen, (self.tabs, 1)))
+        self._shown_page = holding(tight(summary, self.seen, (self.tabs, 1)))
         self.empty = EmptyState(theme, "trace", self)
         self.empty.pressed.connect(self.wanted)
         self._pages = stack(self._shown_page, self.empty)
-        for bar in (self.stale, self.unsaved, self.live):
-            self.column.addWidget(bar)
+        self.column.addWidget(self.live)
         self.column.addWidget(self._pages, 1)
 
     def _build_bars(self) -> None:
-        theme = self.theme
-        self.stale, self.unsaved = MessageBar(theme, self), MessageBar(theme, self)
-        self.failure, self.remarks = MessageBar(theme, self, stacked=True), RunRemarks(theme, self, stacked=True)
-        for bar in (self.stale, self.unsaved, self.failure, self.remarks):
-            bar.pressed.connect(self.wanted)
-            bar.closed.connect(bar.hide)
-        self.live = LiveBar(theme, self)
+        self.live = LiveBar(self.theme, self)
         self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
         self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
-        self.switches = named(label(self, kind="small"), tr("Where a behaviour switch changed the outcome"))
-        self.switches.setContentsMargins(12, 0, 12, 6)
-        self.switches.hide()
         self.seen = named(label(self, kind="small"), tr("What the run took the chat for"))
         self.seen.setContentsMargins(12, 0, 12, 6)
         self.seen.hide()
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
-        self.journey.selectionModel().currentChanged.connect(self._cell_chosen)
+        self.answers.selectionModel().currentChanged.connect(self._cell_chosen)
         self.funnel.activated.connect(self._step_chosen)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
@@ -140,7 +140,7 @@ class TracePane(Pane):
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
         selection.stage_changed.connect(self._show_entry)
-        self.theme.changed.connect(self.journey.viewport().update)
+        self.theme.changed.connect(self.answers.viewport().update)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs."""
@@ -160,7 +160,7 @@ class TracePane(Pane):
         """The current view of the run."""
         if self._pages.currentWidget() is not self._shown_page:
             return self
-        targets = (self.journey, self.flow.focus_target(), self.prompt.focus_target(), self.log, self.ai.focus_target())
+        targets = (self.answers, self.flow.focus_target(), self.prompt.focus_target(), self.log, self.ai.focus_target())
         return targets[self.tabs.currentIndex()]
 
     def open_search(self) -> bool:
@@ -176,30 +176,37 @@ class TracePane(Pane):
         return True
 
     def show_only(self, entries: tuple[int, ...], words: str) -> None:
-        """Filter the journey to these entries; `words` say what they are."""
+        """Filter the answers to these entries; `words` say what they are."""
         self.filter.clear()
         self.model.set_only(frozenset(entries))
         self.only.say(words)
         self.tabs.setCurrentIndex(0)
         self._show_rows()
         self._show_entry()
-        self.journey.setFocus()
+        self.answers.setFocus()
 
     def show_all_rows(self) -> None:
-        """Show all rows of the journey again."""
+        """Show all rows again."""
         if not self.only.isHidden():
             self.only.hide()
             self.model.set_only(None)
             self._show_rows()
             self._show_entry()
 
-    def set_all_stages(self, everything: bool) -> None:
-        """Whether stages that decided nothing are shown."""
-        self.model.set_all_stages(everything)
-        self.flow.set_trace(self._trace, everything=everything, running=self._running)
-        self._show_rows()
-        self.all_stages.setChecked(everything)
+    def unfold(self, phases: frozenset[Phase]) -> None:
+        """Show the stages of these phases; with all of them the funnel shows stages that decided nothing, too."""
+        self.model.unfold(phases)
+        self.flow.set_trace(self._trace, everything=phases >= set(PHASES), running=self._running)
+        self.all_stages.setChecked(phases >= set(PHASES))
         self._show_entry()
+        self.fold_changed.emit()
+
+    def take_why(self, why: QWidget) -> None:
+        """Show below the table what explains its chosen row."""
+        self.splitter.addWidget(why)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 2)
+        self.splitter.setChildrenCollapsible(False)
 
     def copy_row(self) -> None:
         """The chosen entry's journey as a Markdown table."""
@@ -221,27 +228,29 @@ class TracePane(Pane):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _make_journey_page(self) -> QWidget:
-        self.filter = search_field(self, tr("Filter the journey"), tr("Filter rows"), self._filter)
+    def _make_answers_page(self) -> QWidget:
+        self.filter = search_field(self, tr("Filter the answers"), tr("Filter rows"), self._filter)
         wanted = partial(self.wanted.emit, "trace.all_stages")
-        self.all_stages = iconed(self.theme, tool(self, tr("Show quiet stages"), wanted, checkable=True), "columns")
+        tip = tr("Unfold all phases into their stages (Q)")
+        stages = tool(self, tr("Unfold the phases"), wanted, tip=tip, checkable=True)
+        self.all_stages = iconed(self.theme, stages, "columns")
         self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 2, 8, 2))))
         self.nothing = EmptyState(self.theme, "search", self)
         self.nothing.pressed.connect(self.wanted)
         self.only = FilterStrip(self)
         self.only.cleared.connect(self.show_all_rows)
-        self._rows_or_nothing = stack(self.journey, self.nothing)
-        return holding(tight(self.only, (self._rows_or_nothing, 1)))
+        self._rows_or_nothing = stack(self.answers, self.nothing)
+        self.splitter = split(holding(tight(self.only, (self._rows_or_nothing, 1))))
+        return self.splitter
 
     def _show(self) -> None:
         if self._live and self._wanted_live() is not None:
             self._show_live()
             return
         self._live = ()
-        self.journey.watch_last(False)
+        self.answers.watch_last(False)
         trace = self._session.runs.trace(self._selection.generation)
         self._show_state()
-        self._show_preview()
         self._reply = self._reply_words(trace) if trace is not None else ""
         if trace is not None and trace is self._trace:
             self._show_rows()
@@ -258,13 +267,17 @@ class TracePane(Pane):
         self.only.hide()  # another run has other entries
         self.model.set_only(None)
         project = self._session.project
-        self.model.set_trace(trace, project.index if project is not None else None, self._running, journeys)
+        index = project.index if project is not None else None
+        self.model.set_trace(trace, index, self._running, journeys, self._changes_in(trace))
         self.flow.set_trace(trace, everything=self.all_stages.isChecked(), running=self._running)
 
     def _show_run(self, trace: Trace, summary: Sequence[SummaryPiece]) -> None:
         """Bring into sight what the views hold."""
         self.summary.set_pieces(summary)
-        self._show_remarks(trace)
+        brief = seen_brief(trace)
+        self.seen.setText(tr(brief))
+        self.seen.setToolTip("\n".join(map(tr, seen_lines(trace))))
+        self.seen.setVisible(bool(brief))
         self._pages.setCurrentWidget(self._shown_page)
         self._show_rows()
         self._fill_tab()
@@ -307,11 +320,11 @@ class TracePane(Pane):
         if shown != self._live:
             self._live, choice = shown, self._session.choice
             trace = live_trace(live, project.index, choice.system, choice.mode.value)
-            self.stale.hide()
             self._reply = tr("{reply}, under way", reply=turn_words(trace.turn))
             self._take(trace)
             self._show_run(trace, [SummaryPiece(self._live_summary(trace, live))])
-            self.journey.watch_last(True)
+            self._show_state()
+            self.answers.watch_last(True)
         self.funnel_model.set_elapsed(tr("{seconds:.0f} s", seconds=live.elapsed()))
         self.ai.set_live(live)
 
@@ -329,25 +342,37 @@ class TracePane(Pane):
         left = count(len(trace.stages[-1].left) if trace.stages else 0, "candidate", "candidates")
         return tr("Under way: {done}, {left} so far.", done=done, left=left)
 
-    def _show_remarks(self, trace: Trace) -> None:
-        """Failed stages in red, warnings, and where a behaviour switch made a difference."""
+    def _changes_in(self, trace: Trace | None) -> dict[Key, RowChange]:
+        """What the last change has done to this run, or the text that is tried out in it."""
+        before = self._before(trace) if trace is not None and not self._live else None
+        if (before, trace) != self._compared:
+            same = before is None or trace is None or before is trace
+            self._compared = before, trace
+            self._changes = {} if same or before is None or trace is None else row_changes(compare(before, trace))
+        return self._changes
+
+    def _before(self, trace: Trace) -> Trace | None:
+        runs, generation = self._session.runs, self._selection.generation
+        preview = runs.preview_of(generation)
+        if preview is not None:
+            return preview.before if preview.trace is trace else None
+        return None if runs.outdated(generation) else runs.before_change(generation)
+
+    def _said(self, trace: Trace) -> list[Said]:
+        """Failed stages in red, warnings, what to know of the run, and where a behaviour switch made a difference."""
+        found: list[Said] = []
         failed = failures(trace)
         if failed:
             text = "\n".join(f"{sentence_case(name)}: {sentence}" for name, sentence in failed)
             cure = remedy(trace)
-            self.failure.say("\n".join(filter(None, (text, cure.text))), "error", cure.actions)
+            found.append(Said("\n".join(filter(None, (text, cure.text))), "error", tuple(cure.actions)))
         elif trace.warnings:
-            self.failure.say("\n".join(trace.warnings), "warning")
-        else:
-            self.failure.hide()
-        self.remarks.show_trace(trace)
+            found.append(Said("\n".join(trace.warnings), "warning"))
+        found += said_of(trace)
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
-        self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
-        self.switches.setVisible(bool(lines))
-        brief = seen_brief(trace)
-        self.seen.setText(tr(brief))
-        self.seen.setToolTip("\n".join(map(tr, seen_lines(trace))))
-        self.seen.setVisible(bool(brief))
+        if lines:
+            found.append(Said(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines))))
+        return found
 
     def _reply_words(self, trace: Trace) -> str:
         project, message = self._session.project, self._selection.message
@@ -379,70 +404,56 @@ class TracePane(Pane):
             self.empty.say(tr("No trace yet"), text, buttons)
         self._pages.setCurrentWidget(self.empty)
 
-    def _show_preview(self) -> None:
-        """Say what the unsaved texts would do to this reply."""
-        preview = self._session.runs.preview_of(self._selection.generation) if not self._live else None
+    def _passing(self) -> Said | None:
+        """That the run is an older one, or what the unsaved texts do to it."""
+        runs, generation = self._session.runs, self._selection.generation
+        stale = runs.outdated(generation) if not self._live else ""
+        if stale and self._session.busy:
+            return Said(tr("{stale} The replay is under way.", stale=stale), "warning", passing=True)
+        if stale:
+            again = (
+                ("vault.reload", tr("Read again and replay"))
+                if stale == runs.stale
+                else ("replay.all", tr("Replay all"))
+            )
+            return Said(stale, "warning", (again,), passing=True)
+        preview = runs.preview_of(generation) if not self._live else None
         if preview is None:
-            self.unsaved.hide()
-        elif self._session.runs.preview_shown:
-            button = (("preview.toggle", tr("Show the run before")),)
-            self.unsaved.say(preview_words(preview), "neutral", button)
-        else:
-            button = (("preview.toggle", tr("Show it as tried out")),)
-            self.unsaved.say(tr("This is the run without {what}.", what=tried(preview)), "neutral", button)
+            return None
+        if runs.preview_shown:
+            before = (("preview.toggle", tr("Show the run before")),)
+            return Said(preview_words(preview), "neutral", before, passing=True)
+        shown = (("preview.toggle", tr("Show it as tried out")),)
+        return Said(tr("This is the run without {what}.", what=tried(preview)), "neutral", shown, passing=True)
 
     def _show_state(self) -> None:
-        stale = self._session.runs.outdated(self._selection.generation) if not self._live else ""
-        if stale and self._session.busy:
-            self.stale.say(tr("{stale} The replay is under way.", stale=stale), "warning")
-        elif stale == self._session.runs.stale and stale:
-            self.stale.say(stale, "warning", (("vault.reload", tr("Read again and replay")),))
-        elif stale:
-            self.stale.say(stale, "warning", (("replay.all", tr("Replay all")),))
-        else:
-            self.stale.hide()
+        trace, passing = self._session.runs.trace(self._selection.generation) or self._trace, self._passing()
+        said = self._said(trace) if trace is not None else []
+        self.summary.set_notes([*([passing] if passing is not None else []), *said])
         if self._trace is None and self._session.runs.trace(self._selection.generation) is None:
             self._show_empty()
 
     def _show_rows(self) -> None:
         shown, total = self.model.rowCount(), self.model.candidates
-        hidden = self.model.hidden_stages
         words = count(total, "entry", "entries")
         if self.filter.text() or not self.only.isHidden():
             words = tr("{shown} of {total}", shown=number(shown), total=words)
-        quiet = self.model.quiet_stages
-        if hidden:
-            words += " · " + count(hidden, "quiet stage not shown", "quiet stages not shown")
-        elif quiet:
-            words += " · " + count(quiet, "quiet stage shown", "quiet stages shown")
-        self._show_quiet(quiet)
         project = self._session.project
         lost = sum(note.problem.broken for note in project.index.left_out) if project is not None else 0
         broken = tr("without {notes}", notes=count(lost, "broken note", "broken notes")) if lost else ""
         self.note_changed.emit(" · ".join(part for part in (self._reply, words, broken) if part))
         if shown:
-            self._rows_or_nothing.setCurrentWidget(self.journey)
+            self._rows_or_nothing.setCurrentWidget(self.answers)
             return
         if self.filter.text():
-            self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title and result."))
+            self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title, result and reason."))
         else:
             widening = tr(self._trace.words.widening(self._trace)) if self._trace is not None else ""
             self.nothing.say(tr("Nothing came into question"), widening)
         self._rows_or_nothing.setCurrentWidget(self.nothing)
 
-    def _show_quiet(self, quiet: int) -> None:
-        """The button says how many stages are quiet, and what a click does."""
-        shown = self.model.all_stages
-        self.all_stages.setEnabled(bool(quiet) or shown)
-        styles = Qt.ToolButtonStyle
-        self.all_stages.setText(f"+{number(quiet)}" if quiet and not shown else "")
-        self.all_stages.setToolButtonStyle(
-            styles.ToolButtonTextBesideIcon if self.all_stages.text() else styles.ToolButtonIconOnly
-        )
-        stages = count(quiet, "quiet stage", "quiet stages")
-        verb = tr("Hide the {stages}") if shown else tr("Show the {stages}")
-        why = tr("A quiet stage was skipped, or let everything pass.")
-        self.all_stages.setToolTip(f"{verb.format(stages=stages)} (Q)\n{why}")
+    def _fold(self, phase: Phase) -> None:
+        self.unfold(self.model.unfolded ^ {phase})
 
     def _filter(self, text: str) -> None:
         self.model.set_filter(text)
@@ -453,7 +464,6 @@ class TracePane(Pane):
         entry = self._selection.entry
         self._following = True  # rows that come and go move the view's own cursor
         try:
-            self.model.set_guest_stage(self._selection.stage)
             guest = self._session.entry(entry) is not None and not self.filter.text() and self.only.isHidden()
             self.model.set_guest(entry if guest else None)
             self._follow(entry)
@@ -464,19 +474,18 @@ class TracePane(Pane):
     def _follow(self, entry: int | None) -> None:
         place = self.model.row_of(entry)
         if place < 0:
-            self.journey.clearSelection()
+            self.answers.clearSelection()
             return
-        self._rows_or_nothing.setCurrentWidget(self.journey)
+        self._rows_or_nothing.setCurrentWidget(self.answers)
         index = self.model.index(place, self.model.column_of(self._selection.stage))
-        if self.journey.currentIndex() != index:
-            self.journey.setCurrentIndex(index)
-            self.journey.scrollTo(index)
+        if self.answers.currentIndex() != index:
+            self.answers.setCurrentIndex(index)
+            self.answers.scrollTo(index)
 
     def _cell_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         entry = current.data(ENTRY_ID)
         if isinstance(entry, int) and not self._following:
-            record = self.model.stage(current.column())
-            self._selection.choose_entry(entry, record.name if record is not None else None)
+            self._selection.choose_entry(entry, self.model.stage_at(current.row(), current.column()))
 
     def _step_chosen(self, index: QModelIndex) -> None:
         step = index.data(ITEM)

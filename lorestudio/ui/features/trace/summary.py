@@ -1,13 +1,12 @@
-"""What to know about the run that is shown: too much matched, or notes could not be read.
+"""A run in one sentence, with each number leading to the entries that it counts, and what else to know about it.
 
 The run under way in one line: the stage that works, for how long, and a way to stop it.
-
-A run in one sentence, with each number leading to the entries that it counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from PySide6.QtCore import Qt, Signal
@@ -17,7 +16,6 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.summary import SummaryPiece, too_broad
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.layouts import button, label, row
 
 
@@ -63,53 +61,51 @@ class LiveBar(QFrame):
         self._icon.setPixmap(glyph("live", self._theme.palette.accent, 16))
 
 
-class RunRemarks(MessageBar):
-    """A bar for a run that matched nearly everything, or whose system has nothing to choose from yet.
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence about the run that is shown, in a tone of the palette, with actions by their ids and titles.
 
-    It is hidden in other runs. Dismissed, it stays away until then.
+    One that is `passing` stands in place of the summary: an older run, or a text that is being tried out.
     """
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, *, stacked: bool = False) -> None:
-        super().__init__(theme, parent, stacked=stacked)
-        self._dismissed = False
-        self.closed.connect(self._dismiss)
-        self.hide()
+    text: str
+    tone: str = "neutral"
+    actions: tuple[tuple[str, str], ...] = ()
+    passing: bool = False
 
-    def show_trace(self, trace: Trace) -> None:
-        """Say what there is to say about this run."""
-        breadth, remarks = too_broad(trace), trace.words.remarks(trace)
-        self._dismissed &= breadth is not None or bool(remarks)
-        if self._dismissed:
-            self.hide()
-        elif breadth is not None:
-            self.say(tr(breadth.sentence), "warning")
-        elif remarks:
-            doors = tuple((action, tr(title)) for remark in remarks for action, title in remark.actions)
-            self.say(" ".join(tr(remark.text) for remark in remarks), "neutral", doors)
-        else:
-            self.hide()
 
-    def _dismiss(self) -> None:
-        self._dismissed = True
-        self.hide()
+def said_of(trace: Trace) -> tuple[Said, ...]:
+    """What to know about a run besides its outcome: nearly all matched, or nothing is there to choose from."""
+    breadth = too_broad(trace)
+    broad = (Said(tr(breadth.sentence), "warning"),) if breadth is not None else ()
+    remarks = trace.words.remarks(trace)
+    return (
+        *broad,
+        *(Said(tr(each.text), actions=tuple((do, tr(title)) for do, title in each.actions)) for each in remarks),
+    )
 
 
 class SummaryLine(QLabel):
-    """`chosen` carries the entries of a number, and the words around it. Tab and Enter work as the mouse does."""
+    """`chosen` carries the entries of a number, and the words around it; `wanted` the id of an action.
+
+    Tab and Enter work as the mouse does. What is passing takes the place of the sentence, so that nothing below moves.
+    """
 
     chosen = Signal(tuple, str)
+    wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._pieces: tuple[SummaryPiece, ...] = ()
+        self.notes: tuple[Said, ...] = ()
         self.setProperty("kind", "summary")
         self.setWordWrap(True)
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.setContentsMargins(12, 8, 12, 6)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setAccessibleName(tr("Summary"))
         self.linkActivated.connect(self._follow)
         theme.changed.connect(self._show)
@@ -119,10 +115,21 @@ class SummaryLine(QLabel):
         """The sentence without its links."""
         return "".join(piece.text for piece in self._pieces)
 
+    @property
+    def said(self) -> str:
+        """What is said besides."""
+        return "\n".join(note.text for note in self.notes)
+
     def set_pieces(self, pieces: Sequence[SummaryPiece]) -> None:
         """Show another sentence."""
         self._pieces = tuple(pieces)
         self._show()
+
+    def set_notes(self, notes: Sequence[Said]) -> None:
+        """Say something else besides."""
+        if tuple(notes) != self.notes:
+            self.notes = tuple(notes)
+            self._show()
 
     def _show(self) -> None:
         color = self._theme.palette.accent
@@ -130,10 +137,25 @@ class SummaryLine(QLabel):
             f"<a href='{place}' style='color:{color}'>{escape(piece.text)}</a>" if piece.entries else escape(piece.text)
             for place, piece in enumerate(self._pieces)
         ]
-        self.setText("".join(parts))
-        self.setAccessibleDescription(self.plain)
+        passing = [note for note in self.notes if note.passing]
+        sentence = [] if passing else ["".join(parts)]
+        self.setText(" ".join([*sentence, *map(self._note, passing or self.notes)]))
+        self.setMinimumHeight(2 * self.fontMetrics().lineSpacing() + 2)
+        self.setAccessibleDescription("\n".join(filter(None, ("" if passing else self.plain, self.said))))
+
+    def _note(self, note: Said) -> str:
+        palette = self._theme.palette
+        ink = palette.text if note.tone == "neutral" else getattr(palette, note.tone)
+        links = "".join(
+            f" <a href='do:{do}' style='color:{palette.accent}'>{escape(title)}</a>" for do, title in note.actions
+        )
+        text = escape(note.text).replace("\n", "<br>")
+        return f"<span style='color:{ink}'>{text}</span>{links}"
 
     def _follow(self, link: str) -> None:
+        if link.startswith("do:"):
+            self.wanted.emit(link.removeprefix("do:"))
+            return
         place = int(link)
         after = self._pieces[place + 1].text if place + 1 < len(self._pieces) else ""
         before = self._pieces[place - 1].text if place else ""

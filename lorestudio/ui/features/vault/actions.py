@@ -14,17 +14,26 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.batch_edit import SetValue, plan_property
+from lorestudio.studio.notes.batch_edit import (
+    STEP,
+    SetValue,
+    moved_priorities,
+    plan_priorities,
+    plan_property,
+    stepped_priorities,
+)
 from lorestudio.studio.notes.change_set import ChangedMeanwhileError
 from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
 from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename, says_title
 from lorestudio.studio.notes.replacing import plan_repairs
 from lorestudio.studio.notes.usage import usage_csv, usage_rows
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliases
+from lorestudio.trace.limits import rank
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog
 from lorestudio.ui.features.notes.links import LinksPane
 from lorestudio.ui.features.notes.note_dialogs import MoveDialog, NewNoteDialog, RenameDialog, TrashDialog, folders_of
@@ -101,6 +110,7 @@ class VaultFeature(Feature):
         self.work.clashed.connect(self._ask_rest)
         self.pane.dropped.connect(self._drop)
         self.pane.retitled.connect(self._retitle)
+        self.pane.reordered.connect(self._reorder)
         for pane in (self.search, self.links):
             pane.jump.connect(self.jump)
         problems.jump.connect(lambda path, line: self.jump(path, line, 0, 0))
@@ -151,6 +161,24 @@ class VaultFeature(Feature):
             ),
             Action(
                 "note.delete", "Move to trash", "Entry", 30, self.delete, ("Del",), Where.VAULT, has_targets, "trash"
+            ),
+            Action(
+                "note.earlier", "Earlier", "Entry/Order of priorities", 40, partial(self.move_in_order, -1),
+                ("Alt+Shift+Up",), Where.VAULT, has_targets,
+                tip="Number the priorities so that the notes come before the one above them",
+            ),
+            Action(
+                "note.later", "Later", "Entry/Order of priorities", 41, partial(self.move_in_order, 1),
+                ("Alt+Shift+Down",), Where.VAULT, has_targets,
+                tip="Number the priorities so that the notes come behind the one below them",
+            ),
+            Action(
+                "note.steps", "Number in steps of 10", "Entry/Order of priorities", 42, partial(self.number, STEP),
+                when=has_files, tip="Keep the order of the chosen notes, or of all, with room between the numbers",
+            ),
+            Action(
+                "note.fill_gaps", "Fill gaps", "Entry/Order of priorities", 43, partial(self.number, 1),
+                when=has_files, tip="Keep the order of the chosen notes, or of all, with numbers one after the other",
             ),
             Action("note.trash", "Trash…", "Entry", 35, self.open_trash, when=has_files, icon="trash"),
             Action(
@@ -326,6 +354,53 @@ class VaultFeature(Feature):
             title = tr("Switch {what} on", what=what) if on else tr("Switch {what} off", what=what)
             self.work.carry_out(partial(_switched, tuple(paths), on, title))
 
+    def move_in_order(self, steps: int) -> None:
+        """Renumber priorities so that the notes come one place earlier or later."""
+        order = self._in_order()
+        wanted = {note.id for note in self.targets if isinstance(note, Entry)}
+        places = [place for place, entry in enumerate(order) if entry.id in wanted]
+        if places:
+            self._put(order, places, places[0] - 1 if steps < 0 else places[-1] + 2)
+
+    def number(self, step: int) -> None:
+        """Number the priorities of the chosen notes, where these are several, or of all, in steps."""
+        wanted = {note.id for note in self.pane.chosen if isinstance(note, Entry)}
+        order = [entry for entry in self._in_order() if len(wanted) < 2 or entry.id in wanted]
+        self._renumber(order, stepped_priorities([entry.priority for entry in order], step))
+
+    def _in_order(self) -> list[Entry]:
+        """All entries as their priorities order them; of equal ones those come first that the table has first."""
+        project = self.context.session.project
+        entries = project.index.entries if project is not None else ()
+        return sorted(entries, key=lambda entry: (rank(entry.priority), entry.title.casefold()))
+
+    def _reorder(self, rows: list[int], place: int) -> None:
+        """Rows of the table were dragged before the one at `place`."""
+        notes = list(self.pane.table_model.rows)
+        order = [note for note in notes if isinstance(note, Entry)]
+        kept = [at for at in rows if isinstance(notes[at], Entry)]
+        self._put(order, kept, min(place, len(order)))
+
+    def _put(self, order: Sequence[Entry], places: Sequence[int], before: int) -> None:
+        """Put these places of an order before another one, and number what has to be."""
+        moved, rest = (
+            [order[place] for place in places],
+            [each for at, each in enumerate(order) if at not in set(places)],
+        )
+        start = max(0, min(before, len(order)) - sum(place < before for place in places))
+        wanted = [*rest[:start], *moved, *rest[start:]]
+        if moved and wanted != list(order):
+            numbers = moved_priorities([each.priority for each in wanted], range(start, start + len(moved)))
+            self._renumber(wanted, numbers)
+
+    def _renumber(self, order: Sequence[Entry], numbers: Mapping[int, int]) -> None:
+        session = self.context.session
+        paths = {path: number for at, number in numbers.items() if (path := session.note_path(order[at])) is not None}
+        if paths:
+            self.work.carry_out(lambda vaults: plan_priorities(vaults, paths))
+        else:
+            self.context.flash(tr("The priorities are in this order already."))
+
     def delete(self) -> None:
         """Move the notes to the trash."""
         paths = self._paths()
@@ -434,9 +509,14 @@ class VaultFeature(Feature):
         self.pane.keep_selection(wanted)
         action = "vault.redo" if done.undone else "vault.undo"
         text = " ".join((what_was_done(done), *(shorten(remark, 140) for remark in done.remarks[:2])))
-        details = "\n".join(done.remarks)
-        tone: Tone = "warning" if done.remarks else "good"
-        self.context.say(Notice(text, tone, details, (action,), "notes"))
+        if done.remarks or done.saved:
+            tone: Tone = "warning" if done.remarks else "good"
+            self.context.say(Notice(text, tone, "\n".join(done.remarks), (action,), "notes"))
+        else:  # the rows say what it did; nothing is pushed down for it
+            self.context.bars.drop("notes")
+            keys = self.context.action(action).shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            more = tr("{keys} makes it again.", keys=keys) if done.undone else tr("{keys} takes it back.", keys=keys)
+            self.context.flash(f"{text} {more}")
         written = dict.fromkeys(path for one in done.changes.changes for path in (one.path, one.place))
         self.context.session.reading.notes_written(written)
 

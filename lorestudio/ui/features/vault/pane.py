@@ -50,10 +50,11 @@ class VaultPane(Pane):
 
     `chosen_changed` says that `chosen` are other notes; `dropped` carries notes, a vault and the folder that they were
     dragged into; `retitled` an entry and the title that was typed over its own; `table_shown` whether the table has
-    taken the place of the tree.
+    taken the place of the tree; `reordered` rows of the table, and the place before which they were put.
     """
 
     chosen_changed = Signal()
+    reordered = Signal(list, int)
     dropped = Signal(object, str, str)
     retitled = Signal(object, str)
     table_shown = Signal(bool)
@@ -75,6 +76,7 @@ class VaultPane(Pane):
         self.filter = named(_Filter(self, clearButtonEnabled=True), tr("Filter the vault"))
         self.filter.setPlaceholderText(tr("Filter by title, key, tag or file"))
         self.matches = label(self, kind="small", wrap=False)
+        self.totals = named(label(self, kind="small"), tr("Tokens of the vault, or of what is chosen"))
         self.tree = self._made_tree()
         name = tr("Notes of the vault, as a table")
         self.table = RecordView(theme, self.table_model, name, self, many=True, arranged=True)
@@ -114,7 +116,8 @@ class VaultPane(Pane):
         buttons = (self.columns_button, self.tree_button, self.table_button)
         for button in buttons:
             button.setIconSize(QSize(14, 14))
-        head = column(self.filter, row((self.matches, 1), *buttons, spacing=1), spacing=3, margins=(8, 8, 8, 5))
+        line = row((self.matches, 1), *buttons, spacing=1)
+        head = column(self.filter, line, self.totals, spacing=3, margins=(8, 8, 8, 5))
         self.column.addLayout(head)
         self.column.addWidget(self._pages, 1)
 
@@ -122,6 +125,7 @@ class VaultPane(Pane):
         session, selection = self._session, self._selection
         self.filter.textChanged.connect(lambda _text: self._delay.start())
         self.model.dropped.connect(self.dropped)
+        self.table_model.dropped.connect(self.reordered)
         self.model.retitled.connect(self.retitled)
         self.table_button.toggled.connect(self.show_table)
         for view in (self.tree, self.table):
@@ -320,6 +324,7 @@ class VaultPane(Pane):
                 self.tree.expandRecursively(index)
         if project is None:
             self.matches.setText("")
+            self.totals.setText("")
             self.empty.say(tr("No vault"), tr("Open the folder with your notes to begin."))
         else:
             total = count(len(project.index.entries), "entry", "entries")
@@ -328,6 +333,7 @@ class VaultPane(Pane):
             amount = len(model.rows) if table else self.model.matches
             found = tr("{matches} of {total}", matches=number(amount), total=total)
             self.matches.setText(found if shown.filtered else total)
+            self._show_totals()
             if shown.filtered:
                 self.empty.say(tr("Nothing found"), tr("No title, key, tag or file name has all these words."))
             else:
@@ -367,7 +373,30 @@ class VaultPane(Pane):
 
     def _selected(self) -> None:
         if not self._quiet:
+            self._show_totals()
             self.chosen_changed.emit()
+
+    def _show_totals(self) -> None:
+        """The tokens of all entries and of constants; of those that are chosen, where these are several."""
+        project, notes = self._session.project, self.chosen
+        several = len(notes) > 1
+        index = project.index.entries if project is not None else ()
+        entries = [note for note in notes if isinstance(note, Entry)] if several else index
+        constants = [entry for entry in entries if entry.constant]
+        parts = [self._tokens(sum(each.tokens for each in entries))]
+        if constants or not several:
+            always = sum(each.tokens for each in constants)
+            parts.append(tr("constants {tokens}", tokens=("" if self.table_model.exact else "≈ ") + number(always)))
+        words = " · ".join(parts)
+        chosen = tr("{amount} chosen: ", amount=number(len(notes))) if several else ""
+        self.totals.setText(chosen + words)
+        names = count(len(constants), "constant", "constants")
+        self.totals.setToolTip(tr("Of {entries}, {constants}", entries=count(len(entries), "entry", "entries"),
+                                  constants=names))  # fmt: skip
+
+    def _tokens(self, amount: int) -> str:
+        estimated = "" if self.table_model.exact else "≈ "
+        return estimated + count(amount, "token", "tokens")
 
     def _show_columns(self) -> None:
         corner = self.columns_button.rect().bottomLeft()

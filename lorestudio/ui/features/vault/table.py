@@ -6,6 +6,7 @@ Notes in lists: what they are called, where they lie, what state they are in, an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -14,6 +15,7 @@ from PySide6.QtCore import QDateTime, QLocale, QObject
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.state import Usage
 from lorestudio.studio.notes.usage import UNUSED
+from lorestudio.trace.limits import rank
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Marked, Piece, Words, one_line, titled
@@ -92,7 +94,12 @@ class VaultTable(RecordTable):
             self._columns(), key=note_key, entry=lambda note: note.id if isinstance(note, Entry) else None,
             spoken=titled("none"), tip=_tip, text=search_text, parent=parent,
         )  # fmt: skip
+        self.movable = self.in_order
         self.sort(0)
+
+    def in_order(self) -> bool:
+        """Whether the rows stand in the order of their priorities."""
+        return self.sorted_by == (self.column_of("priority"), False)
 
     def _columns(self) -> list[Column]:
         def counted(
@@ -115,7 +122,11 @@ class VaultTable(RecordTable):
                    "What sort of entry it is, or why it is none", 94, look=_state_look),
             _words_column("Folder", note_folder, "The folder inside the vault", 94),
             _words_column("Vault", lambda note: note.vault, "The vault that the note is in", 90, hidden=True),
-            counted("priority", "A lower number goes in first", _of_entry(lambda entry: entry.priority)),
+            replace(
+                counted("priority", "A lower number goes in first; sorted by it, rows can be dragged to another place",
+                        _of_entry(lambda entry: entry.priority)),
+                sort=_of_entry(lambda entry: rank(entry.priority)),
+            ),
             counted("tokens", "How long the injected text is", _of_entry(lambda entry: entry.tokens), self._tokens),
             counted("keys", "How many keys the entry has", _of_entry(lambda entry: len(entry.keys))),
             counted("injected", "In how many runs of this chat the entry went into the prompt",

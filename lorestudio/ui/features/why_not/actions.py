@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication
 
 from lorestudio.settings.declaration import Value
-from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.tryout.project_changes import plan_change
 from lorestudio.systems.changes import Change
 from lorestudio.trace.diff import Key
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.features.why_not.page import WhyNotPage
-from lorestudio.ui.features.why_not.pane import WhyPane
-from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork
+from lorestudio.ui.features.why_not.pane import WhyView
+from lorestudio.ui.features.why_not.search import FixWork, RowWork, WhyNotSearch, WouldWork
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, tr
@@ -26,10 +25,8 @@ from lorestudio.ui.state.note_changes import Done, NoteWork
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """A change that was made: its title, the action that undoes it, and what was wanted of which note."""
+    """What was wanted of which note by a change that was made."""
 
-    title: str
-    undo: str
     wanted_in: bool
     about: Key | None
 
@@ -39,15 +36,16 @@ ChangeSystem = Callable[[str, Mapping[str, Value], str], None]
 
 
 class WhyNotFeature(Feature):
-    """Owns the Why pane, the search, its page in the pane, and the questions about later stages."""
+    """Owns the explanation below the answers, the search with its page, and what is learnt of rows in sight."""
 
     def __init__(self, context: Context, trace: TraceFeature, work: NoteWork, change_system: ChangeSystem) -> None:
         super().__init__(context)
         self._trace, self._work, self._change_system = trace.pane, work, change_system
-        self.pane = WhyPane(context.theme, context.session, context.selection)
-        self.panes = (self.pane,)
+        self.pane = WhyView(context.theme, context.session, context.selection)
+        trace.pane.take_why(self.pane)
         self.search = WhyNotSearch(context.session, context.selection, self)
         self.would = WouldWork(context.session, context.selection, self)
+        self.fixes = FixWork(context.session, context.selection, self)
         self.page = WhyNotPage(context.theme, self.search, self.pane)
         self._applied: _Applied | None = None
         self.pane.message_wanted.connect(trace.go_to_message)
@@ -61,7 +59,7 @@ class WhyNotFeature(Feature):
                 when=lambda: now.has_trace() and now.has_row(), icon="copy",
             ),
             Action(
-                "trace.why", "Why? for the chosen cell", "Trace", 17, partial(now.show, "why"), ("W",), Where.RUNS,
+                "trace.why", "Why? for the chosen cell", "Trace", 17, self.show, ("W",), Where.RUNS,
                 now.has_row,
             ),
             Action(
@@ -75,10 +73,6 @@ class WhyNotFeature(Feature):
             ),
         )  # fmt: skip
 
-    def places(self) -> Mapping[Where, Sequence[QWidget]]:
-        """The pane."""
-        return {Where.RUNS: (self.pane,)}
-
     def begin(self) -> None:
         """Show what is learnt."""
         context, pane, trace = self.context, self.pane, self._trace
@@ -86,11 +80,13 @@ class WhyNotFeature(Feature):
         pane.copied.connect(lambda: context.flash(tr("The explanation was copied.")))
         pane.mount(self.page, self.search, self.would)
         pane.searched.connect(self.find)
-        pane.told.pressed.connect(context.run)
         self.page.wanted.connect(self._apply)
-        self.would.in_sight = self._in_sight
+        trace.answers.fix_wanted.connect(self._make_fix)
         self.would.found.connect(self._show_would)
-        trace.journey.verticalScrollBar().valueChanged.connect(self.would.look)
+        self.fixes.found.connect(self._show_fix)
+        for work in (self.would, self.fixes):
+            work.in_sight = partial(self._in_sight, work)
+            trace.answers.verticalScrollBar().valueChanged.connect(work.look)
         trace.model.modelReset.connect(self._show_known)
         context.session.traces_changed.connect(lambda _generations: self._say_outcome())
         context.session.state_changed.connect(self._say_outcome)
@@ -99,25 +95,32 @@ class WhyNotFeature(Feature):
         """Search and ask no more."""
         self.search.stop()
         self.would.stop()
+        self.fixes.stop()
+
+    def show(self) -> None:
+        """Go to the explanation of the chosen row."""
+        self.context.uncover("trace")
+        self._trace.tabs.setCurrentIndex(0)
+        self.pane.focus_target().setFocus()
 
     def find(self) -> None:
         """Show the page and search for the chosen note."""
-        self.context.show("why")
+        self.show()
         self.pane.show_answers(True)
         self.search.begin()
         QTimer.singleShot(0, self.page, self.page.focus_first)  # a pane behind another one is in sight only by then
 
     def toggle_scores(self) -> None:
         """Show the numbers about the chosen entry, or its explanation again."""
-        self.context.show("why")
+        self.show()
         self.pane.show_scores(not self.pane.scores_button.isChecked())
         self.pane.focus_target().setFocus()
 
-    # ---- what later stages would have done --------------------------------------------------------------------------
+    # ---- what is learnt of rows -------------------------------------------------------------------------------------
 
-    def _in_sight(self) -> Sequence[int]:
-        view, model = self._trace.journey, self._trace.model
-        if model.trace is not self.would.trace or not view.isVisible():
+    def _in_sight(self, work: RowWork) -> Sequence[int]:
+        view, model = self._trace.answers, self._trace.model
+        if model.trace is not work.trace or not view.isVisible():
             return ()
         first, last = view.rowAt(0), view.rowAt(view.viewport().height() - 1)
         if first < 0:
@@ -130,17 +133,30 @@ class WhyNotFeature(Feature):
         known = self.would.of(model.trace, entry)
         if known is not None and known is would:
             model.set_would(entry, known)
-        if entry == self.context.selection.entry:
-            self.pane.refresh()
+            if entry == self.context.selection.entry:
+                self.pane.refresh()
+
+    def _show_fix(self, entry: int, answer: object) -> None:
+        model = self._trace.model
+        known = self.fixes.of(model.trace, entry)
+        if known is not None and known is answer:
+            model.set_fix(entry, known.change)
 
     def _show_known(self) -> None:
         model = self._trace.model
         for row in range(model.rowCount()):
             entry = model.entry(row)
-            known = self.would.of(model.trace, entry) if entry is not None else None
-            if entry is not None and known is not None:
-                model.set_would(entry, known)
+            if entry is not None:
+                self._show_would(entry, self.would.of(model.trace, entry))
+                self._show_fix(entry, self.fixes.of(model.trace, entry))
         self.would.look()
+        self.fixes.look()
+
+    def _make_fix(self, entry: int) -> None:
+        answer = self.fixes.of(self._trace.model.trace, entry)
+        if answer is not None:
+            self.context.selection.choose_entry(entry)
+            self._apply(answer.change)
 
     # ---- applying ---------------------------------------------------------------------------------------------------
 
@@ -150,7 +166,8 @@ class WhyNotFeature(Feature):
         if not isinstance(change, Change) or project is None:
             return
         wanted = not self.search.goes_in
-        self.page.area.setFocus()  # the button that was pressed goes, and Qt would choose the next pane's field
+        if self.page.isAncestorOf(QApplication.focusWidget() or self.page.area):
+            self.page.area.setFocus()  # the button that was pressed goes, and Qt would choose the next pane's field
         if change.note is not None:
             path = project.note_path(change.note.vault, change.note.filename)
             if path is None:
@@ -161,7 +178,8 @@ class WhyNotFeature(Feature):
             then = partial(self._written, wanted, self._about())
             self._work.carry_out(plan, then=then, refused=self._refused)
         else:
-            self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
+            self._applied = _Applied(wanted, self._about())
+            self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=change.title))
             if change.controls is not None:
                 session.parts.adjust(change.title, controls=change.controls)
             elif not session.choice.is_main:
@@ -174,16 +192,15 @@ class WhyNotFeature(Feature):
         note = self.search.note
         return (note.vault, note.filename) if note is not None else None
 
-    def _written(self, wanted: bool, about: Key | None, done: Done) -> None:
-        changes: ChangeSet = done.changes
-        self._applied = _Applied(changes.title, "vault.undo", wanted, about)
+    def _written(self, wanted: bool, about: Key | None, _done: Done) -> None:
+        self._applied = _Applied(wanted, about)
         self._say_outcome()
 
     def _refused(self, sentence: str) -> None:
         self.context.say(Notice(sentence, "error", key="notes"))
 
     def _say_outcome(self) -> None:
-        """Say what was done and, once the reply has been run with it, whether the entry goes in."""
+        """Once the reply has been run with a change: the rows say what it did; where that was not enough, search on."""
         applied, note = self._applied, self.search.note
         if applied is None or note is None:  # a newer reading of the vault is being shown
             return
@@ -191,22 +208,14 @@ class WhyNotFeature(Feature):
             self._applied = None
             return
         session = self.context.session
-        name = getattr(note, "title", "") or getattr(note, "filename", "")
-        waiting = session.busy or bool(session.runs.outdated(self.context.selection.generation))
-        if waiting:
-            text, tone = tr("Done: {change}. The chat is run again.", change=applied.title), "neutral"
-        else:
-            goes_in = self.search.goes_in
-            now = tr("goes in now") if goes_in else tr("does not go in")
-            text = tr("Done: {change}. “{entry}” {now}.", change=applied.title, entry=name, now=now)
-            tone = "good" if goes_in is applied.wanted_in else "warning"
-        self.pane.tell(text, tone, ((applied.undo, tr("Undo")),))
-        if not waiting:
-            self._applied = None
-            reached = self.search.goes_in is applied.wanted_in
-            had_keyboard = self.context.current_pane() is self.pane
+        if session.busy or session.runs.outdated(self.context.selection.generation):
+            return
+        self._applied = None
+        reached = self.search.goes_in is applied.wanted_in
+        had_keyboard = self.pane.isAncestorOf(QApplication.focusWidget() or self._trace)
+        if self.pane.answers_button.isChecked() or not reached:
             self.pane.show_answers(not reached)
-            if had_keyboard:
-                self.pane.focus_target().setFocus()
-            if not reached:  # a first step: what is in the way now?
-                self.search.begin()
+        if had_keyboard:
+            self.pane.focus_target().setFocus()
+        if not reached:  # a first step: what is in the way now?
+            self.search.begin()

@@ -1,7 +1,9 @@
-"""Why an entry went in or stayed out: the decision, what would change it, and the whole way through the stages."""
+"""Why the chosen row is as it is: what decided, what would change it, and the whole way through the stages."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -9,14 +11,12 @@ from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QLabel, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
-from lorestudio.systems.differences import words_of
 from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import CellState, JourneyCell, explain_cell
-from lorestudio.trace.model import StageRecord, Trace, Verdict
+from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.similarity import similarities
 from lorestudio.trace.text import entry_as_text
-from lorestudio.trace.vocabulary import Explanation
-from lorestudio.ui.features.trace.journey import cell_sentence
+from lorestudio.ui.features.trace.answers import cell_sentence
 from lorestudio.ui.features.why_not.page import WhyNotPage
 from lorestudio.ui.features.why_not.scores import ScorePage, SimilarityPage
 from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork
@@ -25,23 +25,29 @@ from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
-from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.layouts import holding, iconed, label, named, row, stack, tool
+from lorestudio.ui.widgets.layouts import holding, iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.marks import cell_mark, fate_mark, would_mark
 from lorestudio.ui.widgets.paint import mark_pixmap
-from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow, Pane
+from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow
 
 _SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
-_INNER: Final = frozenset({"start", "end", "source_id", "refine_start", "refine_end", "refine_source_id"})
-"""Details that help the program and not the reader."""
-_KEYS: Final = {
-    frozenset({False}): "key in message #{message}",
-    frozenset({True}): "refine key in message #{message}",
-    frozenset({False, True}): "key and refine key in message #{message}",
-}
 
 
-class WhyPane(Pane):
+def _linked(sentence: str, links: Mapping[str, str]) -> str:
+    """A sentence in which these words lead somewhere."""
+    shown = html.text(sentence)
+    for link, words in links.items():
+        text = html.text(words)
+        shown = re.sub(rf"{re.escape(text)}(?!\d)", f"<a href='{link}'>{text}</a>", shown, count=1)
+    return shown
+
+
+def _paragraph(sentence: str, links: Mapping[str, str], *, bold: bool = False) -> str:
+    weight = "bold" if bold else "normal"
+    return f"<p style='margin-top:0px;margin-bottom:4px;font-weight:{weight}'>{_linked(sentence, links)}</p>"
+
+
+class WhyView(QWidget):
     """Follows the chosen entry, stage and generation; a click on a stage chooses it. `copied` follows a copy.
 
     `searched` follows the wish to find what would bring the entry in; the answers have a page of their own.
@@ -52,8 +58,9 @@ class WhyPane(Pane):
     searched = Signal()
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
-        super().__init__("why", tr("Why?"), theme)
-        self._session, self._selection = session, selection
+        super().__init__()
+        self.theme, self._session, self._selection = theme, session, selection
+        self.setAccessibleName(tr("Why?"))
         self._make_buttons()
         self._icon, self._state = QLabel(self), label(self, kind="small", wrap=False)
         self._title = named(ElidedLabel(self), "", kind="title")
@@ -72,14 +79,10 @@ class WhyPane(Pane):
         for page in (self.scores, self.similarity):
             page.entry_chosen.connect(selection.choose_entry)
         self._pages = stack(self.browser, self.scores, self.similarity, self.empty)
-        self.told = MessageBar(theme, self)
-        self.told.closed.connect(self.told.hide)
         self._page: WhyNotPage | None = None
         self._search: WhyNotSearch | None = None
         self._would: WouldWork | None = None
-        self.column.addWidget(self._head)
-        self.column.addWidget(self.told)
-        self.column.addWidget(self._pages, 1)
+        tight(self._head, (self._pages, 1), of=self)
         for signal in (
             session.project_changed, session.choice_changed, session.state_changed, session.preview_changed,
             selection.generation_changed, selection.entry_changed, selection.stage_changed, theme.changed,
@@ -87,7 +90,6 @@ class WhyPane(Pane):
             signal.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         self._shown: tuple[object, ...] = ()
-        self._told_about: tuple[object, ...] = ()
         self._show()
 
     def _make_buttons(self) -> None:
@@ -121,11 +123,6 @@ class WhyPane(Pane):
         if on:
             self.scores_button.setChecked(False)
         self.refresh()
-
-    def tell(self, text: str, tone: str, buttons: tuple[tuple[str, str], ...]) -> None:
-        """Say something above the explanation until it is dismissed or another note is chosen."""
-        self.told.say(text, tone, buttons)
-        self._told_about = (self._selection.entry, self._selection.left_out)
 
     def refresh(self) -> None:
         """Show everything anew."""
@@ -167,8 +164,6 @@ class WhyPane(Pane):
         ref = trace.entries.get(number) if trace is not None and number is not None else None
         entry = note or ref  # what is no note of the vault is known to the run only: a recap, a lorebook's entry
         old = self._session.runs.outdated(selection.generation)
-        if self._told_about != (selection.entry, selection.left_out):
-            self.told.hide()
         if number is None and selection.left_out is not None:
             self._show_left_out(selection.left_out)
             return
@@ -185,7 +180,7 @@ class WhyPane(Pane):
         self._show_head(entry.title, f"{entry.title}\n{entry.filename}", tr(mark.word))
         self._icon.setPixmap(mark_pixmap(mark, self.theme, 18))
         body = html.paragraph(old, color=self.theme.palette.warning) if old else ""
-        body += self._body(trace, entry.id, end.explain(trace))
+        body += self._body(trace, entry.id)
         self.browser.setHtml(html.page(self.theme.palette, body))
         self._show_page()
 
@@ -246,55 +241,39 @@ class WhyPane(Pane):
         if has_entry:
             self.empty.say(tr("No trace to explain yet"), tr("Choose a message of the chat and run it."))
         else:
-            self.empty.say(tr("Why?"), tr("Choose an entry, or a cell of the journey, to read why it went in or not."))
+            self.empty.say(tr("Why?"), tr("Choose an entry, or a cell of the answers, to read why it went in or not."))
         self._pages.setCurrentWidget(self.empty)
 
-    def _body(self, trace: Trace, entry: int, outcome: Explanation) -> str:
+    def _body(self, trace: Trace, entry: int) -> str:
+        """What decided, once; then what is said of the chosen stage, unless that is what decided."""
         palette = self.theme.palette
         records = {record.name: record for record in trace.stages}
-        cells = self._session.runs.journeys(trace).cells(entry)
+        journeys = self._session.runs.journeys(trace)
+        cells, outcome = journeys.cells(entry), journeys.told(entry)
         chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
-        parts = [self._sources(trace, entry)]
+        links = self._sources(trace, entry)
+        parts = [_paragraph(outcome.sentence, links, bold=True), *self._later(trace, entry)]
         if chosen is not None:
-            record = records[chosen.stage]
-            parts.append(html.paragraph(sentence_case(record.name), color=palette.text_muted, bold=True))
-            parts.append(html.paragraph(cell_sentence(trace, entry, record, chosen)))
-            explanation = explain_cell(trace, entry, chosen)
-            if explanation is not None and explanation.fix:
-                parts.append(self._fix(explanation))
-            if chosen.verdict is not None and chosen.verdict.reason:
-                parts.append(self._details(chosen.verdict))
-            parts.append(html.paragraph(tr("In the end"), color=palette.text_muted, bold=True, above=8))
-        parts.append(html.paragraph(outcome.sentence, bold=chosen is None))
-        parts += self._later(trace, entry)
-        if outcome.fix and chosen is None:
-            parts.append(self._fix(outcome))
+            sentence = cell_sentence(trace, entry, records[chosen.stage], chosen)
+            if sentence not in outcome.sentence:
+                parts.append(_paragraph(f"{sentence_case(chosen.stage)}: {sentence}", links))
         parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
-        parts.append(self._journey(trace, entry, cells, records))
+        parts.append(self._journey(trace, entry, cells, records, outcome.sentence, links))
         return "".join(parts)
 
-    def _sources(self, trace: Trace, entry: int) -> str:
-        """Where the reasons lead: the message with the key, the entry that woke or pulled this one in."""
+    def _sources(self, trace: Trace, entry: int) -> dict[str, str]:
+        """Where the reasons lead: words of their sentences by links to messages, and to entries that brought it in."""
         links: dict[str, str] = {}
-        keys: dict[int, set[bool]] = {}
         for record in trace.stages:
             for verdict in record.verdicts:
-                if verdict.entry != entry:
-                    continue
-                source = verdict.details.get("source_id")
-                for found in keys_of_verdict(verdict, trace.words):
-                    if found.message is not None:
-                        keys.setdefault(found.message, set()).add(found.refine)
-                        links[f"message:{found.message}"] = tr(
-                            _KEYS[frozenset(keys[found.message])], message=found.message
-                        )
-                if isinstance(source, int) and source in trace.entries:
-                    words = tr("by recursion from {title}") if verdict.reason == "recursion" else tr("from {title}")
-                    links[f"entry:{source}"] = words.format(title=trace.entries[source].title)
-        if not links:
-            return ""
-        shown = " · ".join(f"<a href='{link}'>{html.text(text)}</a>" for link, text in links.items())
-        return f"<p style='margin-top:0px;margin-bottom:4px'>{shown}</p>"
+                if verdict.entry == entry:
+                    source = verdict.details.get("source_id")
+                    for found in keys_of_verdict(verdict, trace.words):
+                        if found.message is not None:
+                            links[f"message:{found.message}"] = tr("message #{message}", message=found.message)
+                    if isinstance(source, int) and source in trace.entries:
+                        links[f"entry:{source}"] = f"“{trace.entries[source].title}”"
+        return links
 
     def _later(self, trace: Trace, entry: int) -> list[str]:
         """What the stages behind the one that stopped it would have done."""
@@ -305,22 +284,15 @@ class WhyPane(Pane):
             return [html.paragraph(text)] if sentence else []
         return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in would.sentences]
 
-    def _fix(self, explanation: Explanation) -> str:
-        palette = self.theme.palette
-        tone = str(explanation.tone)
-        ground, ink = getattr(palette, f"{tone}_soft"), getattr(palette, tone)
-        return html.box(explanation.fix, tr("To change this:"), ground, ink)
-
-    def _details(self, verdict: Verdict) -> str:
-        items = [f"{name}: {words_of(value)}" for name, value in verdict.details.items() if name not in _INNER]
-        return html.paragraph(" · ".join(items), color=self.theme.palette.text_faint) if items else ""
-
     def _journey(
-        self, trace: Trace, entry: int, cells: tuple[JourneyCell, ...], records: dict[str, StageRecord]
-    ) -> str:
+        self, trace: Trace, entry: int, cells: tuple[JourneyCell, ...], records: dict[str, StageRecord], said: str,
+        links: Mapping[str, str],
+    ) -> str:  # fmt: skip
+        """The stages that had something to say, with that where it is not `said` above."""
         palette = self.theme.palette
         rows, silent = [], 0
         would = self._would.of(trace, entry) if self._would is not None else None
+        later_said = would.sentences if would is not None else ()
         for cell in cells:
             record = records[cell.stage]
             explained = explain_cell(trace, entry, cell)
@@ -340,12 +312,14 @@ class WhyPane(Pane):
             image = QTextDocument.ResourceType.ImageResource
             self.browser.document().addResource(image, QUrl(picture), mark_pixmap(mark, self.theme, 16))
             sentence = cell_sentence(trace, entry, record, cell) if later is None else later.sentence
+            if sentence in said or any(sentence in told for told in later_said):
+                sentence = tr(mark.word)
             ground = f" bgcolor='{palette.accent_soft}'" if cell.stage == self._selection.stage else ""
             rows.append(
                 f"<tr><td{ground} width='20' style='padding:2px 3px'><img src='{picture}' width='15' height='15'></td>"
                 f"<td{ground} style='padding:2px 10px 2px 2px' width='118'>"
                 f"<a href='stage:{html.text(cell.stage)}'>{html.text(cell.stage)}</a></td>"
-                f"<td{ground} style='padding:2px 0'>{html.text(sentence)}</td></tr>"
+                f"<td{ground} style='padding:2px 0'>{_linked(sentence, links)}</td></tr>"
             )
         if silent:
             words = tr("{silent} other stages let it pass, or did not look at it.", silent=silent)

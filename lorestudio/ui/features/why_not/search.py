@@ -1,21 +1,22 @@
 """Searching for the changes that bring the chosen note in, as a job that can be stopped.
 
-What later stages would have done with stopped entries: the chosen one at once, those in sight in the background.
+What is learnt of rows while they are looked at: what later stages would have done with them, and what would help.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.why_not import WENT_IN, WhyNotFinder
-from lorestudio.studio.tryout.why_not_answers import WhyNot, WhyNotNews
+from lorestudio.studio.tryout.why_not_answers import Answer, Holds, WhyNot, WhyNotNews
 from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import Fate
@@ -24,6 +25,8 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+
+_Ask: TypeAlias = Callable[[int, CancelToken], object]
 
 KEPT: Final = 8
 """Searches whose results are kept while the run that they are about is there."""
@@ -165,44 +168,32 @@ class WhyNotSearch(QObject):
             del self._found[next(iter(self._found))]
 
 
-class WouldWork(QObject):
-    """Follows the chosen reply. `found` carries an entry and what was learnt of it.
+class RowWork(QObject):
+    """Learns something of the rows of the chosen reply: of the chosen one at once, of those in sight behind it.
 
     Entries are asked about one after the other in one job at a time; a question that is not in sight any more is
-    dropped. Where a reply has not been run as is chosen now, nothing is asked.
+    dropped. Where a reply has not been run as is chosen now, nothing is asked. `found` carries an entry and the answer.
     """
 
-    found = Signal(int, object)  # the entry, WouldAlso
+    found = Signal(int, object)
+    TITLE = ""
+    REST_MS = 0
 
     def __init__(self, session: Session, selection: Selection, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._selection = session, selection
-        self._runs: HeldRuns | None = None
-        self._known: dict[int, WouldAlso | None] = {}
-        self._wanted: tuple[int, ...] = ()
+        self.trace: Trace | None = None
+        self._ask: _Ask | None = None
+        self._known: dict[int, object] = {}
+        self._first: int | None = None
         self._cancel: CancelToken | None = None
-        self._soon = later(self, self._go_on)
+        self._soon = later(self, self._go_on, self.REST_MS)
         self.in_sight: Callable[[], Sequence[int]] = tuple
         for signal in (
             session.traces_changed, session.preview_changed, session.state_changed, session.project_changed,
             selection.generation_changed, selection.entry_changed,
         ):  # fmt: skip
             signal.connect(self.look)
-
-    @property
-    def trace(self) -> Trace | None:
-        """The run that is asked about."""
-        return self._runs.trace if self._runs is not None else None
-
-    def of(self, trace: Trace | None, entry: int) -> WouldAlso | None:
-        """What is known of an entry in that run."""
-        return self._known.get(entry) if trace is not None and trace is self.trace else None
-
-    def not_held(self, trace: Trace | None, entry: int) -> str:
-        """Why nothing can be known of an entry that did not go into that run, "" where it can."""
-        if self._runs is None or trace is None or trace is not self.trace:
-            return ""
-        return "" if self._session.runs.journeys(trace).fate(entry).state in WENT_IN else self._runs.not_held
 
     def look(self) -> None:
         """Something else may be in sight: ask about what is not known yet, soon."""
@@ -214,70 +205,74 @@ class WouldWork(QObject):
         if self._cancel is not None:
             self._cancel.cancel()
 
+    def answer(self, trace: Trace | None, entry: int) -> object:
+        """What is known of an entry in that run, None where nothing is."""
+        return self._known.get(entry) if trace is not None and trace is self.trace else None
+
+    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask | None]:
+        """The run that is asked about, and how; None where there is nothing to ask. Raises ValueError."""
+        raise NotImplementedError
+
     def _go_on(self) -> None:
         self._take_run()
-        runs = self._runs
-        if runs is None or runs.not_held:
+        ask, trace = self._ask, self.trace
+        if ask is None or trace is None:
             return
         chosen = self._selection.entry if self._session.entry(self._selection.entry) is not None else None
-        wanted = dict.fromkeys([*([chosen] if chosen is not None else []), *self.in_sight()])
-        self._wanted = tuple(entry for entry in wanted if entry not in self._known)
-        if not self._wanted:
+        rows = dict.fromkeys([*([chosen] if chosen is not None else []), *self.in_sight()])
+        wanted = tuple(entry for entry in rows if entry not in self._known)
+        if not wanted:
             return
         if self._cancel is not None:  # a job is at work; the chosen entry does not wait for what it looks at
-            if self._wanted[0] == chosen:
+            if wanted[0] == chosen != self._first:
                 self._cancel.cancel()
             return
         cancel = self._cancel = CancelToken()
-        entries = self._wanted
+        self._first = wanted[0]
 
         def work(report: Callable[[object], None]) -> None:
-            for entry in entries:
+            for entry in wanted:
                 if cancel.cancelled:
                     return
                 try:
-                    report((runs, entry, runs.of(entry, cancel)))
+                    report((trace, entry, ask(entry, cancel)))
                 except Cancelled:
                     return
 
         self._session.jobs.start(
-            tr("What later stages would have done"),
+            tr(self.TITLE),
             work,
             done=lambda _none: self._ended(),
-            failed=lambda _error: self._failed(entries),
+            failed=lambda _error: self._failed(wanted),
             reported=self._learnt,
             owner=self,
         )
 
     def _take_run(self) -> None:
         session, generation = self._session, self._selection.generation
-        trace = session.runs.trace(generation)
-        simulator = session.runs.simulator(generation)
+        trace, simulator = session.runs.trace(generation), session.runs.simulator(generation)
         if simulator is None or generation is None or trace is None:
-            if self._runs is not None:
-                self._forget()
-            return
-        if self._runs is not None and self._runs.trace is trace:
-            return
-        self._forget()
-        preview = session.runs.preview_of(generation) if session.runs.preview_shown else None
-        try:
-            runs = HeldRuns(simulator, generation, preview)
-        except ValueError:  # what it builds on is not there, so there is nothing to ask
-            return
-        self._runs = runs if runs.trace is trace else None  # what is shown may be from before a change
+            self._forget()
+        elif self.trace is not trace:
+            self._forget()
+            try:
+                run, ask = self._asking(simulator, generation)
+            except ValueError:  # what it builds on is not there, so there is nothing to ask
+                return
+            if run is trace:  # what is shown may be from before a change
+                self.trace, self._ask = run, ask
 
     def _forget(self) -> None:
-        self._runs, self._known = None, {}
+        self.trace, self._ask, self._known = None, None, {}
         if self._cancel is not None:
             self._cancel.cancel()
 
-    def _learnt(self, news: tuple[HeldRuns, int, WouldAlso | None]) -> None:
-        runs, entry, would = news
-        if runs is self._runs:
-            self._known[entry] = would
-            if would is not None:
-                self.found.emit(entry, would)
+    def _learnt(self, news: tuple[Trace, int, object]) -> None:
+        trace, entry, answer = news
+        if trace is self.trace:
+            self._known[entry] = answer
+            if answer is not None:
+                self.found.emit(entry, answer)
 
     def _ended(self) -> None:
         self._cancel = None
@@ -286,3 +281,56 @@ class WouldWork(QObject):
     def _failed(self, entries: Sequence[int]) -> None:
         self._known.update(dict.fromkeys(entries))  # the real run says what is wrong; this one adds nothing
         self._ended()
+
+
+class WouldWork(RowWork):
+    """What the stages behind the one that stopped an entry would have done with it."""
+
+    TITLE = "What later stages would have done"
+
+    def __init__(self, session: Session, selection: Selection, parent: QObject) -> None:
+        super().__init__(session, selection, parent)
+        self._why_not = ""
+
+    def of(self, trace: Trace | None, entry: int) -> WouldAlso | None:
+        """What is known of an entry in that run."""
+        known = self.answer(trace, entry)
+        return known if isinstance(known, WouldAlso) else None
+
+    def not_held(self, trace: Trace | None, entry: int) -> str:
+        """Why nothing can be known of an entry that did not go into that run, "" where it can."""
+        if trace is None or trace is not self.trace:
+            return ""
+        return "" if self._session.runs.journeys(trace).fate(entry).state in WENT_IN else self._why_not
+
+    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask | None]:
+        runs = self._session.runs
+        held = HeldRuns(simulator, generation, runs.preview_of(generation) if runs.preview_shown else None)
+        self._why_not = held.not_held
+        return held.trace, None if held.not_held else held.of
+
+
+class FixWork(RowWork):
+    """The best change that brings an entry in, for each row that stayed out: tried, and not made."""
+
+    TITLE = "Trying what would bring entries in"
+    REST_MS = 350
+
+    def of(self, trace: Trace | None, entry: int) -> Answer | None:
+        """What is known of an entry in that run."""
+        known = self.answer(trace, entry)
+        return known if isinstance(known, Answer) else None
+
+    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask | None]:
+        finder, trace = WhyNotFinder(simulator, generation), simulator.traces[generation]
+        ends, words = self._session.runs.journeys(trace), trace.words
+
+        def ask(entry: int, cancel: CancelToken) -> Answer | None:
+            fate, ref = ends.fate(entry), trace.entries.get(entry) or self._session.entry(entry)
+            if ref is None or fate.state in WENT_IN or fate.reason in words.takes_no_part:
+                return None
+            found = finder.find((ref.vault, ref.filename), None, cancel, first=True)
+            best = found.answers[0] if found.answers else None
+            return best if best is not None and best.holds is not Holds.REPLY_ONLY else None
+
+        return trace, ask

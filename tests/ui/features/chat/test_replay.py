@@ -12,6 +12,7 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.chat.replay import RangeDialog
 from lorestudio.ui.state.replay_worker import ReplayNews
+from lorestudio.ui.widgets.bars import MessageBar
 from tests.ui.conftest import drain
 
 NOTE = "---\ntags: [lorebook]\nkeys: [{keys}]\n---\n{name}.\n"
@@ -49,7 +50,7 @@ def run(window) -> list[int]:
 
 
 def notices(window) -> str:
-    return " ".join(bar.label.text() for bar in window.bars.findChildren(type(window.trace.stale)))
+    return " ".join(bar.label.text() for bar in window.bars.findChildren(MessageBar))
 
 
 def test_from_here_to_the_end_runs_what_comes_before_and_says_so(window, qtbot) -> None:
@@ -141,15 +142,11 @@ def test_a_run_that_matched_nearly_everything_names_the_key(window, qtbot) -> No
     window.run("replay.all")
     idle(window, qtbot)
     window.chat.choose(6)
-    bar = window.trace.remarks
-    assert bar.isVisible()
-    assert "9 of 10 entries" in bar.label.text()
-    assert "“the” alone let in 9" in bar.label.text()
+    said = window.trace.summary.said
+    assert "9 of 10 entries" in said
+    assert "“the” alone let in 9" in said
     assert "estimates of 4 characters a token" in window.budget.counts.text()
-    bar.closed.emit()
-    window.chat.choose(2)
-    window.chat.choose(6)
-    assert bar.isVisible()  # it comes back with the next run that is too broad
+    assert window.trace.summary.plain in window.trace.summary.accessibleDescription()  # beside the sentence
 
 
 def test_notes_that_could_not_be_read_are_counted_above_the_run(window, qtbot, project) -> None:

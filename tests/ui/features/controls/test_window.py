@@ -315,7 +315,7 @@ def test_what_the_chats_file_says_in_vain_is_shown(shown, qtbot) -> None:
 def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
     window = shown()
     pin, block = window.commands.actions["controls.pin"], window.commands.actions["controls.block"]
-    for view in (window.vault.tree, window.vault.table, window.trace.journey):
+    for view in (window.vault.tree, window.vault.table, window.trace.answers):
         assert view.contextMenuPolicy() is Qt.ContextMenuPolicy.ActionsContextMenu
         assert {pin, block} <= set(view.actions())
     head = window.why.copy_button.parentWidget()

@@ -190,16 +190,19 @@ def test_the_first_window_takes_most_of_its_screen(make_window, monkeypatch, scr
 @pytest.mark.dressed
 def test_crossing_a_width_arranges_anew_while_nothing_was_moved(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))
+    window.resize(1280, 960)
+    window.run("view.reset")
+    settle(window)
     beside = window.tabifiedDockWidgets(window.docks["trace"])
-    assert window.docks["why"] not in beside
+    assert window.docks["budget"] not in beside
     window.resize(1024, 640)
     settle(window)
-    assert window.docks["why"] in window.tabifiedDockWidgets(window.docks["trace"])
-    window.resize(1280, 800)
+    assert window.docks["budget"] in window.tabifiedDockWidgets(window.docks["trace"])
+    window.resize(1280, 960)
     settle(window)
-    assert window.docks["why"] not in window.tabifiedDockWidgets(window.docks["trace"])
+    assert window.docks["budget"] not in window.tabifiedDockWidgets(window.docks["trace"])
     window.docks["vault"].setFloating(True)
     window.resize(1024, 640)
     settle(window)
-    assert window.docks["why"] not in window.tabifiedDockWidgets(window.docks["trace"])
+    assert window.docks["budget"] not in window.tabifiedDockWidgets(window.docks["trace"])
     assert window.docks["vault"].isFloating()

@@ -88,7 +88,7 @@ def test_moving_a_setting_shows_what_it_would_do_and_changes_nothing(window, qtb
     assert "− Leaves: Gate" in pane.editor.result.text()
     assert pane.editor.keep.isVisible()
     assert injected(window) == ["Tower"]
-    assert "With Scan depth 1 message" in window.trace.unsaved.label.text()
+    assert "With Scan depth 1 message" in window.trace.summary.said
     assert window.session.project is before
     assert pane.model.data(pane.view.tree.currentIndex().siblingAtColumn(VALUE)) == "1 message"
 
@@ -258,7 +258,7 @@ def test_unsaved_texts_and_a_setting_are_tried_out_together(window, qtbot) -> No
     pane.editor.field.box.setValue(1)
     qtbot.waitUntil(lambda: pane.trial.diff is not None)
     assert injected(window) == ["Gate", "Tower"]  # with the setting alone, Gate would have left
-    told = window.trace.unsaved.label.text()
+    told = window.trace.summary.said
     assert "the unsaved text of Gate.md" in told
     assert "Scan depth 1 message" in told
     pane.trial.end()

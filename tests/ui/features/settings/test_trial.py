@@ -74,7 +74,7 @@ def test_typing_a_key_shows_what_the_system_would_do(window, qtbot) -> None:
     assert shown.system == "world-info"
     assert window.trace.model.trace is shown
     assert len(budget_view(shown).segments) == 2
-    assert "“Tower” would enter" in window.trace.unsaved.label.text()
+    assert "“Tower” would enter" in window.trace.summary.said
     said = [label.text() for label in window.entry.editor.form.findChildren(QLabel)]
     assert any(text.startswith("Would go in. ") and "tower" in text for text in said)
     assert window.session.runs.traces[window.selection.generation] is saved

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
 from lorestudio.domain.chat import Generation
 from lorestudio.llm.errors import ErrorKind, failed
@@ -96,11 +96,11 @@ def test_the_mode_is_chosen_above_the_chat_and_replays(real, tmp_path, qtbot) ->
     action.trigger()
     assert window.session.busy
     assert window.session.runs.trace(Generation(5)) is old  # the old trace stays until the new one is there
-    assert "Keywords only" in window.trace.stale.label.text()
-    assert "under way" in window.trace.stale.label.text()
+    assert "Keywords only" in window.trace.summary.said
+    assert "under way" in window.trace.summary.said
     idle(window, qtbot)
     assert window.session.runs.trace(Generation(5)).mode == "two-stage"
-    assert not window.trace.stale.isVisible()
+    assert not any(note.passing for note in window.trace.summary.notes)
     assert window.session.project.settings.ai_search_mode == "two-stage"
     assert "Two-stage · Offline stand-in (no model)" in window.status._run.text()
     assert window.commands.actions["mode.two-stage"].isChecked()
@@ -136,7 +136,7 @@ def test_in_keywords_only_mode_the_answer_source_changes_nothing(real, tmp_path)
     window.run("answers.typed")
     assert not window.session.busy
     assert window.session.runs.trace(Generation(5)) is before
-    assert not window.trace.stale.isVisible()
+    assert not any(note.passing for note in window.trace.summary.notes)
 
 
 def test_a_choice_during_a_replay_stops_it_and_runs_the_new_one(real, tmp_path, qtbot, client) -> None:
@@ -274,7 +274,7 @@ def test_a_live_replay_says_first_what_it_costs(real, tmp_path, qtbot, client) -
     decline()
     assert client.asked == []
     assert window.session.runs.trace(Generation(5)) is before
-    assert "Chosen now: Two-stage · Provider: Local" in window.trace.stale.label.text()
+    assert "Chosen now: Two-stage · Provider: Local" in window.trace.summary.said
     window.run("replay.all")
     assert "tokens sent" in agree(qtbot)
     idle(window, qtbot)
@@ -306,13 +306,13 @@ def test_answers_recorded_in_between_are_found(real, tmp_path, qtbot, client) ->
     window = real(ai_project(tmp_path))
     window.run("answers.recorded")
     idle(window, qtbot)
-    assert "no answer to this request" in window.trace.failure.label.text()
+    assert "no answer to this request" in window.trace.summary.said
     window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
     window.run("answers.recorded")
     idle(window, qtbot)
-    assert not window.trace.failure.isVisible()
+    assert not any(note.tone == "error" for note in window.trace.summary.notes)
     assert call_of(window).source == "recorded from Local · tiny"
 
 
@@ -362,25 +362,25 @@ def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, q
     window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
-    text = window.trace.failure.label.text()
-    assert window.trace.failure.isVisible()
-    assert window.trace.failure.property("tone") == "error"
+    text = window.trace.summary.said
+    assert any(note.tone == "error" for note in window.trace.summary.notes)
     assert text.startswith("AI selection:")
     assert "overloaded" in text
     assert "what the keys match" in text
     assert "Try again in a minute, or choose another profile." in text
-    asked = next(button for button in window.trace.failure.findChildren(QPushButton) if button.text() == "Ask again")
+    (failure,) = [note for note in window.trace.summary.notes if note.tone == "error"]
+    again = next(action for action, title in failure.actions if title == "Ask again")
     model = window.trace.model
     assert model.headerData(model.column_of("AI selection"), HORIZONTAL, MARK) is BROKEN
     assert any(step.stage == "AI selection" and step.error for step in window.trace.funnel_model.rows)
-    window.trace.failure.pressed.emit("trace.ai")
+    window.trace.summary.linkActivated.emit("do:trace.ai")
     assert "half-open" in window.trace.ai.plain
     assert "Taken instead" in window.trace.ai.plain
     client.error = None
-    asked.click()  # what failed is run again
+    window.trace.summary.linkActivated.emit(f"do:{again}")  # what failed is run again
     agree(qtbot)
     idle(window, qtbot)
-    assert not window.trace.failure.isVisible()
+    assert not any(note.tone == "error" for note in window.trace.summary.notes)
     assert call_of(window).error == ""
 
 
@@ -531,7 +531,7 @@ def test_a_fixed_switch_is_run_and_named_in_the_trace(real, tmp_path, qtbot) -> 
     project = window.session.project
     window.session.set_project(replace(project, index=replace(project.index, entries=summaries)))
     idle(window, qtbot)
-    assert not window.trace.switches.isVisible()
+    assert "Fixed behaviour" not in window.trace.summary.said
     window.run("behaviour.edit")
     (dialog,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, BehaviourDialog)]
     dialog.choose("header_count", fixed=True)
@@ -539,8 +539,7 @@ def test_a_fixed_switch_is_run_and_named_in_the_trace(real, tmp_path, qtbot) -> 
     dialog.accept()
     idle(window, qtbot)
     assert window.session.project.behaviour.header_count == FIXED
-    assert window.trace.switches.isVisible()
-    assert "manifest: the header counts only what is always included" in window.trace.switches.text()
+    assert "manifest: the header counts only what is always included" in window.trace.summary.said
     assert window.chat.modes.switches.accessibleName() == "Behaviour switches: 1 switch fixed"
     dialog = window.features.providers.edit_behaviour()
     assert dialog.fixed == ("header_count",)
@@ -581,11 +580,11 @@ def test_a_kept_failure_is_shown_and_run_again_on_request(real, tmp_path, qtbot,
     first.close()
     client.error = None
     second = real(ai_project(tmp_path), keep_in=keep)
-    assert second.trace.failure.isVisible()
+    assert any(note.tone == "error" for note in second.trace.summary.notes)
     second.run("replay.all")
     agree(qtbot)
     idle(second, qtbot)
-    assert not second.trace.failure.isVisible()
+    assert not any(note.tone == "error" for note in second.trace.summary.notes)
 
 
 def test_a_folder_that_cannot_be_used_is_reported_and_the_replay_goes_on(real, tmp_path) -> None:

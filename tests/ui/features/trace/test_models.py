@@ -10,13 +10,12 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, budget_view, origins
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import Journeys
-from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
+from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.ui.features.chat.model import ChatList, Speaker
 from lorestudio.ui.features.trace.flow import FunnelList, steps
-from lorestudio.ui.features.trace.journey import RESULT_COLUMN, JourneyTable
 from lorestudio.ui.features.vault.tree import Branch, VaultTree
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, MARK, TOOLTIP, VERTICAL
-from lorestudio.ui.widgets.marks import KeyQuery, cell_mark, entry_kind, fate_mark
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
+from lorestudio.ui.widgets.marks import KeyQuery, entry_kind, fate_mark
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, empty_trace, make_chat, make_trace
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -118,113 +117,6 @@ def test_five_thousand_entries_are_arranged_and_filtered(qtbot) -> None:
     assert len(model.entries()) == 100
 
 
-# ---- journey --------------------------------------------------------------------------------------------------------
-
-
-def words(model: JourneyTable, row: int) -> list[str]:
-    return [model.index(row, column).data(DISPLAY) for column in range(model.columnCount())]
-
-
-def journey_model() -> JourneyTable:
-    model = JourneyTable()
-    check(model)
-    model.set_trace(make_trace(), INDEX)
-    return model
-
-
-def test_the_journey_shows_stages_that_decided_something() -> None:
-    model = journey_model()
-    names = [model.headerData(column, HORIZONTAL) for column in range(model.columnCount())]
-    assert names == ["Result", "constants", "keywords", "budget", "placement"]
-    assert model.hidden_stages == 2
-    model.set_all_stages(True)
-    assert model.columnCount() == 7
-    assert (model.hidden_stages, model.quiet_stages) == (0, 2)
-    assert "quiet: it decided nothing" in model.headerData(model.column_of("folder filter"), HORIZONTAL, TOOLTIP)
-
-
-def test_rows_are_in_order_and_cells_have_words() -> None:
-    model = journey_model()
-    assert [model.headerData(row, VERTICAL) for row in range(model.rowCount())] == [
-        "Rules",
-        "Skarn",
-        "Dawnkeep",
-        "Crown",
-        "Bell",
-    ]
-    assert words(model, 0) == ["injected", "candidate", "kept", "kept", "injected"]
-    assert words(model, 2) == ["trimmed", "not a candidate", "candidate", "trimmed", "injected"]
-    assert words(model, 3) == ["cut", "not a candidate", "candidate", "cut", "not reached"]
-    assert words(model, 4)[0] == "refused"
-
-
-def test_cells_speak() -> None:
-    model = journey_model()
-    cell = model.index(3, model.column_of("budget"))
-    assert cell.data(ACCESSIBLE_TEXT) == "Crown, budget: cut"
-    assert cell.data(TOOLTIP).startswith("budget: “Crown” needs 158 tokens")
-    assert model.index(3, RESULT_COLUMN).data(ACCESSIBLE_TEXT) == "Crown: cut"
-    assert cell.data(MARK).icon == "scissors"
-
-
-def test_every_mark_has_a_word_and_marks_with_one_fill_differ_in_glyph_or_word() -> None:
-    model = journey_model()
-    model.set_all_stages(True)
-    seen = {
-        model.index(row, column).data(MARK) for row in range(model.rowCount()) for column in range(model.columnCount())
-    }
-    assert all(mark.word for mark in seen)
-    assert len({(mark.icon, mark.word) for mark in seen}) == len(seen)
-
-
-def test_an_entry_that_never_came_into_question_gets_a_guest_row() -> None:
-    trace = make_trace()
-    model = JourneyTable()
-    check(model)
-    model.set_trace(replace(trace, stages=trace.stages[:2], injections=()), INDEX)
-    assert model.row_of(SKARN) == -1
-    model.set_guest(SKARN)
-    assert model.headerData(model.row_of(SKARN), VERTICAL) == "Skarn"
-    model.set_guest(RULES)
-    assert model.row_of(SKARN) == -1
-    model.set_guest(None)
-    assert model.rowCount() == 1
-
-
-def test_rows_can_be_filtered_by_title_and_result() -> None:
-    model = journey_model()
-    model.set_filter("cut")
-    assert model.rowCount() == 1
-    model.set_filter("skar")
-    assert model.headerData(0, VERTICAL) == "Skarn"
-    assert model.candidates == 5
-
-
-def test_a_failed_stage_stays_visible() -> None:
-    trace = make_trace()
-    failed = StageRecord("recursion", Phase.MATCH, StageStatus.FAILED, error="it broke")
-    model = JourneyTable()
-    model.set_trace(replace(trace, stages=(*trace.stages[:3], failed)), INDEX)
-    assert model.column_of("recursion") != RESULT_COLUMN
-    assert [step.error for step in steps(replace(trace, stages=(failed,)))] == ["it broke"]
-
-
-@pytest.mark.parametrize(
-    ("reason", "phase", "icon", "fill"),
-    [
-        ("gated_field", Phase.GATE, "cross", "orange"),
-        ("over_budget", Phase.BUDGET, "scissors", "purple"),
-        ("reinjection_pause", Phase.GATE, "pause", "grey"),
-        ("ai_not_selected", Phase.SELECT, "cross", "grey"),
-    ],
-)
-def test_removals_look_different_by_kind(reason: str, phase: Phase, icon: str, fill: str) -> None:
-    from lorestudio.trace.journey import CellState, JourneyCell  # noqa: PLC0415 - used here only
-
-    mark = cell_mark(JourneyCell("stage", CellState.REMOVED, Verdict(1, Outcome.REMOVED, reason)), phase)
-    assert (mark.icon, mark.fill) == (icon, fill)
-
-
 # ---- funnel, budget, origins ----------------------------------------------------------------------------------------
 
 
@@ -254,6 +146,18 @@ def test_the_budget_in_injection_order_with_what_was_cut() -> None:
     assert view.inside[1].describe(100) == "Skarn: 60 tokens (60% of the budget), keyword"
     assert "trimmed from 40" in view.inside[2].describe(100)
     assert view.headline() == "100 of 100 tokens"
+
+
+def test_what_was_over_the_limit_of_entries_was_not_cut_by_the_budget() -> None:
+    trace = make_trace()
+    budget = next(record for record in trace.stages if record.name == "budget")
+    over = Verdict(CROWN, Outcome.REMOVED, "over_entry_cap", {"cap": 3, "tokens": 158})
+    others = tuple(verdict for verdict in budget.verdicts if verdict.entry != CROWN)
+    stages = tuple(replace(each, verdicts=(*others, over)) if each is budget else each for each in trace.stages)
+    (crown,) = budget_view(replace(trace, stages=stages)).cut
+    assert (crown.over_count, crown.needs) == (True, None)
+    assert crown.describe(100) == "Crown: the limit of 3 entries was reached"
+    assert not budget_view(trace).cut[0].over_count
 
 
 def test_outlets_do_not_count_and_no_limit_is_no_limit() -> None:

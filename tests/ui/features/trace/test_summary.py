@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.settings.facts import FactsSettings
@@ -25,12 +25,14 @@ def test_a_run_without_memories_leads_to_the_memories(
     qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle and bool(window.session.runs.traces))
     window.show_pane("trace")
     QApplication.processEvents()
-    remarks = window.trace.remarks
-    assert remarks.isVisibleTo(window)
-    assert "Have facts drawn out of it first" in remarks.label.text()
-    next(button for button in remarks.findChildren(QPushButton) if button.text() == "Open Memories").click()
+    summary = window.trace.summary
+    (remark,) = summary.notes
+    assert "Have facts drawn out of it first" in remark.text
+    action = next(action for action, title in remark.actions if title == "Open Memories")
+    assert f"do:{action}" in summary.text()
+    summary.linkActivated.emit(f"do:{action}")
     assert window.features.memories.pane.isVisibleTo(window)
     window.run("system.deeplore")
     qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
     QApplication.processEvents()
-    assert not remarks.isVisibleTo(window)
+    assert not summary.notes

@@ -16,6 +16,7 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.report.formats import Format
 from lorestudio.studio.scenario.running import run_scenarios
+from lorestudio.trace.budget import budget_view
 from lorestudio.trace.flow import Measure
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
@@ -37,7 +38,7 @@ def rows_of(window) -> list[int]:
 # ---- the sentence --------------------------------------------------------------------------------------------------
 
 
-def test_a_number_of_the_sentence_filters_the_journey(window) -> None:
+def test_a_number_of_the_sentence_filters_the_answers(window) -> None:
     line = window.trace.summary
     assert line.plain == summary(window.trace.model.trace)
     place = next(at for at, piece in enumerate(line._pieces) if piece.entries == (CROWN,))
@@ -45,7 +46,7 @@ def test_a_number_of_the_sentence_filters_the_journey(window) -> None:
     assert rows_of(window) == [CROWN]
     assert "the budget cut 1" in window.trace.only.label.text()
     assert "1 of 5 entries" in window.docks["trace"].bar._note.text()
-    QTest.keyClick(window.trace.journey, Qt.Key.Key_Escape)
+    QTest.keyClick(window.trace.answers, Qt.Key.Key_Escape)
     assert len(rows_of(window)) == 5
     assert window.trace.only.isHidden()
 
@@ -219,7 +220,7 @@ def test_a_part_of_the_chat_leads_to_its_message(window) -> None:
 
 def test_the_message_of_a_key_is_a_link(window) -> None:
     window.selection.choose_entry(CROWN)
-    assert "key in message #4" in window.why.text
+    assert '<a href="message:4">' in window.why.browser.toHtml().replace("'", '"')
     window.why.message_wanted.emit(4)
     assert window.chat.delegate._pointed == 4
     window.chat.choose(2)
@@ -253,8 +254,7 @@ def test_the_why_pane_leads_to_the_message_of_a_refine_key(window) -> None:
     verdict = Verdict(BELL, Outcome.ADDED, "key_hit", details)
     stages = (StageRecord("keywords", Phase.MATCH, left=(BELL,), verdicts=(verdict,)),)
     links = window.why._sources(replace(trace, stages=stages), BELL)
-    assert "message:4'>key in message #4" in links
-    assert "message:1'>refine key in message #1" in links
+    assert links == {"message:4": "message #4", "message:1": "message #1"}
 
 
 def test_scores_of_the_demo(make_window) -> None:
@@ -277,7 +277,7 @@ def test_scores_of_the_demo(make_window) -> None:
     cascade = next(each for record in trace.stages for each in record.verdicts if each.reason == "cascade")
     window.why.show_scores(False)
     window.selection.choose_entry(cascade.entry)
-    assert f"from {cascade.details['source']}" in window.why.text
+    assert f"“{cascade.details['source']}” came in and names" in window.why.text
 
 
 # ---- another budget ------------------------------------------------------------------------------------------------
@@ -291,12 +291,16 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
     before = pane._trace
     assert "of 1,300" in pane.caps.text()
     assert "Entry cap:" in pane.caps.text()
+    assert pane.last_label.text().startswith("Reply #6: ")  # the reply before, beside this one
+    assert not pane.last.isHidden()
     assert not pane.slider.isHidden()
     pane.slider.slider.setValue(20)
     QTest.qWait(120)
     settle(window)
     assert sum(segment.tokens for segment in pane.bar._view.inside) <= 200
     assert "leaves" in pane.slider.told.text().lower()
+    assert pane.now_label.text() == "As tried out"
+    assert pane.last._view.used == budget_view(before).used
     assert window.session.runs.trace(window.selection.generation) is before
     pane.slider.back.click()
     assert pane.bar._view.maximum == 1300
@@ -304,6 +308,8 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
     pane.slider.keep.click()
     settle(window)
     assert window.session.project.settings.max_tokens_budget == 2500
+    assert pane.last_label.text().startswith("Before the change: ")
+    assert pane.last._view.used == budget_view(before).used
     window.session.parts.undo()
     settle(window)
     assert window.session.project.settings.max_tokens_budget == 1300

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QPushButton
 
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.project.project import demo_project
@@ -62,14 +61,20 @@ def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, 
     assert isinstance(known, ContextWindowSettings)
     assert known.total_token_budget == wanted
     assert window.features.why_not.search.goes_in
-    assert "goes in now" in window.why.told.label.text()
-    undo = next(button for button in window.why.told.findChildren(QPushButton) if button.text() == "Undo")
-    undo.click()
+    entry = window.selection.entry
+    assert entry is not None
+    change = window.trace.model.change(entry)
+    assert change is not None
+    assert change.words == "+ came in"
+    window.run("adjust.undo")
     settled(qtbot, window)
     known = window.session.choices.systems["context-window"]
     assert isinstance(known, ContextWindowSettings)
     assert known.total_token_budget == 200
     assert not window.features.why_not.search.goes_in
+    change = window.trace.model.change(entry)
+    assert change is not None
+    assert change.words == "− left"
 
 
 def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbot: QtBot) -> None:
@@ -87,7 +92,7 @@ def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbo
 
 def test_why_later_stages_cannot_be_asked(window: MainWindow, qtbot: QtBot) -> None:
     """The context window fits all its parts at once, and says so in place of an answer."""
-    window.show_pane("why")
+    window.run("trace.why")
     window.selection.choose_entry(left_out(window, "cw_no_room"))
     settled(qtbot, window)
     assert "What later stages would have done is not known." in window.why.text

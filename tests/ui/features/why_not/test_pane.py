@@ -17,7 +17,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.why_not import Holds
 from lorestudio.trace.held_run import WouldState
-from lorestudio.ui.shell.qt import MARK, TOOLTIP
+from lorestudio.trace.journey import PHASES
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, MARK, TOOLTIP, VERTICAL
 from tests.ui.conftest import settle
 
 
@@ -66,6 +67,13 @@ def apply(window, code) -> None:
     settle(window)
 
 
+def said_of(window, title) -> str:
+    """What became of the entry, and what the last change did to it, as its row says."""
+    model = window.trace.model
+    row = next(row for row in range(model.rowCount()) if model.headerData(row, VERTICAL) == title)
+    return model.headerData(row, VERTICAL, ACCESSIBLE_TEXT).removeprefix(f"{title}: ")
+
+
 def injected(window, message) -> list[str]:
     return [each.title for each in window.session.runs.trace(window.session.shown(message)).injections]
 
@@ -76,15 +84,15 @@ def test_the_cells_behind_the_stop_are_those_of_the_held_run(window) -> None:
     session = window.session
     would = HeldRuns(session.runs.simulator(Generation(8)), Generation(8)).of(entry)
 
+    model.unfold(frozenset(PHASES))
     hollow = {}
-    for column in range(1, model.columnCount()):
+    for column in range(2, model.columnCount()):
         index = model.index(model.row_of(entry), column)
         if index.data(MARK).hollow:
             hollow[model.stage(column).name] = index.data(MARK).word
             assert would.at(model.stage(column).name).sentence in index.data(TOOLTIP)
 
-    shown = {model.stage(column).name for column in range(1, model.columnCount())}
-    assert hollow.keys() == {cell.stage for cell in would.cells} & shown
+    assert hollow.keys() == {cell.stage for cell in would.cells}
     assert hollow["budget"] == "would be cut"
     assert would.at("budget").state is WouldState.STOP
     assert "It would also be cut by the budget: needs" in window.why.text
@@ -96,9 +104,9 @@ def test_other_rows_in_sight_are_asked_about_in_the_background(window) -> None:
     rows = [row for row in range(model.rowCount()) if model.result(model.entry(row)).word == "gated out"]
     assert rows
     for row in rows:
-        window.trace.journey.scrollTo(model.index(row, 1))
+        window.trace.answers.scrollTo(model.index(row, 1))
         settle(window)
-        cells = [model.index(row, column).data(MARK) for column in range(1, model.columnCount())]
+        cells = [model.index(row, column).data(MARK) for column in range(2, model.columnCount())]
         assert any(mark.hollow for mark in cells)
 
 
@@ -115,10 +123,11 @@ def test_a_setting_that_helps_is_found_applied_and_taken_back(window) -> None:
     assert "Court of Weather" in injected(window, 11)
     answer = next(each for each in found.answers if each.change.code == "token_budget")
     assert window.session.project.settings.max_tokens_budget == answer.change.settings["max_tokens_budget"]
-    assert "“Court of Weather” goes in now" in window.why.told.label.text()
+    assert said_of(window, "Court of Weather") == "injected, + came in"
     window.run("adjust.undo")
     settle(window)
     assert injected(window, 11) == before
+    assert said_of(window, "Court of Weather") == "cut, − left"  # what is said is true after undoing, too
 
 
 def test_applying_leaves_the_keyboard_with_the_answer(window) -> None:
@@ -145,7 +154,7 @@ def test_a_note_that_helps_is_written_through_the_change_log(window, tmp_path) -
     assert b"priority: 39" in path.read_bytes()
     assert "Court of Weather" in injected(window, 11)
     assert window.features.vault.work.undo_title.startswith("Give “Court of Weather” a higher priority")
-    assert "goes in now" in window.why.told.label.text()
+    assert said_of(window, "Court of Weather").endswith("+ came in")
     window.run("vault.undo")
     settle(window)
     assert path.read_bytes() == text
@@ -171,7 +180,7 @@ def test_a_change_that_is_not_enough_is_a_first_step(window) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     settle(window)
 
-    assert "does not go in" in window.why.told.label.text()
+    assert said_of(window, "Storm Glass") == "cut, was: refused"
     assert window.features.why_not.search.found.fate.reason == "behind_cut"
     apply(window, "priority")
     assert "Storm Glass" in injected(window, 8)
@@ -184,7 +193,7 @@ def test_what_keeps_an_entry_out(window) -> None:
     assert found.keeps_out
     apply(window, "block")
     assert "The Long Flood" not in injected(window, 8)
-    assert "does not go in" in window.why.told.label.text()
+    assert said_of(window, "The Long Flood").endswith("− left")
 
 
 def test_a_note_that_is_no_entry_says_what_makes_it_one(open_demo) -> None:
@@ -249,3 +258,21 @@ def test_without_a_run_the_page_says_what_to_do(make_window, tmp_path) -> None:
     made.selection.choose_entry(0)
     made.run("trace.why_not")
     assert "Run this reply first" in made.features.why_not.page.summary.text()
+
+
+def test_rows_in_sight_offer_what_was_tried_and_one_click_does_it(window) -> None:
+    """Of each row that stayed out, once nothing else is to be done; the offer that is made holds."""
+    entry = look_at(window, 11, "Court of Weather")
+    fixes, model, view = window.features.why_not.fixes, window.trace.model, window.trace.answers
+    fixes._go_on()  # without the rest that a person is given
+    settle(window)
+    answer = fixes.of(model.trace, entry)
+    assert answer is not None
+    assert answer.holds is Holds.BOTH
+    row = model.row_of(entry)
+    view.scrollTo(model.index(row, 0))
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.button(row).center())
+    settle(window)
+    assert "Court of Weather" in injected(window, 11)
+    assert "+ came in" in said_of(window, "Court of Weather")
+    assert not fixes.of(model.trace, entry)
