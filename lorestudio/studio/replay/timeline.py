@@ -151,23 +151,30 @@ class TimelineMaker:
             if generation in known or self._before[generation] in known or self._sent_before.get(generation) in known
         )
 
-    def turns(self, traces: Mapping[Generation, Trace], wanted: Sequence[Generation]) -> Iterator[TimelineTurn]:
-        """The turns of these generations, in the order given; those without a trace are passed over."""
+    def turns(
+        self, traces: Mapping[Generation, Trace], wanted: Sequence[Generation], *, cache: bool = True
+    ) -> Iterator[TimelineTurn]:
+        """The turns of these generations, in the order given; those without a trace are passed over.
+
+        Without `cache` no prompts are compared, which takes most of the time.
+        """
         for generation in wanted:
             trace = traces.get(generation)
             if trace is not None and generation in self._before:
-                yield self._turn(generation, trace, traces)
+                yield self._turn(generation, trace, traces, cache=cache)
 
-    def _turn(self, generation: Generation, trace: Trace, traces: Mapping[Generation, Trace]) -> TimelineTurn:
+    def _turn(
+        self, generation: Generation, trace: Trace, traces: Mapping[Generation, Trace], *, cache: bool
+    ) -> TimelineTurn:
         summary = self._summary(generation, trace)
         before, sent = self._before[generation], self._sent_before.get(generation)
         earlier = traces.get(before) if before is not None else None
         former = self._summary(before, earlier) if before is not None and earlier is not None else None
-        last = traces.get(sent) if sent is not None else None
-        cache = None
+        last = traces.get(sent) if sent is not None and cache else None
+        kept = None
         if last is not None:
-            cache = cache_turn(self._prompt_of(last), self._prompt_of(trace), self._counter)
-        return TimelineTurn(generation, summary, before, turn_changes(former, summary), sent, cache)
+            kept = cache_turn(self._prompt_of(last), self._prompt_of(trace), self._counter)
+        return TimelineTurn(generation, summary, before, turn_changes(former, summary), sent, kept)
 
     def _summary(self, generation: Generation, trace: Trace) -> TurnSummary:
         known = self._summaries.get(generation)

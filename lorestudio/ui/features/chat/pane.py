@@ -242,12 +242,12 @@ class RunLine(QToolButton):
         does = tr("Fold the controls for that") if self.isChecked() else tr("Show the controls for that")
         named(self, tr("How the chat is run: {line}", line=self._text), f"{self._text}\n{does}")
         self.setIcon(self._theme.icon("chevron-down" if self.isChecked() else "chevron-right"))
-        room = self.width() - self.iconSize().width() - _AROUND
+        room = self.width() - self.iconSize().width() - _AROUND - self.fontMetrics().horizontalAdvance("  ")
         self.setText(self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, max(room, 0)))
 
 
 _AROUND: Final = 16
-"""Pixels that a tool button needs around its icon and text."""
+"""Pixels that a tool button needs around its icon and text, besides two spaces."""
 
 
 class _Number(QLineEdit):

@@ -32,7 +32,7 @@ from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
-from lorestudio.ui.widgets.layouts import button, combo, holding, label, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
@@ -356,7 +356,7 @@ class ComparePane(Pane):
         super().__init__("compare", tr("Compare"), theme)
         self._notes = dict.fromkeys(pages, "")
         self._seen = False
-        self.tabs = QTabWidget(self, documentMode=True)
+        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the comparison"))
         for page in pages:
             self.tabs.addTab(page, page.title)
             page.note_changed.connect(partial(self._note, page))

@@ -181,7 +181,7 @@ class TimelinePane(Pane):
     def set_seen(self, seen: bool) -> None:
         """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
         self._seen = seen
-        self.feed.watch(self.name, looks=seen)
+        self.feed.watch(self.name, looks=seen, cache=True)
         if seen:
             self._fill()
         else:

@@ -36,7 +36,8 @@ BATCH_SECONDS: Final = 0.03
 class TimelineFeed(QObject):
     """`turns` by generation and the `grid` with a column for each of `generations`, in the order of the chat.
 
-    Nothing is done while nobody watches. `changed` follows new turns, `replaced` another chat or vault.
+    Nothing is done while nobody watches, and prompts are compared only for those who want that. `changed` follows new
+    turns, `replaced` another chat or vault.
     """
 
     changed = Signal()
@@ -45,7 +46,9 @@ class TimelineFeed(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._watching: set[str] = set()
+        self._watching: dict[str, bool] = {}
+        """Who watches, and whether that one wants to know what prompt caches keep."""
+        self._compared: set[Generation] = set()
         self._job: Job | None = None
         self._token = CancelToken()
         self._chat: Chat | None = None
@@ -92,13 +95,13 @@ class TimelineFeed(QObject):
         """Messages that have several swipes."""
         return frozenset(each.message for each in self.generations if each.swipe)
 
-    def watch(self, who: str, *, looks: bool) -> None:
-        """Whether somebody looks: while anybody does, it keeps up with the traces."""
+    def watch(self, who: str, *, looks: bool, cache: bool = False) -> None:
+        """Whether somebody looks: while anybody does, it keeps up with the traces. `cache` wants prompts compared."""
         if looks:
-            self._watching.add(who)
+            self._watching[who] = cache
             self._look()
             return
-        self._watching.discard(who)
+        self._watching.pop(who, None)
         if not self._watching:
             self._pause.stop()
             self._token.cancel()
@@ -123,7 +126,7 @@ class TimelineFeed(QObject):
         # of one reply the active swipe is made last
         self.line = tuple({generation.message: generation for generation in session.generations}.values())
         self.columns = {generation: column for column, generation in enumerate(order)}
-        self.turns, self._seen, self._totals = {}, {}, None
+        self.turns, self._seen, self._totals, self._compared = {}, {}, None, set()
         self.grid = TimelineGrid(len(order))
         self._maker = TimelineMaker(chat, session.generations, _counter(session), setup)
         self.replaced.emit()
@@ -139,7 +142,12 @@ class TimelineFeed(QObject):
             return  # what is missing is looked at when the job has ended
         traces = TraceBook(self._session.runs.traces)
         runs = traces.places
-        fresh = [each for each, run in runs.items() if self._seen.get(each) is not run and each in self.columns]
+        cache = any(self._watching.values())
+
+        def is_known(each: Generation, run: object) -> bool:
+            return self._seen.get(each) is run and (not cache or each in self._compared)
+
+        fresh = [each for each, run in runs.items() if each in self.columns and not is_known(each, run)]
         gone = [each for each in self._seen if each not in traces]
         for generation in gone:
             self._seen.pop(generation)
@@ -156,7 +164,7 @@ class TimelineFeed(QObject):
         def work(report: Callable[[object], None]) -> None:
             batch: list[TimelineTurn] = []
             begun = time.monotonic()
-            for turn in maker.turns(traces, maker.affected(fresh)):
+            for turn in maker.turns(traces, maker.affected(fresh), cache=cache):
                 if token.cancelled:
                     return
                 batch.append(turn)
@@ -168,13 +176,14 @@ class TimelineFeed(QObject):
 
         def reported(turns: Sequence[TimelineTurn]) -> None:
             if maker is self._maker:
-                self._take(turns, traces)
+                self._take(turns, traces, cache=cache)
 
         self._job = self._session.jobs.start(
             tr("Looking at the turns of the chat"), work, done=self._done, failed=self._failed, reported=reported
         )
 
-    def _take(self, turns: Sequence[TimelineTurn], traces: TraceBook) -> None:
+    def _take(self, turns: Sequence[TimelineTurn], traces: TraceBook, *, cache: bool) -> None:
+        (self._compared.update if cache else self._compared.difference_update)(turn.generation for turn in turns)
         for turn in turns:
             self.turns[turn.generation] = turn
             self._seen[turn.generation] = traces.places[turn.generation]

@@ -128,6 +128,16 @@ def test_sorted_by_most_cut_and_most_changed(window: MainWindow, strip: ReplyStr
     assert list(strip.generations) == sorted(strip.generations)
 
 
+def test_prompts_are_compared_only_once_somebody_looks_at_the_pane(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(project_with(long_chat(4)), make_simulator=Simulator)
+    feed = window.features.timeline.feed
+    qtbot.waitUntil(lambda: len(feed.turns) == len(window.session.generations) and not feed.busy)
+    assert all(turn.cache is None for turn in feed.turns.values())
+    window.features.timeline.unfold(3)
+    settle(window, qtbot)
+    assert sum(turn.cache is not None for turn in feed.turns.values()) == len(feed.turns) - 1
+
+
 def test_each_page_of_the_timeline_unfolds_from_it(window: MainWindow, strip: ReplyStrip) -> None:
     pane = window.features.timeline.timeline
     for page, action in enumerate(strip.unfold.menu().actions()):
