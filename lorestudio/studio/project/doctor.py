@@ -15,15 +15,19 @@ from typing import Final
 
 import platformdirs
 
+from lorestudio.domain.history import HistoryRule
+from lorestudio.settings.basis import HANDED
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.rules import OLD
 from lorestudio.studio.project.answering import KeySource, Profile, default_profiles_path, load_profiles
 from lorestudio.studio.project.project import Project, demo_project
+from lorestudio.studio.prompt.setup import scripts_of
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import StageStatus
 from lorestudio.trace.store import TraceStore
 from lorestudio.trace.summary import summary
+from lorestudio.trace.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +53,47 @@ class Basis:
 
 
 def basis_of(project: Project) -> tuple[Basis, ...]:
-    """What the answers of a project rest on: the rules, and who counts tokens."""
+    """What the answers of a project rest on: rules, who counts tokens, and the chat as it was or is, and as it reads.
+
+    `words` are "" where it is as nobody needs to be told in passing.
+    """
     counting, rules = project.counting, project.settings.rules or OLD
     name = project.counter.name.removeprefix("estimate for ").removeprefix("estimate ").replace(" completion)", ")")
     told = " ".join(each for each in (counting.sentence, counting.agreement, *counting.problems) if each)
     return (
-        Basis("Rules", f"DeepLore {rules}", f"As DeepLore {rules} decides, its quirks included."),
+        Basis("Rules", "" if rules == OLD else rules, f"As DeepLore {rules} decides, its quirks included."),
         Basis(TOKENS, name if project.counter.exact else f"≈ {name}", told, not counting.problems),
+        _history(project),
+        _texts(project),
     )
+
+
+def _history(project: Project) -> Basis:
+    history = project.history
+    told = plural(len(history.hidden), "# message that is hidden today counts|# messages that are hidden today count")
+    if not history.hidden:
+        return Basis("History", "", "No message of the chat is hidden.")
+    if history.rule is HistoryRule.NOW:
+        return Basis("History", "as it is now", f"{told} as hidden all along.")
+    assumed = sum(each[2] for each in history.when)
+    since = f" Since when is only assumed for {assumed}." if assumed else ""
+    return Basis("History", "", f"As it was then: {told} as seen until it was hidden.{since}")
+
+
+def _texts(project: Project) -> Basis:
+    scripts = [each for each in scripts_of(project.reply_setup) if not each.disabled]
+    if project.basis.settings.scan_text != HANDED:
+        return Basis("Texts", "texts as stored", "Messages are searched as they are stored.")
+    if not scripts:
+        return Basis("Texts", "", "Messages are searched as SillyTavern hands them over; no regex script is known.")
+    told = plural(len(scripts), "# regex script|# regex scripts")
+    return Basis("Texts", told, f"Messages are searched as SillyTavern hands them over, changed by {told}.")
 
 
 def rests_on(project: Project) -> tuple[CheckResult, ...]:
     """The same as lines of the doctor's."""
     return tuple(
-        CheckResult(f"Answers: {each.subject.lower()}", each.ok, f"{each.words}. {each.sentence}")
+        CheckResult(f"Answers: {each.subject.lower()}", each.ok, f"{each.words}. {each.sentence}".removeprefix(". "))
         for each in basis_of(project)
     )
 

@@ -8,11 +8,12 @@ The title bars of the docks: which one has the keyboard, and which say their nam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from textwrap import fill
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStatusBar, QToolButton, QWidget
 
-from lorestudio.studio.project.doctor import TOKENS, basis_of
+from lorestudio.studio.project.doctor import basis_of
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, tr
@@ -49,6 +50,8 @@ class DockTitles(QObject):
 
 
 FLASH_MS = 4000
+TIP_WIDTH = 90
+"""Characters in a line of a tip; Qt does not break plain ones."""
 
 
 class StatusLine(QStatusBar):
@@ -67,7 +70,8 @@ class StatusLine(QStatusBar):
         self.problems.hide()
         self.addPermanentWidget(self.problems)
         self.basis = named(QToolButton(self, autoRaise=True), tr("What answers rest on"))
-        """Who counts tokens, and with a tip of all that answers rest on; a press lets another tokenizer be chosen."""
+        """What answers rest on, in words and with a tip; a press lets another tokenizer be chosen."""
+        self._told_of: Project | None = None
         self.addPermanentWidget(self.basis)
         self.addPermanentWidget(self._run)
         for signal in (session.project_changed, session.state_changed, session.choice_changed):
@@ -104,10 +108,12 @@ class StatusLine(QStatusBar):
         if project is None:
             self.problems.hide()
             return
-        rests = basis_of(project)
-        self.basis.setText(next(each.words for each in rests if each.subject == TOKENS))
-        told = "\n".join(f"{tr(each.subject)}: {each.sentence}" for each in rests)
-        named(self.basis, tr("What answers rest on: {words}", words=self.basis.text()), told)
+        if project is not self._told_of:
+            self._told_of = project
+            rests = basis_of(project)
+            self.basis.setText(" · ".join(each.words for each in rests if each.words))
+            told = "\n".join(fill(f"{tr(each.subject)}: {each.sentence}", TIP_WIDTH) for each in rests)
+            named(self.basis, tr("What answers rest on: {words}", words=self.basis.text()), told)
         left_out = project.index.left_out
         broken = sum(note.problem.broken for note in left_out)
         parts = [count(len(project.index.entries), "entry", "entries")]

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.settings.basis import ChatBasis
 from lorestudio.studio.project import doctor
 from lorestudio.studio.project.answering import Connections, KeySource, Profile, ProfileFile, default_profiles_path
 from lorestudio.studio.project.doctor import CheckResult, examine
@@ -122,3 +125,20 @@ def test_who_can_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     default_profiles_path().write_text("{}")
     assert not answers().ok
     assert "is not a file of profiles" in answers().message
+
+
+def test_what_answers_rest_on() -> None:
+    """In passing only what a person has to know: an estimate, other rules, today's state, texts as stored, scripts."""
+    project = replace(doctor.demo_project(), chat=None)
+    assert [each.words for each in doctor.basis_of(project) if each.words] == ["≈ by script"]
+    hidden = Chat((Message("Wren", "Hello.", is_system=True), Message("Wren", "Who is there?")))
+    said = ChatBasis(history="now", scan_text="stored")
+    settings = project.settings.model_copy(update={"rules": "2.6"})
+    changed = replace(project, chat=hidden, basis=replace(project.basis, settings=said), settings=settings)
+    changed = changed.with_tokenizer("chars/4")
+    told = {each.subject: each for each in doctor.basis_of(changed)}
+    assert [each.words for each in told.values()] == ["2.6", "≈ chars/4", "as it is now", "texts as stored"]
+    assert "1 message that is hidden today counts as hidden all along" in told["History"].sentence
+    then = {each.subject: each.sentence for each in doctor.basis_of(replace(changed, basis=project.basis))}
+    assert "Since when is only assumed for 1" in then["History"]
+    assert "no regex script is known" in then["Texts"]
