@@ -94,7 +94,7 @@ class TokenizerError(Exception):
     """A tokenizer cannot be used: which file or name, why, and what to do, in one sentence or two."""
 
 
-class Way(StrEnum):
+class CountingWay(StrEnum):
     """How a text becomes a count (rules: tokens 1)."""
 
     MODEL = "model"
@@ -145,21 +145,27 @@ class TokenizerCounter:
     """Counts with a tokenizer in one of the three ways; counts are kept by the text's digest. For every thread."""
 
     def __init__(
-        self, tokenizer: Tokenizer, way: Way = Way.MODEL, *, exact: bool = True, message: int = 3, extra: int = 0
+        self,
+        tokenizer: Tokenizer,
+        way: CountingWay = CountingWay.MODEL,
+        *,
+        exact: bool = True,
+        message: int = 3,
+        extra: int = 0,
     ) -> None:
         """`message` and `extra`: what a message costs beside its texts, where a rank table counts one."""
         self.tokenizer, self.way, self.exact = tokenizer, way, exact
-        self.name = tokenizer.name if way is Way.MODEL else f"{tokenizer.name} ({way} completion)"
+        self.name = tokenizer.name if way is CountingWay.MODEL else f"{tokenizer.name} ({way} completion)"
         self._overhead, self._before = 0, ""
         self._seen: dict[str, int] = {}
         self.costs_otherwise = (message, extra) != (3, 0)
         """Whether a message costs something else than with most models."""
-        if way is Way.CHAT:
+        if way is CountingWay.CHAT:
             self._before = _BEFORE.get(tokenizer.kind, "")
             ranks = tokenizer.kind is TokenizerKind.RANKS
             self._overhead = message + tokenizer.tokens("system") + 3 + extra - 1 if ranks else -1
         # Tables that cost something for each message beside the text share what the text itself counts.
-        refusing = "refusing" if way is not Way.MODEL and tokenizer.special else ""
+        refusing = "refusing" if way is not CountingWay.MODEL and tokenizer.special else ""
         self.known = KnownCounts(f"{tokenizer.kind} {tokenizer.digest} {RULES} {refusing}{self._before!r}")
         self.identity = f"{self.known.identity} {self._overhead}"
 
@@ -179,7 +185,7 @@ class TokenizerCounter:
         return max(0, found + self._overhead)
 
     def _counted(self, text: str) -> int:
-        refused = self.way is not Way.MODEL and self.tokenizer.refuses(text)
+        refused = self.way is not CountingWay.MODEL and self.tokenizer.refuses(text)
         return 0 if refused else self.tokenizer.tokens(self._before + text)
 
     def growing(self) -> GrowingText:
@@ -195,7 +201,7 @@ class _Growing:
         self._settled, self._open, self._empty, self._refused = 0, before, True, False
         self._last = ""
         longest = max(map(len, counter.tokenizer.special), default=0)
-        self._look_back = max(0, longest - 1) if counter.way is not Way.MODEL else -1
+        self._look_back = max(0, longest - 1) if counter.way is not CountingWay.MODEL else -1
 
     def _refuses(self, more: str) -> bool:
         return self._refused or (self._look_back >= 0 and self._counter.tokenizer.refuses(self._last + more))

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from lorestudio.llm.tokenizers import TokenizerCounter, Way, read_tokenizer
+from lorestudio.llm.tokenizers import CountingWay, TokenizerCounter, read_tokenizer
 from lorestudio.studio.project.project import open_project
 from tests.benchmarks.bench_open_vault import write_vault
 
@@ -31,12 +31,12 @@ def main(count: int = 5000, tokenizer: str = str(FIXTURE)) -> None:
         project = open_project([folder], tokenizer="chars/4")
         texts = [entry.content for entry in project.index.entries]
         read = read_tokenizer(Path(tokenizer))
-        counter, file = TokenizerCounter(read, Way.PLAIN), Path(folder) / "tokens.sqlite"
+        counter, file = TokenizerCounter(read, CountingWay.PLAIN), Path(folder) / "tokens.sqlite"
         took("the tokenizer alone", lambda: [read.pieces(text) for text in texts])
         took("cold", lambda: [counter.count(text) for text in texts])
         took("warm", lambda: [counter.count(text) for text in texts])
         counter.known.keep(file)
-        again = TokenizerCounter(read, Way.PLAIN)
+        again = TokenizerCounter(read, CountingWay.PLAIN)
         took("reading what is kept", lambda: again.known.load(file))
         took("warm, from the disk", lambda: [again.count(text) for text in texts])
         counted = project.with_tokenizer(tokenizer)

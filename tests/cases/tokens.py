@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4
-from lorestudio.llm.tokenizers import TokenizerCounter, Way, read_tokenizer
+from lorestudio.llm.tokenizers import CountingWay, TokenizerCounter, read_tokenizer
 from tests.cases.runner import Case
 
 ESTIMATES = {each.name: each for each in (CHARS_4, BYTES_3_35)}
-WAYS = {"counts": Way.MODEL, "sillytavern_chat": Way.CHAT, "sillytavern_plain": Way.PLAIN}
+WAYS = {"counts": CountingWay.MODEL, "sillytavern_chat": CountingWay.CHAT, "sillytavern_plain": CountingWay.PLAIN}
 
 
 def cases_in(document: Any, folder: Path) -> Iterator[Case]:
@@ -35,7 +35,7 @@ def outcome(case: Case) -> Any:
     return {way: {name: _count(case, name, WAYS[way]) for name in counts} for way, counts in case["expected"].items()}
 
 
-def _count(case: Case, name: str, way: Way) -> int:
+def _count(case: Case, name: str, way: CountingWay) -> int:
     if name in ESTIMATES:
         return ESTIMATES[name].count(case["text"])
     places = (case["folder"] / name, case["folder"] / "fixtures" / name)

@@ -18,9 +18,9 @@ from lorestudio.llm import tokenizers
 from lorestudio.llm.token_counts import KnownCounts, text_key
 from lorestudio.llm.tokenizers import (
     NAMED,
+    CountingWay,
     TokenizerCounter,
     TokenizerError,
-    Way,
     calibrated,
     estimate_of,
     fetch,
@@ -35,13 +35,13 @@ FILES = ("tiny-bpe.json", "tiny-spm.model", "tiny.tiktoken", "tiny-npm-encoder.j
 SPECIAL = "He wrote <|endoftext|> here."
 
 
-def counter(name: str, way: Way = Way.MODEL) -> TokenizerCounter:
+def counter(name: str, way: CountingWay = CountingWay.MODEL) -> TokenizerCounter:
     return TokenizerCounter(read_tokenizer(FIXTURES / name), way)
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("way", Way)
-def test_a_text_that_grows_counts_like_the_whole(name: str, way: Way) -> None:
+@pytest.mark.parametrize("way", CountingWay)
+def test_a_text_that_grows_counts_like_the_whole(name: str, way: CountingWay) -> None:
     pieces = [
         "The bell",
         " rang",
@@ -87,10 +87,10 @@ def test_estimates_grow_too(estimate: TokenCounter) -> None:
 
 def test_the_ways_differ_by_what_sillytavern_wraps_around() -> None:
     ranks = read_tokenizer(FIXTURES / "tiny.tiktoken")
-    plain, chat = TokenizerCounter(ranks, Way.PLAIN), TokenizerCounter(ranks, Way.CHAT)
+    plain, chat = TokenizerCounter(ranks, CountingWay.PLAIN), TokenizerCounter(ranks, CountingWay.CHAT)
     role = ranks.tokens("system")
     assert chat.count("the bell") == 3 + role + plain.count("the bell") + 3 - 1
-    old = TokenizerCounter(ranks, Way.CHAT, message=4, extra=9)
+    old = TokenizerCounter(ranks, CountingWay.CHAT, message=4, extra=9)
     assert old.count("the bell") == chat.count("the bell") + 10
     assert plain.count(SPECIAL) == 0
     assert chat.count(SPECIAL) == 3 + role + 3 - 1
@@ -101,7 +101,7 @@ def test_the_ways_differ_by_what_sillytavern_wraps_around() -> None:
 def test_identity_says_what_decides_a_count_and_not_the_name() -> None:
     npm, ranks = (read_tokenizer(FIXTURES / name) for name in ("tiny-npm-encoder.json", "tiny.tiktoken"))
     assert TokenizerCounter(npm).identity == TokenizerCounter(ranks).identity
-    identities = {TokenizerCounter(ranks, way).identity for way in Way}
+    identities = {TokenizerCounter(ranks, way).identity for way in CountingWay}
     identities |= {counter("tiny-spm.model").identity, counter("tiny-bpe.json").identity}
     assert len(identities) == 5
 

@@ -41,7 +41,7 @@ from lorestudio.studio.notes.usage import read_usage
 from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problems, load_basis
 from lorestudio.studio.project.library import LibraryNews, read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
-from lorestudio.studio.project.tokens import Counting, counting_for
+from lorestudio.studio.project.tokens import TokenCounting, counting_for
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
@@ -81,7 +81,7 @@ class Project:
     behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
     counter: TokenCounter = CHARS_4
-    counting: Counting = field(default_factory=Counting)
+    counting: TokenCounting = field(default_factory=TokenCounting)
     context_size: int = 0
     problems: tuple[str, ...] = ()
     host: HostSettings = field(default_factory=HostSettings, repr=False)
@@ -200,7 +200,7 @@ class Project:
             reply_tokens=setup.reply_tokens,
         )
 
-    def counted(self, counting: Counting) -> Project:
+    def counted(self, counting: TokenCounting) -> Project:
         """The same project counted so; no note is parsed again. Counts every note that was not counted so before."""
         others = (each for each in self.problems if each not in self.counting.problems)
         problems = (*others, *counting.problems)
@@ -407,10 +407,10 @@ def assembled(
     chat: Path | None = None,
     settings: Path | None = None,
     seed: int = 0,
-    counting: Counting | None = None,
+    counting: TokenCounting | None = None,
 ) -> Project:
     """A project of what was read from these places. Raises InputError where the chat cannot be used."""
-    counting = counting or Counting()
+    counting = counting or TokenCounting()
     counting.keep()
     project = Project(
         tuple(None if is_address(place) else Path(place) for place in places),

@@ -27,11 +27,11 @@ from lorestudio.exchange.tokenizer_choice import (
 from lorestudio.llm.tokenizers import (
     ESTIMATES,
     NAMED,
+    CountingWay,
     NamedTokenizer,
     Tokenizer,
     TokenizerCounter,
     TokenizerError,
-    Way,
     calibrated,
     estimate_of,
     fetch,
@@ -50,7 +50,14 @@ BY_SCRIPT: Final = ScriptEstimate(
 """What counts where nobody knows the tokenizer: four characters a token in ASCII, others by their script."""
 
 __all__ = [
-    "BY_SCRIPT", "ESTIMATE", "Counting", "NamedTokenizer", "TokenizerError", "counting_for", "fetch", "tokenizer_files",
+    "BY_SCRIPT",
+    "ESTIMATE",
+    "NamedTokenizer",
+    "TokenCounting",
+    "TokenizerError",
+    "counting_for",
+    "fetch",
+    "tokenizer_files",
 ]  # fmt: skip
 
 ESTIMATE: Final = "estimate"
@@ -67,7 +74,7 @@ _MODEL_OWN: Final = ("gpt-4", "gpt-3.5", "gpt-5", "o1", "o3", "o4", "chatgpt")
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class TokenCounting:
     """Two counters and what they rest on: `budgets` counts as SillyTavern does, `bills` as the model.
 
     `asked` is what the person said, `sentence` how it is counted, `problems` what they should know or do. `agreement`
@@ -94,7 +101,7 @@ class Counting:
                 counter.known.keep()
 
 
-def counting_for(asked: str = "", near: Sequence[Path | None] = (), chat: Chat | None = None) -> Counting:
+def counting_for(asked: str = "", near: Sequence[Path | None] = (), chat: Chat | None = None) -> TokenCounting:
     """The counters of a project; `near` are its files, from which SillyTavern's folder is found.
 
     Raises TokenizerError where what was asked for cannot be used.
@@ -111,11 +118,11 @@ def counting_for(asked: str = "", near: Sequence[Path | None] = (), chat: Chat |
     choice = tokenizer_choice(settings) if settings is not None else None
     if named:
         is_chat = way == "chat" or (way == "" and choice is not None and choice.is_chat)
-        made = _asked(named, Way.CHAT if is_chat else Way.PLAIN, folders)
+        made = _asked(named, CountingWay.CHAT if is_chat else CountingWay.PLAIN, folders)
     elif choice is not None:
         made = _chosen(choice, folders)
     else:
-        made = Counting(
+        made = TokenCounting(
             BY_SCRIPT, BY_SCRIPT, sentence="No tokenizer is known: estimated by script, English within about 25 % a "
             "note, other scripts within about 30 %. Choose one, or give SillyTavern's settings.",
         )  # fmt: skip
@@ -183,11 +190,11 @@ def _has_profile(settings: Mapping[str, Any], name: str) -> bool:
     return f'"{name}"' in json.dumps(settings.get("extension_settings", {}), ensure_ascii=False)
 
 
-def _asked(named: str, way: Way, folders: Sequence[Path]) -> Counting:
+def _asked(named: str, way: CountingWay, folders: Sequence[Path]) -> TokenCounting:
     """What a person named: an estimate, a file, or a tokenizer."""
     estimate = BY_SCRIPT if named == ESTIMATE else ESTIMATES.get(named)
     if estimate is not None:
-        return Counting(estimate, estimate, sentence=f"Estimated as you chose: {estimate.name}.")
+        return TokenCounting(estimate, estimate, sentence=f"Estimated as you chose: {estimate.name}.")
     path = Path(named).expanduser()
     if path.is_file():
         tokenizer = read_tokenizer(path)
@@ -209,46 +216,48 @@ def _doubts(known: NamedTokenizer, tokenizer: Tokenizer, file: Path) -> tuple[st
     return (f"{file} is not the published {known.name}: it may be damaged. Fetch it, or install SillyTavern again.",)
 
 
-def _way_words(way: Way, tokenizer: Tokenizer | None) -> str:
-    if way is not Way.CHAT:
+def _way_words(way: CountingWay, tokenizer: Tokenizer | None) -> str:
+    if way is not CountingWay.CHAT:
         return "the text alone, as SillyTavern does for text completion"
     more = TokenizerCounter(tokenizer, way).count("a") - tokenizer.tokens("a") if tokenizer is not None else 0
     extra = f", {more} tokens more for each note" if more else ""
     return f"as SillyTavern does over chat completion{extra}"
 
 
-def _counting(tokenizer: Tokenizer, way: Way, sentence: str, *, is_models: bool, server: str = "") -> Counting:
+def _counting(
+    tokenizer: Tokenizer, way: CountingWay, sentence: str, *, is_models: bool, server: str = ""
+) -> TokenCounting:
     message, extra = (4, 9) if server == "gpt-3.5-turbo-0301" else (3, 0)
     budgets = TokenizerCounter(tokenizer, way, message=message, extra=extra)
-    bills = TokenizerCounter(tokenizer, Way.MODEL, exact=is_models)
+    bills = TokenizerCounter(tokenizer, CountingWay.MODEL, exact=is_models)
     for counter in (budgets, bills):
         counter.known.load()
-    return Counting(budgets, bills, sentence=sentence)
+    return TokenCounting(budgets, bills, sentence=sentence)
 
 
-def _without_file(known: NamedTokenizer, way: Way) -> Counting:
+def _without_file(known: NamedTokenizer, way: CountingWay) -> TokenCounting:
     estimate = estimate_of(known.weights)
     told = f"No file of {known.name} was found: estimated by script, most languages within about 12 %."
     advice = f"Give the tokenizer's file, or SillyTavern's folder with {known.file}."
     if known.name in ("cl100k_base", "o200k_base", "p50k_base", "r50k_base"):
         advice += f" Or fetch it: lorestudio tokens fetch {known.name}."
     del way  # what a message costs is less than what the estimate is off by
-    return Counting(estimate, estimate, sentence=told, problems=(advice,))
+    return TokenCounting(estimate, estimate, sentence=told, problems=(advice,))
 
 
-def _chosen(choice: TokenizerChoice, folders: Sequence[Path]) -> Counting:
+def _chosen(choice: TokenizerChoice, folders: Sequence[Path]) -> TokenCounting:
     """What SillyTavern's settings say."""
-    way = Way.CHAT if choice.is_chat else Way.PLAIN
+    way = CountingWay.CHAT if choice.is_chat else CountingWay.PLAIN
     unsure = (f"{choice.open} Choose a tokenizer for this model; that is asked once.",) if choice.open else ()
     name = choice.tokenizer
     model = choice.model or "this connection"
     if not name:
         told = f"SillyTavern asks the backend of {model} itself; here it is estimated by script."
         advice = "Give the model's own tokenizer.json or .model, which counts as the backend does."
-        return Counting(BY_SCRIPT, BY_SCRIPT, sentence=told, problems=(advice, *unsure))
+        return TokenCounting(BY_SCRIPT, BY_SCRIPT, sentence=told, problems=(advice, *unsure))
     if name == "guess":
         told = "SillyTavern estimates here: UTF-8 bytes / 3.35. Counted the same."
-        return Counting(BYTES_3_35, BY_SCRIPT, sentence=told, problems=unsure)
+        return TokenCounting(BYTES_3_35, BY_SCRIPT, sentence=told, problems=unsure)
     known = NAMED[name]
     file, fell_back = find_file(known, folders), ""
     if file is None and known.fallback and folders:
@@ -290,7 +299,7 @@ def counter_by_word(word: str) -> TokenCounter:
         except (KeyError, ValueError):
             raise TokenizerError(f"“{word}” is no estimate that is known here.") from None
     name, _, digest = rest.partition("@")
-    if way not in set(Way) or not digest:
+    if way not in set(CountingWay) or not digest:
         raise TokenizerError(f"“{word}” is no way to count that is known here.")
     folder = own_folder()
     places = [find_file(NAMED[name]) if name in NAMED else None, *(sorted(folder.iterdir()) if folder.is_dir() else ())]
@@ -298,7 +307,7 @@ def counter_by_word(word: str) -> TokenCounter:
         with suppress(TokenizerError):
             tokenizer = read_tokenizer(place, name) if place is not None and place.is_file() else None
             if tokenizer is not None and tokenizer.digest.startswith(digest):
-                return TokenizerCounter(tokenizer, Way(way))
+                return TokenizerCounter(tokenizer, CountingWay(way))
     raise TokenizerError(f"the tokenizer {name} (SHA-256 {digest}…) is not here. Put its file into {folder}.")
 
 
@@ -313,7 +322,7 @@ def stored_counts(chat: Chat) -> Iterator[tuple[str, int]]:
             yield (reasoning if isinstance(reasoning, str) else "") + message.text, tokens
 
 
-def _checked(counting: Counting, chat: Chat | None) -> Counting:
+def _checked(counting: TokenCounting, chat: Chat | None) -> TokenCounting:
     """Compared with the counts in the chat; an estimate takes from them how far it is off."""
     known = list(stored_counts(chat))[-_COMPARED:] if chat is not None else []
     if not known:

@@ -15,14 +15,14 @@ from lorestudio import demo_project, replay
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4
-from lorestudio.llm.tokenizers import TokenizerCounter, Way, read_tokenizer
+from lorestudio.llm.tokenizers import CountingWay, TokenizerCounter, read_tokenizer
 from lorestudio.studio.compare.causes import find_causes
 from lorestudio.studio.compare.comparing import Candidate, compare_candidates
 from lorestudio.studio.compare.sides import side_of, turn_diffs
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.project.tokens import (
     BY_SCRIPT,
-    Counting,
+    TokenCounting,
     TokenizerError,
     counter_by_word,
     counting_for,
@@ -51,16 +51,17 @@ def st(tmp_path: Path) -> Path:
     return root
 
 
-def chosen(st: Path, settings: dict[str, Any], asked: str = "") -> Counting:
+def chosen(st: Path, settings: dict[str, Any], asked: str = "") -> TokenCounting:
     path = st / "data/default-user/settings.json"
     path.write_text(json.dumps(settings))
     return counting_for(asked, (None, st / "data/default-user/chats/Wren/a.jsonl"))
 
 
 @pytest.mark.parametrize(
-    ("settings", "file", "way"), [(OPENAI, RANKS, Way.CHAT), (CLAUDE, JSON, Way.CHAT), (LLAMA, PIECES, Way.PLAIN)]
+    ("settings", "file", "way"),
+    [(OPENAI, RANKS, CountingWay.CHAT), (CLAUDE, JSON, CountingWay.CHAT), (LLAMA, PIECES, CountingWay.PLAIN)],
 )
-def test_sillytaverns_settings_say_who_counts(st: Path, settings: dict[str, Any], file: Path, way: Way) -> None:
+def test_sillytaverns_settings_say_who_counts(st: Path, settings: dict[str, Any], file: Path, way: CountingWay) -> None:
     found = chosen(st, settings)
     wanted = TokenizerCounter(read_tokenizer(file), way)
     text = "The keeper of the ninth bell"
@@ -76,7 +77,7 @@ def test_only_the_models_own_tokenizer_bills_exactly(st: Path) -> None:
 
 def test_a_missing_file_falls_back_as_sillytavern_does_and_says_so(st: Path) -> None:
     found = chosen(st, {"main_api": "openai", "oai_settings": {"chat_completion_source": "deepseek"}})
-    assert found.budgets.identity == TokenizerCounter(read_tokenizer(JSON), Way.CHAT).identity
+    assert found.budgets.identity == TokenizerCounter(read_tokenizer(JSON), CountingWay.CHAT).identity
     assert "deepseek.json, which is not in its folder" in found.problems[0]
 
 
@@ -97,7 +98,8 @@ def test_what_the_settings_cannot_tell_is_asked(st: Path) -> None:
 
 def test_a_person_may_say_otherwise(st: Path, tmp_path: Path) -> None:
     assert (
-        chosen(st, OPENAI, str(PIECES)).budgets.identity == TokenizerCounter(read_tokenizer(PIECES), Way.CHAT).identity
+        chosen(st, OPENAI, str(PIECES)).budgets.identity
+        == TokenizerCounter(read_tokenizer(PIECES), CountingWay.CHAT).identity
     )
     assert chosen(st, OPENAI, f"plain:{PIECES}").budgets.name.endswith("(plain completion)")
     assert chosen(st, LLAMA, f"chat:{PIECES}").budgets.name.endswith("(chat completion)")
@@ -129,7 +131,7 @@ def test_folders_are_those_above_the_files(st: Path) -> None:
 
 
 def test_the_chats_own_counts_prove_or_refute(st: Path) -> None:
-    count = TokenizerCounter(read_tokenizer(PIECES), Way.PLAIN).count
+    count = TokenizerCounter(read_tokenizer(PIECES), CountingWay.PLAIN).count
     texts = ["The bell rang.", "Nobody slept.", "Pym wrote a letter."]
     messages = tuple(Message("Wren", text, extra={"token_count": count(text)}) for text in texts)
     (st / "data/default-user/settings.json").write_text(json.dumps(LLAMA))
@@ -143,7 +145,7 @@ def test_the_chats_own_counts_prove_or_refute(st: Path) -> None:
 
 def test_a_counter_is_named_in_scenarios(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("lorestudio.studio.project.tokens.own_folder", lambda: tmp_path)
-    counter = TokenizerCounter(read_tokenizer(PIECES), Way.CHAT)
+    counter = TokenizerCounter(read_tokenizer(PIECES), CountingWay.CHAT)
     word = word_of(counter)
     with pytest.raises(TokenizerError, match="Put its file into"):
         counter_by_word(word)
