@@ -150,7 +150,7 @@ class WindowFeature(Feature):
         ]
         items += [choice for find in context.findable for choice in find()]
         known = {name: LATELY - place for place, name in enumerate(recent)}
-        items = [replace(each, favour=known.get(each.name, each.favour)) for each in items]
+        items = [replace(each, favour=known[each.name]) if each.name in known else each for each in items]
         title, placeholder = tr("Find anything"), tr("An entry, a message, a setting, a command or a pane")
         picker = context.pick(title, placeholder, items, lambda do: do())
         picker.chosen.connect(self._remember)

@@ -28,6 +28,8 @@ from lorestudio.ui.widgets.record_table import RecordTable
 _PREFIX, _WORD, _INITIALS = 30, 20, 15
 _INSIDE: Final = 70.0
 """Points for whoever says the words somewhere inside; a title that begins with them has more."""
+SHOWN: Final = 300
+"""A list shows so many at most: nobody scrolls further, and a view lays out every row."""
 _CLOSELY: Final = 400
 """So many titles are compared closely at most, so that no keystroke waits."""
 _WORTH_READING: Final = 3
@@ -140,6 +142,7 @@ class Picker(QDialog):
         self.field = named(QLineEdit(frame, placeholderText=placeholder, clearButtonEnabled=True), title)
         self._all = list(choices)
         self._more = [choice.more.casefold() for choice in self._all]
+        self._found = 0
         self._model = RecordTable([Column("", attrgetter("title"), look=_look, spoken=_spoken)], parent=self)
         self.view = named(QListView(frame, uniformItemSizes=True), tr("Matches"))
         self.view.setModel(self._model)
@@ -214,7 +217,8 @@ class Picker(QDialog):
     def _rank(self, text: str) -> None:
         favour = [choice.favour for choice in self._all]
         places = ranked(text, (choice.title for choice in self._all), self._more, favour if any(favour) else ())
-        self._model.set_rows([self._all[place] for place in places])
+        self._found = len(places)
+        self._model.set_rows([self._all[place] for place in places[:SHOWN]])
 
     def _want_new(self) -> None:
         name = self.field.text().strip()
@@ -223,9 +227,10 @@ class Picker(QDialog):
             self.wanted_new.emit(name)
 
     def _say_count(self) -> None:
-        found = self._model.rowCount()
-        none = tr("Nothing has these letters in this order.")
-        self._count.setText(count(found, "match", "matches") if found else none)
+        said = count(self._found, "match", "matches")
+        if self._found > SHOWN:
+            said = tr("{matches}, of which the first {shown} are shown", matches=said, shown=SHOWN)
+        self._count.setText(said if self._found else tr("Nothing has these letters in this order."))
 
     def _pick(self, index: Index) -> None:
         choice = index.data(ITEM)

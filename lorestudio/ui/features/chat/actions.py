@@ -184,7 +184,7 @@ class ChatFeature(Feature):
         chat = self._chat
         for place, message in enumerate(chat.messages if chat is not None else ()):
             title, kind = f"#{place} {message.name}", tr("Message")
-            detail = shorten(message.text, FOUND_LETTERS)
+            detail = shorten(message.text[: 2 * FOUND_LETTERS], FOUND_LETTERS)
             yield Choice(title, detail, kind, partial(self._look_at, place), name=f"message:{place}", more=message.text)
 
     def _look_at(self, place: int) -> None:
