@@ -10,7 +10,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
-from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, occurs
+from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, is_plain, occurs
 from lorestudio.settings.worldinfo import WorldInfoSettings
 
 MOST_DEPTH: Final = 1000
@@ -57,7 +57,8 @@ class Haystack:
 
     def __init__(self, source: TextSource, settings: WorldInfoSettings) -> None:
         self._source, self._settings = source, settings
-        self._messages = tuple(trim(message) for message in source.messages)
+        self._messages = tuple(trim(message) for message in source.messages[:MOST_DEPTH])
+        self._lowered: list[str] = []
         self._recursion: list[str] = []
         self._feeding: list[tuple[BookEntry, str]] = []
         self._skew = 0
@@ -71,7 +72,7 @@ class Haystack:
     @property
     def length(self) -> int:
         """How many messages there are."""
-        return len(self._messages)
+        return len(self._source.messages)
 
     @property
     def recurs(self) -> bool:
@@ -111,8 +112,12 @@ class Haystack:
     def where(self, key: str, how: KeyMatching, entry: BookEntry) -> dict[str, Json]:
         """The newest message that holds the key, else the text that was lent, else the entry whose text it is."""
         found: dict[str, Json] = {"key": key}
-        for place, message in enumerate(self._messages[: self._depth_of(entry)]):
-            if occurs(key, MARK + message, how):
+        depth = self._depth_of(entry)
+        self._lowered += [message.lower() for message in self._messages[len(self._lowered) : depth]]
+        # A look that costs little, before the one that decides.
+        plain = key.lower() if is_plain(key) and not how.case_sensitive else ""
+        for place, lowered in enumerate(self._lowered[:depth]):
+            if plain in lowered and occurs(key, MARK + self._messages[place], how):
                 return {**found, "back": place}
         for name, text in self._lent(entry):
             if occurs(key, MARK + text, how):

@@ -39,7 +39,7 @@ class Watch:
     """How many are marked as vectorised."""
     always: frozenset[int] = field(init=False)
     """The places of the entries that every loop looks at."""
-    _reaches: dict[Reach, frozenset[int]] = field(init=False)
+    _reaches: dict[Reach, BookEntry] = field(init=False)
     _places: dict[str, int] = field(init=False)
     _keys: ahocorasick.Automaton | None = field(init=False)
 
@@ -50,7 +50,7 @@ class Watch:
         self.marked = sum(entry.vectorized for entry in entries)
         self._places = {entry.uid: place for place, entry in enumerate(entries)}
         owners: dict[str, list[int]] = {}
-        reaches: dict[Reach, set[int]] = {}
+        self._reaches = {}
         always: set[int] = set()
         for place, entry in enumerate(entries):
             if _is_special(entry):
@@ -58,9 +58,8 @@ class Watch:
                 continue
             for key in entry.keys:
                 owners.setdefault(trim(key).lower(), []).append(place)
-            reaches.setdefault((entry.scan_depth, entry.extras), set()).add(place)
+            self._reaches.setdefault((entry.scan_depth, entry.extras), entry)
         self.always = frozenset(always)
-        self._reaches = {reach: frozenset(places) for reach, places in reaches.items()}
         self._keys = _automaton(owners)
 
     def places(self, haystack: Haystack, scan: Scan, others: Iterable[Collection[str]]) -> list[int]:
@@ -68,13 +67,10 @@ class Watch:
         found = set(self.always)
         for uids in others:
             found.update(self._places[uid] for uid in uids if uid in self._places)
-        for places in self._reaches.values():
-            text = haystack.text(self.entries[min(places)], scan) if self._keys is not None else ""
-            if self._keys is not None and text:
-                held: set[int] = set()
-                for _end, owners in self._keys.iter(text.lower()):
-                    held.update(owners)
-                found |= held & places
+        if self._keys is not None:
+            for entry in self._reaches.values():  # one of those that look at the same text
+                for _end, owners in self._keys.iter(haystack.text(entry, scan).lower()):
+                    found.update(owners)
         return sorted(found)
 
 

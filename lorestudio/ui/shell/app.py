@@ -87,6 +87,7 @@ def run(
     with collected_on_gui_thread(), _hooks(window), closed_by_signals(window.close), loop:
         window.begin_on_screen()
         window.show()
+        window.activateWindow()
         if project is not None:
             window.session.set_project(project)
             window.session.reading.follow()

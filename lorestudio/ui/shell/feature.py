@@ -142,7 +142,7 @@ class Context(QObject):
 
     def _do(self, name: str) -> None:
         action = self.commands.table[name]
-        self._note_rare({name, action.menu})
+        self.use({name, action.menu})
         action.do()
         self.update_actions()
 
@@ -151,8 +151,8 @@ class Context(QObject):
         """What of the rare menus and actions was used once, in this window or an earlier one."""
         return set(str(self.settings.value("menus/used", "")).split(","))
 
-    def _note_rare(self, names: set[str]) -> None:
-        """What is rare and was used once stands in the menus from then on."""
+    def use(self, names: set[str]) -> None:
+        """These menus and actions are used: what of them is rare stands in the menus from now on."""
         before = self.used
         if not names & RARE <= before:
             self.settings.setValue("menus/used", ",".join(sorted(before | names & RARE)))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QTabWidget
 
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.layouts import letters
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 
 LAYOUT_VERSION: Final = 7
@@ -71,6 +72,7 @@ class PaneLayout:
             return
         room = self._window.screen().availableGeometry()
         if room.width() < SMALL[0] or room.height() < SMALL[1]:
+            self._window.setGeometry(room)  # where nobody manages windows, this is all that happens
             self._window.setWindowState(Qt.WindowState.WindowMaximized)
         else:
             self._window.resize(room.size() * 0.9)
@@ -92,7 +94,9 @@ class PaneLayout:
 
     @property
     def _kind_now(self) -> tuple[bool, bool]:
-        return self._window.width() < NARROW, self._window.height() < LOW
+        """Whether the window is narrow and whether it is low, for letters of its size."""
+        larger = letters(self._window)
+        return self._window.width() < NARROW * larger, self._window.height() < LOW * larger
 
     def _fit(self) -> None:
         """Arrange the panes anew; the same ones are open as before, and the keyboard stays where it is."""
@@ -116,8 +120,8 @@ class PaneLayout:
         for dock in docks.values():
             dock.setFloating(False)
             window.removeDockWidget(dock)
-        narrow = width < NARROW
-        columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
+        narrow, low = self._kind_now
+        columns = [column.stacked(narrow=narrow, low=low) for column in workspace.columns]
         heads_of = [[docks[stack.panes[0]] for stack in stacks] for stacks in columns]
         tops = [heads[0] for heads in heads_of]
         window.addDockWidget(_LEFT, tops[0])
@@ -212,7 +216,7 @@ class PaneLayout:
         wide = round(window.width() * share)
         if window.isVisible() and not dock.isFloating() and dock.width() < wide:
             self._width_before = dock.width()
-            if window.width() < NARROW:  # the other panes are as narrow as they can be
+            if self._kind_now[0]:  # the other panes are as narrow as they can be
                 self._behind = True
                 window.tabifyDockWidget(self.docks[behind], dock)
                 dock.raise_()

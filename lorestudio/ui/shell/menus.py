@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt
@@ -23,6 +23,7 @@ class Commands:
         self._view_keys: Mapping[str, Sequence[tuple[str, str]]] = {}
         self._window, self._run, self._theme = window, run, theme
         self._menus: dict[str, QMenu] = {}
+        self._used: frozenset[str] = frozenset()
         theme.changed.connect(self.paint_icons)
 
     def take(self, actions: Iterable[Action], view_keys: Mapping[str, Sequence[tuple[str, str]]]) -> None:
@@ -74,6 +75,10 @@ class Commands:
             else:
                 menu.addSeparator()
 
+    def known(self, names: Iterable[str]) -> list[str]:
+        """Of names as `fill` takes them, those without what is rare and was never used."""
+        return [name for name in names if not name or not {name, self.table[name].menu} & RARE - self._used]
+
     def fill_menu_bar(self, bar: QMenuBar) -> None:
         """The menus, in order, with submenus for paths such as `View/Theme`."""
         menus = self._menus = {name: bar.addMenu(tr(title)) for name, title in MENUS.items()}
@@ -91,8 +96,9 @@ class Commands:
                 menus[action.menu], groups[action.menu] = menus[top].addMenu(tr(sub)), group
             menus[action.menu].addAction(made)
 
-    def show_used(self, used: Container[str]) -> None:
+    def show_used(self, used: Collection[str]) -> None:
         """Of what is rare, only what was used stands in the menus: these menus and actions of `RARE`."""
+        self._used = frozenset(used)
         for name in RARE:
             shown = self._menus[name].menuAction() if name in self._menus else self.actions[name]
             shown.setVisible(name in used)

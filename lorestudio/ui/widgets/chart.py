@@ -42,14 +42,16 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """What a chart shows. `limits` has a number or NaN for each bar, `marked` those with a point at this height or NaN.
+    """What a chart shows. `limits` has a number or NaN for each bar, `marked` the height of a point upon it or NaN.
 
+    The point of the `expected` bar is hollow, the others are what was recorded.
     `label` is a bar's name below it, `words` all that is said of it.
     """
 
     layers: Sequence[Layer] = ()
     limits: Numbers | None = None
     marked: Numbers | None = None
+    expected: int = -1
     label: Callable[[int], str] = str
     words: Callable[[int], str] = str
 
@@ -189,9 +191,11 @@ class BarChart(QWidget):
         )
         self._draw_limit(limits)
         seen = np.flatnonzero(~np.isnan(marks))
+        ink, hollow = QBrush(theme.color("text")), QBrush(theme.color("panel"))
         self._points.setData(
-            x=seen, y=marks[seen], pen=hairline(theme.color("text")), brush=QBrush(theme.color("panel"))
-        )
+            x=seen, y=marks[seen], pen=hairline(theme.color("text")),
+            brush=[hollow if place == bars.expected else ink for place in seen],
+        )  # fmt: skip
         self._chosen_bar.setOpts(brush=theme.color("accent_soft"), pen=hairline(theme.color("accent")))
         self._show_brush()
 
@@ -364,7 +368,7 @@ class Legend(QWidget):
         theme.changed.connect(self.update)
 
     def say(self, parts: Sequence[tuple[str, str, bool]]) -> None:
-        """Explain these: a fill, its word, and whether it is hatched."""
+        """Explain these: a fill, its word, and whether it is hatched; a word without a fill has its own sign."""
         self._parts = tuple(parts)
         words = ", ".join(word for _fill, word, _hatched in parts)
         self.setAccessibleName(words)
@@ -382,6 +386,12 @@ class Legend(QWidget):
         left, high = 0.5, float(self.height())
         for fill, word, hatched in self._parts:
             wide = QFontMetricsF(font).horizontalAdvance(word)
+            if not fill:  # the word has its own sign
+                if left + wide <= self.width():
+                    painter.setPen(theme.color("text_muted"))
+                    painter.drawText(QRectF(left, 0, wide + 2, high), V_LEFT, word)
+                left += wide + 8
+                continue
             box = QRectF(left, high / 2 - 5, 10, 10)
             if box.right() > self.width():
                 break

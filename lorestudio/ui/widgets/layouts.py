@@ -232,9 +232,14 @@ USUAL_LINE: Final = 14
 """The height of a line in letters of the usual size (device-independent pixels)."""
 
 
+def letters(widget: QWidget) -> float:
+    """How much larger than usual a widget's letters are, 1 at least."""
+    return max(1.0, widget.fontMetrics().height() / USUAL_LINE)
+
+
 def resize_for_letters(dialog: QWidget, width: int, height: int) -> None:
     """Give a dialog a size that is right for usual letters: more for larger ones, and no more than the screen has."""
-    factor = max(1.0, dialog.fontMetrics().height() / USUAL_LINE)
+    factor = letters(dialog)
     most = dialog.screen().availableSize() * 0.95
     dialog.resize(min(round(width * factor), most.width()), min(round(height * factor), most.height()))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from lorestudio.studio.project.basis import (
     load_basis,
     read_range,
 )
+from lorestudio.studio.project.project import open_project
 
 WORD = KeptBasis(ChatBasis(history="now", context_size=8000), (HiddenSince(1, 4, 9), HiddenSince(7, 7, 0)))
 
@@ -119,3 +121,28 @@ def test_ranges_are_read(text: str, found: tuple[int, int]) -> None:
 def test_what_is_no_range_is_told(text: str) -> None:
     with pytest.raises(InputError, match="names no messages"):
         read_range(text, "--hidden")
+
+
+def test_opening_a_chat_reads_what_is_kept_and_what_is_attached(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    path = tmp_path / "chats" / "Ada" / "tale.jsonl"
+    path.parent.mkdir(parents=True)
+    (tmp_path / "user" / "files").mkdir(parents=True)
+    (tmp_path / "user" / "files" / "1.txt").write_text("Eels.", "utf-8")
+    files = [{"name": "map.txt", "url": "/user/files/1.txt"}, {"name": "gone.txt", "url": "/user/files/2.txt"}]
+    records = [{"user_name": "Wren"}, {"name": "Ada", "mes": "Hi."}, {"name": "Wren", "mes": "Look.", "is_user": True}]
+    records[2]["extra"] = {"files": files}
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    keep_basis(basis_path(path), WORD)
+    project = open_project([tmp_path / "vault"], path)
+    assert project.basis == WORD
+    assert project.chat is not None
+    assert project.chat.files == {"/user/files/1.txt": "Eels."}
+    told = [each for each in project.problems if "not" in each]
+    assert [each.partition(": ")[2][:30] for each in told] == [
+        "Attached files are not where S", "It is said since when #1 to #4",
+    ]  # fmt: skip
+    basis_path(path).write_text("[", "utf-8")
+    damaged = open_project([tmp_path / "vault"], path)
+    assert damaged.basis == KeptBasis()
+    assert any("Until then hidden messages count as visible" in each for each in damaged.problems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -36,6 +36,7 @@ def test_only_entries_whose_key_stands_in_the_text_are_looked_at() -> None:
     assert watch.places(haystack, Scan.FIRST, (["B.0"],)) == [0, 1, 2, 3]
 
 
+@example([("ΑΣ", 0, True)], ["ΑΣΑ"])
 @given(
     st.lists(
         st.tuples(

@@ -83,6 +83,7 @@ def test_what_is_rare_is_found_and_stands_in_its_menu_once_it_was_used(make_wind
         return found[0].menuAction().isVisible()
 
     assert not any(in_sight(name.rpartition("/")[2]) for name in RARE if "/" in name)
+    assert "recap.break" not in window.commands.known(window.features.chat.message_menu)
     picker = palette(window)
     QTest.keyClicks(picker.field, "keep recaps up")
     assert titles(picker)[0] == "Keep recaps up to date"
@@ -92,6 +93,14 @@ def test_what_is_rare_is_found_and_stands_in_its_menu_once_it_was_used(make_wind
     window.run("recap.settings")
     assert in_sight("Recap")
     assert not in_sight("Memories")
+    assert not window.commands.actions["pane.memories"].isVisible()
+    window.show_pane("memories")
+    assert window.commands.actions["pane.memories"].isVisible()
+    assert in_sight("Memories")
+    assert not in_sight("System")
+    window.chat.modes.system_chosen.emit("world-info")
+    assert in_sight("System")
+    assert "recap.break" in window.commands.known(window.features.chat.message_menu)
     for dialog in QApplication.topLevelWidgets():
         if dialog is not window and dialog.isVisible():
             dialog.close()

@@ -523,7 +523,7 @@ class ChatFeature(Feature):
             self.pane.choose(index.row())
         menu = QMenu(view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.context.commands.fill(menu, self.message_menu)
+        self.context.commands.fill(menu, self.context.commands.known(self.message_menu))
         menu.popup(view.viewport().mapToGlobal(place))
 
     def _show_project(self) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QMenu, QPlainTextEdit, QTo
 
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.ui.shell.words import shorten, tr
-from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, named, row
+from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, letters, named, row
 
 MOST_LINES: Final = 6
 """The field grows to so many lines."""
@@ -105,7 +105,7 @@ class Composer(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow composer has its field in a line of its own."""
         super().resizeEvent(event)
-        self._arrange(narrow=event.size().width() < NARROW)
+        self._arrange(narrow=event.size().width() < NARROW * letters(self))
 
     def _arrange(self, *, narrow: bool) -> None:
         if narrow == self._narrow:

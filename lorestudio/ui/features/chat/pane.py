@@ -36,7 +36,7 @@ from lorestudio.ui.state.choices import (
 )
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import column, holding, named, row, stack
+from lorestudio.ui.widgets.layouts import column, holding, letters, named, row, stack
 from lorestudio.ui.widgets.marks import KeyQuery
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -404,7 +404,7 @@ class ChatPane(Pane):
         first, previous, after, last, play = self.buttons.values()
         named(play, "", kind="text").setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.go = named(_Number(self), tr("Message number"), tr("Message number; Enter goes there (G)"))
-        self.go.setFixedWidth(46)
+        self.go.setFixedWidth(round(46 * letters(self)))
         self.go.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.go.returnPressed.connect(self._go)
         self.go.left.connect(self._leave_number)
@@ -436,9 +436,10 @@ class ChatPane(Pane):
             self.empty.say(tr("No chat yet"), tr("Open a vault first, then the chat that used it."))
         else:
             text = tr(
-                "Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt, or a new one."
+                "Open a chat file of SillyTavern (.jsonl), begin one, or paste its text: for every reply you see what "
+                "went into its prompt. To try a text alone, use the bench."
             )
-            doors = (("chat.open", "Open chat…"), ("chat.new", "New chat…"), ("pane.bench", "Test a text"))
+            doors = (("chat.open", "Open chat…"), ("chat.new", "New chat…"), ("chat.paste", "Paste a chat…"))
             self.empty.say(tr("This vault has no chat open"), text, tuple((name, tr(title)) for name, title in doors))
         self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
         if chat is None:

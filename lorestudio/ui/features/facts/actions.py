@@ -135,6 +135,7 @@ class MemoriesFeature(Feature):
         pane.use_actions(context.commands.actions)
         pane.wanted.connect(context.run)
         pane.seen.connect(lambda looks: store.look(wanted=looks))
+        pane.seen.connect(lambda _looks: context.use({MENU, ONE, "pane.memories"}))
         pane.again.connect(store.renew)
         store.changed.connect(self._show)
         store.hits_changed.connect(self._show_hits)

@@ -226,8 +226,8 @@ def _scaled(
 
 
 def _mixed(palette: Palette, part: float) -> tuple[str, str]:
-    """So much of the accent on the pane's colour, and what can be read upon it."""
-    ends = [[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in (palette.panel, palette.accent)]
+    """So much of the colour of the keyboard on the pane's, and what can be read upon it."""
+    ends = [[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in (palette.panel, palette.focus)]
     fill = "#" + "".join(f"{round(low + (high - low) * part):02X}" for low, high in zip(*ends, strict=True))
     return fill, max((palette.text, palette.panel), key=lambda ink: contrast(ink, fill))
 

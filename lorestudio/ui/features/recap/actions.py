@@ -102,6 +102,7 @@ class RecapFeature(Feature):
         pane.use_actions(context.commands.actions)
         pane.wanted.connect(context.run)
         pane.seen.connect(recaps.want)
+        pane.seen.connect(lambda: context.use({_MENU, "pane.recap"}))
         pane.again.connect(recaps.try_again)
         recaps.changed.connect(self._show)
         recaps.prompt_changed.connect(pane.prompt.show_prompt)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
+from lorestudio.exchange.chats.metadata import noted_tokens
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.budget import ORIGINS
 from lorestudio.ui.features.timeline.map_content import label_of, shown_generations
@@ -142,19 +143,29 @@ class ReplyStrip(QWidget):
         last = len(chat.messages) if chat is not None else -1
         several = feed.swiped
 
+        expected = next((place for place, each in enumerate(line) if each.message == last), -1)
+        noted = [noted_tokens(chat.messages[each.message], each.swipe) if chat is not None and each.message < last
+                 else None for each in line]  # fmt: skip
+        marks = np.array([np.nan if each is None else each for each in noted], dtype=float)
+        if expected >= 0 and (turn := known[expected]) is not None:
+            marks[expected] = turn.tokens
+
         def name(place: int) -> str:
             return label_of(line[place], several, last)
 
         def words(place: int) -> str:
-            return reply_words(name(place), turns.get(line[place]), expected=line[place].message == last)
+            return reply_words(name(place), turns.get(line[place]), noted[place], expected=place == expected)
 
-        self.chart.set_bars(
-            Bars([*layers, Layer("purple", cut, beyond=True)], np.array(budgets, dtype=float), None, name, words),
-            brush=order is BarOrder.CHAT,
-        )
+        layers.append(Layer("purple", cut, beyond=True))
+        bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words)
+        self.chart.set_bars(bars, brush=order is BarOrder.CHAT)
         parts = [(origin.fill, tr(origin.word), False) for origin in ORIGINS if origin in present]
         if cut.any():
             parts.insert(0, ("purple", tr("cut"), True))  # first, so that there is room for it
+        if any(each is not None for each in noted):
+            parts.append(("", tr("◆ recorded in the chat"), False))
+        if expected >= 0:
+            parts.append(("", tr("◇ expected next"), False))
         self.legend.say(parts)
         ran = any(one is not None for one in known)
         if not ran:
@@ -183,8 +194,8 @@ class ReplyStrip(QWidget):
         self.brushed.emit(ends)
 
 
-def reply_words(name: str, turn: TimelineTurn | None, *, expected: bool = False) -> str:
-    """A bar in words: what went in, from where, what was cut, and what changed."""
+def reply_words(name: str, turn: TimelineTurn | None, noted: int | None = None, *, expected: bool = False) -> str:
+    """A bar in words: what went in, from where, what was cut, what changed, and what the chat's file has noted."""
     if turn is None:
         return tr("{reply}: not run yet", reply=name)
     summary, changes = turn.summary, turn.changes
@@ -201,6 +212,8 @@ def reply_words(name: str, turn: TimelineTurn | None, *, expected: bool = False)
         parts.append(", ".join(f"{number(tokens)} {tr(origin.word)}" for origin, tokens in summary.by_origin.items()))
     if summary.cut:
         parts.append(tr("cut: {tokens}", tokens=count(summary.cut, "token", "tokens")))
+    if noted is not None:
+        parts.append(tr("the chat's file has noted {tokens}", tokens=count(noted, "token", "tokens")))
     if turn.before is not None and changes.amount:
         parts.append(
             tr(

@@ -13,7 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HiddenSince
+from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace
 from lorestudio.studio.project.basis import KeptBasis, basis_path
+from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.shell.main_window import MainWindow
@@ -130,3 +132,21 @@ def test_a_branch_takes_the_words_along(opened: MainWindow, path: Path, qtbot: Q
     kept = next(path.parent.glob("Branch*.lorestudio.json"))
     assert json.loads(kept.read_text("utf-8")) == {"hidden": [[1, 1, 4]]}
     settle(opened, qtbot)
+
+
+def test_scripts_that_are_chosen_change_what_is_searched_and_as_stored_takes_them_away(
+    opened: MainWindow, qtbot: QtBot
+) -> None:
+    made = RegexScript("Veil", "/Five/", "Six", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True)
+    opened.session.parts.take_setup(PromptSetup(regex=(RegexScripts((made,)),), regex_paths=(Path("scripts.json"),)))
+    settle(opened, qtbot)
+    opened.chat.choose(len(SAID))
+    assert words(opened) == [""] * 5 + ["searched as changed by regex script “Veil”"]
+    assert opened.trace.summary.said == "1 text searched otherwise than stored"
+    opened.run("chat.basis")
+    asked = dialog(opened)
+    assert "Regex scripts from scripts.json." in asked.known.text()
+    next(field for field in asked.fields if field.declaration.name == "scan_text").moved.emit("stored")
+    asked.accepted_button.click()
+    settle(opened, qtbot)
+    assert words(opened) == [""] * 6

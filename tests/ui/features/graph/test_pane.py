@@ -289,7 +289,7 @@ def test_search_marks_hits_and_filters_the_list(window: MainWindow, pane: GraphP
     assert set(table(pane)) == set(NAMES)
 
 
-@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize("name", ["light", "dark", "contrast"])
 @pytest.mark.parametrize("colour_by", list(ColourBy))
 def test_every_colour_has_a_word_and_what_stands_upon_it_can_be_read(
     pane: GraphPane, colour_by: ColourBy, name: str

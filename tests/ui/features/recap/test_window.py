@@ -532,6 +532,7 @@ def test_what_waited_for_the_recaps_of_a_chat_is_not_done_with_those_of_another(
 ) -> None:
     monkeypatch.setattr(EffectWatch, "trials", lambda _watch: None)  # there is no engine that could try the demo's pins
     done: list[str] = []
+    opened.session.replays.automatic = False  # the demo's runs are not asked about, and nobody has made them by hand
     opened.session.reading.open_demo()
     opened.features.recap._waiting.append(lambda: done.append("with the other one"))
     settle(opened, qtbot)

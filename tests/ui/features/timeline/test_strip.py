@@ -29,7 +29,10 @@ def tight_project() -> Project:
     """Ten replies with room for little, so that notes are cut."""
     notes = tuple(replace(note, keys=(*note.keys, "fortress"), tokens=90) for note in NOTES)
     settings = DeepLoreSettings(enabled=True, scan_depth=2, unlimited_budget=False, max_tokens_budget=150)
-    return replace(project_with(long_chat(10), notes), settings=settings)
+    chat = long_chat(10)
+    noted = replace(chat.messages[2], extra={"deeplore_sources": [{"title": "Skarn", "tokens": 40}, {"tokens": 30}]})
+    chat = replace(chat, messages=(*chat.messages[:2], noted, *chat.messages[3:]))
+    return replace(project_with(chat, notes), settings=settings)
 
 
 @pytest.fixture
@@ -70,6 +73,17 @@ def test_bars_are_what_went_in_by_origin_and_what_was_cut(window: MainWindow, st
     words = strip.legend.accessibleName()
     assert "keyword" in words
     assert words.startswith("cut")
+
+
+def test_what_the_chat_has_noted_and_what_is_expected_next_is_marked(window: MainWindow, strip: ReplyStrip) -> None:
+    bars, traces = strip.chart.bars, window.session.runs.traces
+    assert bars.marked is not None
+    assert bars.marked[0] == 70, "two notes of 40 and 30 tokens"
+    assert "the chat's file has noted 70 tokens" in bars.words(0)
+    assert np.isnan(bars.marked[1:-1]).all()
+    assert bars.expected == len(strip.generations) - 1
+    assert bars.marked[-1] == traces[strip.generations[-1]].total_tokens
+    assert bars.words(bars.expected).startswith("The reply to come, as expected now")
 
 
 def test_a_click_goes_to_the_reply_everywhere(window: MainWindow, strip: ReplyStrip, qtbot: QtBot) -> None:

@@ -10,6 +10,7 @@ from typing import Final
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
+    QApplication,
     QLineEdit,
     QPlainTextEdit,
     QWidget,
@@ -163,9 +164,16 @@ class PropertyForm(QWidget):
             self.show_note(self._note, self._parsed, self._pinned)
         row = self._rows.get(name)
         if row is not None:
-            self._column.activate()
-            self.area.ensureWidgetVisible(row)
             row.field.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.keep_in_sight()
+
+    def keep_in_sight(self) -> None:
+        """Scroll to the row that has the keyboard: the form got another height."""
+        focus = QApplication.focusWidget()
+        row = next((each for each in self._rows.values() if focus is not None and each.isAncestorOf(focus)), None)
+        if row is not None:
+            self._page.adjustSize()  # it has its new rows only once Qt has handled what waits
+            self.area.ensureWidgetVisible(row, 0, 4)
 
     def _picked(self, name: object) -> None:
         if name:

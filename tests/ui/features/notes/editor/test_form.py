@@ -360,3 +360,15 @@ def test_a_read_only_note_cannot_be_changed_in_the_form(make_editor) -> None:
     editor.form.add_button.click()
     assert editor.form.open_choice() is None
     assert buffer.text == PLAIN
+
+
+def test_an_added_field_is_in_sight_and_has_the_keyboard(make_editor, qtbot) -> None:
+    editor = make_editor("---\nkeys: [a]\ntags: [b]\npriority: 3\nsummary: A lamp.\nweather: wet\n---\n# A\n\nText.\n")
+    editor.resize(420, 260)
+    for name in ("probability", "cooldown", "warmup"):
+        editor.form.add(name)
+        row = editor.form.row(name)
+        assert row is not None
+        qtbot.waitUntil(lambda row=row: row.visibleRegion().boundingRect().height() == row.height() > 0)
+        assert row.isAncestorOf(QApplication.focusWidget())
+    assert editor.body.height() >= 5 * editor.body.fontMetrics().height()
