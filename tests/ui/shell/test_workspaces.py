@@ -45,7 +45,7 @@ def test_many_panes_in_one_place_keep_their_names_and_are_scrolled(make_window, 
     for name in ("compare", "search", "memories"):
         window.show_pane(name)
     drain()
-    bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible() and bar.count() > 6]
+    bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible() and bar.count() > 5]
     assert len(bars) == 1
     assert bars[0].elideMode() is Qt.TextElideMode.ElideNone
     assert bars[0].usesScrollButtons()

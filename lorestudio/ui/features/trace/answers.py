@@ -167,7 +167,8 @@ class AnswerTable(QAbstractTableModel):
             self._journeys = (journeys or Journeys(trace)) if trace is not None else None
             self._all_rows = list(self._journeys.rows) if self._journeys is not None else []
             self._changes = self._numbered(changes or {})
-            self._all_rows += [entry for entry in self._changes if entry not in set(self._all_rows)]
+            known = set(self._all_rows)
+            self._all_rows += [entry for entry in self._changes if entry not in known]
 
     def unfold(self, phases: frozenset[Phase]) -> None:
         """These phases have a column for each of their stages, the others one for all of them."""

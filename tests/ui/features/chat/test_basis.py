@@ -142,7 +142,7 @@ def test_scripts_that_are_chosen_change_what_is_searched_and_as_stored_takes_the
     settle(opened, qtbot)
     opened.chat.choose(len(SAID))
     assert words(opened) == [""] * 5 + ["searched as changed by regex script “Veil”"]
-    assert opened.trace.seen.text() == "1 text searched otherwise than stored"
+    assert opened.trace.summary.said == "1 text searched otherwise than stored"
     opened.run("chat.basis")
     asked = dialog(opened)
     assert "Regex scripts from scripts.json." in asked.known.text()
