@@ -121,7 +121,18 @@ class Reads:
             state = replace(state, ai=replace(state.ai, cache=replace(cache, candidates=frozenset())))
         moment, chat = ctx.moment, ctx.moment.chat
         turn, last = replace(moment.turn, number=0), _tail(chat[-1]) if chat else ()
-        self._add(digest, turn, moment.clock_ms, moment.held, moment.controls, state, list(candidates), len(chat), last)
+        fixed = (
+            turn,
+            moment.clock_ms,
+            moment.held,
+            moment.controls,
+            moment.seen,
+            state,
+            list(candidates),
+            len(chat),
+            last,
+        )
+        self._add(digest, *fixed)
         for place in range(0 if self._whole_chat else max(0, len(chat) - self._depth), len(chat)):
             self._add(digest, moment.position(place), _line(chat[place]))
         return digest.hexdigest()
