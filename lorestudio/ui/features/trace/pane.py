@@ -270,7 +270,7 @@ class TracePane(Pane):
     def _show_run(self, trace: Trace, summary: Sequence[SummaryPiece]) -> None:
         """Bring into sight what the views hold."""
         self.summary.set_pieces(summary)
-        brief = seen_brief(trace)
+        self._pages.setCurrentWidget(self._shown_page)
         self._show_rows()
         self._fill_tab()
         self._show_entry()
