@@ -42,7 +42,7 @@ def test_many_panes_in_one_place_keep_their_names_and_are_scrolled(make_window, 
     window = make_window(make_project(tmp_path / "vault"))
     window.resize(1024, 640)
     window.run("view.reset")
-    for name in ("compare", "search", "memories"):
+    for name in ("graph", "links", "bench", "settings", "recap"):
         window.show_pane(name)
     drain()
     bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible() and bar.count() > 5]
