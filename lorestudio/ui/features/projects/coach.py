@@ -175,9 +175,11 @@ class Coach(QFrame):
             self.hide()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: it stays in its corner."""
+        """Qt: it stays in its corner, and above panes that come into sight."""
         if event.type() is QEvent.Type.Resize and self.isVisible():
             self._stand()
+        elif event.type() in (QEvent.Type.ChildAdded, QEvent.Type.LayoutRequest) and self.isVisible():
+            self.raise_()
         return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
