@@ -776,7 +776,7 @@ class AnswerDelegate(QStyledItemDelegate):
 def _split(text: str, metrics: QFontMetricsF, width: float) -> tuple[str, str]:
     """The words that fit into a line, and the others."""
     words = text.split()
-    for taken in range(len(words), 1, -1):
+    for taken in range(len(words), 0, -1):
         line = " ".join(words[:taken])
         if metrics.horizontalAdvance(line) <= width:
             return line, " ".join(words[taken:])
@@ -909,7 +909,7 @@ class AnswerView(QTableView):
         columns: Sequence[int] = range(2, self.table.columnCount())
         bar = self.verticalScrollBar().sizeHint().width()
         others = titles + tokens + marks * len(columns) + bar + 2 * self.frameWidth() + 1
-        why = max(round(24 * em), self.width() - others)
+        why = max(round((12 if len(columns) <= len(PHASES) else 24) * em), self.width() - others)
         for column in range(self.table.columnCount()):
             across.resizeSection(column, why if column == WHY else tokens if column == TOKENS else marks)
         self.phases.leave_room(self.height())
