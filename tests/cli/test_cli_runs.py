@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.state import ChatControls
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.run_store import RunStore, default_folder
 from lorestudio.studio.replay.simulator import Simulator
@@ -16,6 +17,8 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.store import TraceStore
 from tests.cli.conftest import Run
+
+NOTHING_SET = ChatControls()
 
 
 @pytest.fixture
@@ -91,14 +94,16 @@ def test_a_turn_of_another_system_is_explained(lorestudio: Run, vault: Path, cha
 def test_what_is_kept_is_explained_without_running_it(
     lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is run but the question what would have become of an entry that stayed out."""
+    """Nothing is run but changes that may bring the entry in, and what would have become of it where it stayed out."""
     decide = HybridSystem.decide
+    index = open_project([vault], chat).index
 
-    async def only_held(system: HybridSystem, moment: Moment, state: State = None) -> Decided:
-        assert moment.held is not None
+    async def only_otherwise(system: HybridSystem, moment: Moment, state: State = None) -> Decided:
+        as_kept = (system.settings, moment.index, moment.controls) == (KINDS["hybrid"].settings(), index, NOTHING_SET)
+        assert moment.held is not None or not as_kept
         return await decide(system, moment, state)
 
-    monkeypatch.setattr(HybridSystem, "decide", only_held)
+    monkeypatch.setattr(HybridSystem, "decide", only_otherwise)
     result = lorestudio("explain", vault, "--chat", chat, "--system", "hybrid", "--entry", "Lamp")
     assert result.exit_code == 0, result.output
     assert "“Lamp”" in result.output

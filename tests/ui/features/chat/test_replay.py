@@ -145,7 +145,7 @@ def test_a_run_that_matched_nearly_everything_names_the_key(window, qtbot) -> No
     said = window.trace.summary.said
     assert "9 of 10 entries" in said
     assert "“the” alone let in 9" in said
-    assert "estimates of 4 characters a token" in window.budget.counts.text()
+    assert "estimates (by script)" in window.budget.counts.text()
     assert window.trace.summary.plain in window.trace.summary.accessibleDescription()  # beside the sentence
 
 
