@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.state import ChatControls
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.run_store import RunStore, default_folder
@@ -17,8 +18,6 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.store import TraceStore
 from tests.cli.conftest import Run
-
-NOTHING_SET = ChatControls()
 
 
 @pytest.fixture
@@ -96,11 +95,15 @@ def test_what_is_kept_is_explained_without_running_it(
 ) -> None:
     """Nothing is run but changes that may bring the entry in, and what would have become of it where it stayed out."""
     decide = HybridSystem.decide
-    index = open_project([vault], chat).index
+    project = open_project([vault], chat)
+
+    def inputs(settings: object, index: VaultIndex, controls: ChatControls) -> object:
+        return settings, [(entry.title, entry.keys, entry.constant, entry.content) for entry in index.entries], controls
+
+    as_kept = inputs(KINDS["hybrid"].settings(), project.index, project.controls)
 
     async def only_otherwise(system: HybridSystem, moment: Moment, state: State = None) -> Decided:
-        as_kept = (system.settings, moment.index, moment.controls) == (KINDS["hybrid"].settings(), index, NOTHING_SET)
-        assert moment.held is not None or not as_kept
+        assert moment.held is not None or inputs(system.settings, moment.index, moment.controls) != as_kept
         return await decide(system, moment, state)
 
     monkeypatch.setattr(HybridSystem, "decide", only_otherwise)
