@@ -5,6 +5,7 @@ What is learnt of rows while they are looked at: what later stages would have do
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
@@ -209,9 +210,9 @@ class RowWork(QObject):
         """What is known of an entry in that run, None where nothing is."""
         return self._known.get(entry) if trace is not None and trace is self.trace else None
 
+    @abstractmethod
     def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask | None]:
         """The run that is asked about, and how; None where there is nothing to ask. Raises ValueError."""
-        raise NotImplementedError
 
     def _go_on(self) -> None:
         self._take_run()
