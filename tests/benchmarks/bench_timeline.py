@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Final
 
-from lorestudio.ui.features.timeline.minimap import Minimap
+import numpy as np
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage, QPainter
 
@@ -30,6 +30,7 @@ from lorestudio.ui.features.timeline.heat_map import ZOOMS, HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content
 from lorestudio.ui.shell.app import application
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
 
 ENTRIES: Final = 500
 ENDINGS: Final = (
@@ -86,7 +87,7 @@ def main(messages: int = 5000) -> None:
     generations = tuple(columns)
 
     def content(order: RowOrder = RowOrder.FIRST) -> MapContent:
-        return make_content(grid, columns, known, generations, index, Shown(order), messages)
+        return make_content(grid, columns, known, generations, index, Shown(order), frozenset(), messages)
 
     for order in RowOrder:
         say(f"rows by {order.value}", timed(lambda order=order: content(order), 5))  # type: ignore[misc]
@@ -95,8 +96,10 @@ def main(messages: int = 5000) -> None:
     view.show()
     app.processEvents()
     view.set_content(content(), fresh=True)
-    minimap = Minimap(theme, view)
-    minimap.resize(1200, 40)
+    tokens = np.array([float(turn.summary.tokens) for turn in made])
+    bars = Bars((Layer("green", tokens), Layer("purple", tokens / 4, beyond=True)), np.full(messages, 1300.0))
+    chart = BarChart(theme, "tokens", brush=True)
+    chart.resize(1200, 90)
     frame = QImage(1200, 700, QImage.Format.Format_RGB32)
 
     def draw() -> None:
@@ -115,7 +118,7 @@ def main(messages: int = 5000) -> None:
 
     view.set_cell(14.0)
     say("scrolling by a step", timed(scroll, 50))
-    say("the whole map in small", timed(lambda: (minimap.refresh(), minimap.grab()), 5))
+    say("the chart of the whole chat", timed(lambda: (chart.set_bars(bars), chart.grab()), 5))
     view.close()
 
 
