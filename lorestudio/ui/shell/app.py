@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Final
 
 import platformdirs
-from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.studio.project.answering import Connections, default_profiles_path
@@ -183,13 +183,17 @@ def show_something(window: MainWindow) -> None:
 
 
 def _come_to_rest(window: MainWindow, app: QApplication) -> None:
-    """Wait for what follows from a choice: jobs that start jobs, and heights that are shared in the turn after."""
-    quiet = 0
-    while quiet < RESTING_TURNS:
+    """Wait for what follows from a choice: jobs that start jobs, what waits for a pause, heights that are shared later.
+
+    What goes on and on is waited for no longer than a replay.
+    """
+    quiet, end = 0, time.monotonic() + RENDER_SECONDS
+    while quiet < RESTING_TURNS and time.monotonic() < end:
         wait_until_idle(window.session)
         _settle(app)
         time.sleep(0.005)
-        quiet = quiet + 1 if window.session.jobs.idle else 0
+        waits = any(timer.isActive() and timer.isSingleShot() for timer in window.findChildren(QTimer))
+        quiet = quiet + 1 if window.session.jobs.idle and not waits else 0
 
 
 def _settle(app: QApplication) -> None:
