@@ -188,7 +188,8 @@ class Reading(QObject):
         async def work(_job: Job) -> Project | Opened:
             if key:
                 await asyncio.to_thread(keep_key, places[0], key, self._session.connections.keys)
-            if self._follower is None or any(map(is_lorebook, places)):  # lorebooks are in no cache
+            books = await asyncio.to_thread(lambda: any(map(is_lorebook, places)))
+            if self._follower is None or books:  # lorebooks are in no cache
                 return await asyncio.to_thread(open_project, vaults, chat, settings, 0, tokenizer=tokenizer)
             return await self._follower.open(places, chat, settings, tokenizer)
 
