@@ -37,7 +37,7 @@ ALLOWED = MappingProxyType(
 """Where the same word means something else. No module is allowed to import a part of a system."""
 
 
-SETTINGS = frozenset({kind.settings.__name__ for kind in BUILT_IN})
+SETTINGS = frozenset({KINDS[name].settings.__name__ for name in BUILT_IN})
 """The classes of the systems' settings."""
 
 NAMES_SETTINGS = MappingProxyType(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.http_client import HttpChatClient
 from lorestudio.llm.messages import ChatReply, ChatRequest
+
+if TYPE_CHECKING:
+    from lorestudio.llm.http_client import HttpChatClient
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 
-from lorestudio.llm.http_client import HttpChatClient, client_for
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import Profile, ProfileFile, load_profiles, save_profiles
+
+if TYPE_CHECKING:
+    from lorestudio.llm.http_client import HttpChatClient
+
+
+def _over_http(profile: Profile, keys: Keys) -> HttpChatClient:
+    from lorestudio.llm.http_client import client_for  # noqa: PLC0415  # most commands ask nobody
+
+    return client_for(profile, keys)
 
 
 class AnsweringError(ValueError):
@@ -28,7 +37,7 @@ class Connections:
 
     path: Path
     keys: Keys = field(default_factory=Keys)
-    make_client: Callable[[Profile, Keys], HttpChatClient] = client_for
+    make_client: Callable[[Profile, Keys], HttpChatClient] = _over_http
 
     def load(self) -> ProfileFile:
         """The profiles. Raises SettingsError."""

@@ -1,9 +1,13 @@
-"""The retrieval systems there are: a package and a line here for each, or an installed package with an entry point."""
+"""The retrieval systems there are: a package and a line here for each, or an installed package with an entry point.
+
+A system is loaded when somebody first asks for it: a command that runs one does not wait for the others.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Final
@@ -11,22 +15,26 @@ from typing import Final
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section, declared
 from lorestudio.systems.base import Scene, System, SystemKind
-from lorestudio.systems.contextwindow import system as contextwindow
 from lorestudio.systems.deeplore import system as deeplore
 from lorestudio.systems.deeplore.scenario import RecordedFormat
-from lorestudio.systems.facts import system as facts
-from lorestudio.systems.hybrid import system as hybrid
-from lorestudio.systems.recap import system as recap
 from lorestudio.systems.scenarios import ScenarioFormat
-from lorestudio.systems.worldinfo import books as worldinfo
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Vocabulary, plain
 
 MAIN: Final = deeplore.KIND
 """The system that a project is opened with: its settings are those of the project itself."""
 
-BUILT_IN: Final = (MAIN, contextwindow.KIND, facts.KIND, hybrid.KIND, recap.KIND, worldinfo.KIND)
-"""The systems that come with the program."""
+BUILT_IN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        MAIN.name: "lorestudio.systems.deeplore.system",
+        "context-window": "lorestudio.systems.contextwindow.system",
+        "facts": "lorestudio.systems.facts.system",
+        "hybrid": "lorestudio.systems.hybrid.system",
+        "recap": "lorestudio.systems.recap.system",
+        "world-info": "lorestudio.systems.worldinfo.books",
+    }
+)
+"""The systems that come with the program, and the module in which each has its `KIND`."""
 
 ENTRY_POINTS: Final = "lorestudio.systems"
 """The group of entry points by which an installed package registers a `SystemKind`, or a function that makes one."""
@@ -39,10 +47,10 @@ class Registered(Mapping[str, SystemKind]):
     """The systems by their names, the built-in ones first; installed ones are looked for when somebody first asks."""
 
     def __init__(self) -> None:
-        self._known: tuple[Mapping[str, SystemKind], tuple[str, ...]] | None = None
+        self._known: tuple[Mapping[str, SystemKind | None], tuple[str, ...]] | None = None
 
     def __getitem__(self, name: str) -> SystemKind:
-        return self._look()[0][name]
+        return self._look()[0][name] or _built_in(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._look()[0])
@@ -59,9 +67,9 @@ class Registered(Mapping[str, SystemKind]):
         """Forget what was found: the next one who asks looks anew."""
         self._known = None
 
-    def _look(self) -> tuple[Mapping[str, SystemKind], tuple[str, ...]]:
+    def _look(self) -> tuple[Mapping[str, SystemKind | None], tuple[str, ...]]:
         if self._known is None:
-            found = {kind.name: kind for kind in BUILT_IN}
+            found: dict[str, SystemKind | None] = dict.fromkeys(BUILT_IN)
             problems: list[str] = []
             for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda each: (_package(each), each.name)):
                 try:
@@ -73,11 +81,16 @@ class Registered(Mapping[str, SystemKind]):
         return self._known
 
 
+def _built_in(name: str) -> SystemKind:
+    kind: SystemKind = import_module(BUILT_IN[name]).KIND
+    return kind
+
+
 def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else ""
 
 
-def _installed(point: EntryPoint, known: Mapping[str, SystemKind]) -> SystemKind:
+def _installed(point: EntryPoint, known: Mapping[str, SystemKind | None]) -> SystemKind:
     """The system of an entry point. Raises InputError where it cannot be used, whatever its package does wrong."""
     where = f"“{point.name}” of the package {_package(point) or point.module}"
     try:
@@ -89,10 +102,10 @@ def _installed(point: EntryPoint, known: Mapping[str, SystemKind]) -> SystemKind
         raise InputError(where, f"{point.value} is no SystemKind, and makes none.")
     if not _NAME.fullmatch(kind.name):
         raise InputError(where, f"the name “{kind.name}” has other characters than a-z, 0-9 and single hyphens.")
-    plain = kind.name.replace("-", "")
-    other = next((each for each in known.values() if each.name.replace("-", "") == plain), None)
-    if other is not None:
-        raise InputError(where, f"there is a system “{other.name}” already ({other.title}).")
+    other = _written_otherwise(kind.name, known)
+    if other:
+        title = (known[other] or _built_in(other)).title
+        raise InputError(where, f"there is a system “{other}” already ({title}).")
     try:
         declared(type(kind.settings()))
     except Exception as error:
@@ -103,18 +116,23 @@ def _installed(point: EntryPoint, known: Mapping[str, SystemKind]) -> SystemKind
 KINDS: Final = Registered()
 """All systems."""
 
-COMPARED_AT_FIRST: Final = (MAIN.name, hybrid.KIND.name, worldinfo.KIND.name)
+COMPARED_AT_FIRST: Final = (MAIN.name, "hybrid", "world-info")
 """What is compared until somebody chooses otherwise: three that choose notes of the vault, each in another way."""
 
 
 def kind_of(name: str) -> SystemKind:
     """The system of that name, with its hyphens or without. Raises InputError where there is none."""
-    plain = name.replace("-", "")
-    kind = KINDS.get(name) or next((kind for kind in KINDS.values() if kind.name.replace("-", "") == plain), None)
-    if kind is None:
+    known = _written_otherwise(name, KINDS)
+    if not known:
         told = (f"there is no system “{name}”. There are: {', '.join(KINDS)}.", *KINDS.problems)
         raise InputError("--system", " ".join(told))
-    return kind
+    return KINDS[known]
+
+
+def _written_otherwise(name: str, known: Iterable[str]) -> str:
+    """The one of these names that differs from `name` in hyphens at most, "" where none does."""
+    plain = name.replace("-", "")
+    return next((each for each in known if each.replace("-", "") == plain), "")
 
 
 def system_of(scene: Scene, kind: SystemKind = MAIN, settings: Section | None = None) -> System:

@@ -11,7 +11,6 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.llm.connections import Connections, default_profiles_path
 from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.http_embedding import HttpEmbedder
 from lorestudio.llm.profiles import Api
 from lorestudio.llm.vector_cache import VectorCache, cached_vectors, default_path
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
@@ -30,6 +29,8 @@ def embedder_named(name: str, connections: Connections | None = None) -> Embedde
         raise InputError("embedder", f"there is no profile “{name}”. Use stand-in, none, or one of your profiles.")
     if profile.api is not Api.OPENAI:
         raise InputError("embedder", f"the profile “{name}” speaks an API without embeddings. Choose another one.")
+    from lorestudio.llm.http_embedding import HttpEmbedder  # noqa: PLC0415  # most vectors ask nobody
+
     return HttpEmbedder(profile, connections.keys)
 
 

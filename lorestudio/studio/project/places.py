@@ -11,9 +11,8 @@ from lorestudio.llm.errors import LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.vault.files import VaultError
+from lorestudio.vault.obsidian.address import ObsidianAddress, obsidian_address
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
-from lorestudio.vault.obsidian.requests import ObsidianAddress, obsidian_address
-from lorestudio.vault.obsidian.vault import ObsidianVault
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
 
 KEY_VARIABLE: Final = "LORESTUDIO_OBSIDIAN_KEY"
@@ -51,6 +50,8 @@ def keep_key(place: str, key: str, keys: Keys | None = None) -> None:
 
 
 def _obsidian(place: str, breakers: CircuitBreakers, keys: Keys) -> ObsidianSource:
+    from lorestudio.vault.obsidian.vault import ObsidianVault  # noqa: PLC0415  # most vaults are folders
+
     address = obsidian_address(place)
 
     def read_key() -> str:

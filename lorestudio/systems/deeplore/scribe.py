@@ -16,7 +16,6 @@ from lorestudio.domain.javascript import Json, to_number, trim
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.settings.deeplore import DeepLoreSettings, tool_model
 from lorestudio.vault.files import safe_name
-from lorestudio.vault.note.yaml_handler import compose_note
 
 KIND: Final = "scribe"
 TAG: Final = "lorebook-session"
@@ -60,6 +59,8 @@ class SessionNote:
     def markdown(self) -> str:
         """The file: front matter with tag, moment (UTC, ISO 8601) and character, a heading, the text."""
         name = " ".join(self.character.split())
+        from lorestudio.vault.note.yaml_handler import compose_note  # noqa: PLC0415  # runs write no note
+
         return compose_note(
             {"tags": [TAG], "date": self.written.astimezone(UTC), "character": name},
             f"# Session: {name or _NO_NAME}, {self.written:%Y-%m-%d %H:%M}\n\n{self.text}\n",

@@ -14,12 +14,12 @@ from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.files import NoteFile, VaultFiles, index_order
 from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, decoded, is_text, shown_name
+from lorestudio.vault.obsidian.address import ObsidianAddress
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
 from lorestudio.vault.obsidian.requests import (
     FileError,
     KeyReader,
     MissingError,
-    ObsidianAddress,
     ObsidianError,
     ServerSession,
     TooLargeError,

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import trustme
 
-from lorestudio.vault.obsidian.requests import ObsidianAddress
+from lorestudio.vault.obsidian.address import ObsidianAddress
 
 KEY = "4f1c9a7be0d24c6f"
 

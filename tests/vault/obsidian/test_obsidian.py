@@ -10,8 +10,9 @@ import pytest
 
 from lorestudio.domain.entry import NoteProblem
 from lorestudio.vault.obsidian import requests as obsidian_requests
+from lorestudio.vault.obsidian.address import ObsidianAddress
 from lorestudio.vault.obsidian.breaker import CircuitBreakers
-from lorestudio.vault.obsidian.requests import ObsidianAddress, ObsidianError, PausedError
+from lorestudio.vault.obsidian.requests import ObsidianError, PausedError
 from lorestudio.vault.obsidian.vault import Fetched, ObsidianVault
 from tests.vault.folders import read_folder
 from tests.vault.obsidian.breakers import state
