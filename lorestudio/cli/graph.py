@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.options import JsonOption, SettingsOption, VaultArgument
+from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, TokenizerOption, VaultArgument, rules_named
 from lorestudio.cli.output import filled, fold, print_json, say_all, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name, gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph
@@ -67,11 +67,13 @@ def graph(
     vault: VaultArgument,
     *,
     settings: SettingsOption = None,
+    rules: RulesOption = None,
+    tokenizer: TokenizerOption = "",
     only_gaps: Annotated[bool, typer.Option("--gaps", help="Say only what seems to be missing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say how the entries of a vault are connected: communities, typed edges, and gaps."""
-    project = open_project(vault, None, settings)
+    project = open_project(vault, None, settings, rules=rules_named(rules), tokenizer=tokenizer)
     say_all(project.problems)
     index = project.index
     found = study(build_graph(index), index.entries, alpha=project.settings.graph_edge_filter_alpha)

@@ -14,7 +14,16 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption, command
+from lorestudio.cli.options import (
+    JsonOption,
+    NeededChat,
+    RulesOption,
+    SettingsOption,
+    TokenizerOption,
+    YesOption,
+    command,
+    rules_named,
+)
 from lorestudio.cli.output import FAILED, answer_to, git_diff, picked, print_json, progress_bar, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
@@ -128,6 +137,8 @@ class ProposalOptions:
         typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find."),
     ] = None
     settings: SettingsOption = None
+    rules: RulesOption = None
+    tokenizer: TokenizerOption = ""
     answers: Annotated[
         str,
         typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name."),
@@ -141,7 +152,8 @@ class ProposalOptions:
 
     def project(self) -> Project:
         """The project of the notes. Raises InputError, SettingsError and VaultError."""
-        return open_project(self.vault, self.chat, self.settings)
+        named = rules_named(self.rules)
+        return open_project(self.vault, self.chat, self.settings, rules=named, tokenizer=self.tokenizer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

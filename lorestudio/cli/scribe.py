@@ -9,7 +9,15 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import agree, answering
-from lorestudio.cli.options import NeededChat, SettingsOption, TokenizerOption, VaultArgument, YesOption
+from lorestudio.cli.options import (
+    NeededChat,
+    RulesOption,
+    SettingsOption,
+    TokenizerOption,
+    VaultArgument,
+    YesOption,
+    rules_named,
+)
 from lorestudio.cli.output import FAILED, say
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
@@ -26,6 +34,7 @@ def scribe(
     chat: NeededChat,
     answers: Annotated[str, typer.Option("--answers", help="Who writes the note: a profile's name, or recorded.")],
     settings: SettingsOption = None,
+    rules: RulesOption = None,
     focus: Annotated[str, typer.Option("--focus", help="What the note should pay attention to.")] = "",
     save: Annotated[bool, typer.Option("--save", help="Put the note into the vault's session folder.")] = False,
     reply: Annotated[
@@ -38,7 +47,7 @@ def scribe(
     """Have a session note written about the end of a chat, or notes taken from a reply. The chat stays as it is."""
     if answers == AnswerKind.STAND_IN.value:
         raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
-    project = open_project(vault, chat, settings, tokenizer=tokenizer)
+    project = open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer)
     if reply is not None:
         _take_notes(project, reply, answers, yes=yes)
         return

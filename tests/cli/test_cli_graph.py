@@ -67,3 +67,9 @@ def test_a_vault_that_is_not_there_ends_with_2(lorestudio: Run, tmp_path: Path) 
     result = lorestudio("graph", tmp_path / "nowhere")
     assert result.exit_code == 2
     assert "nowhere" in result.stderr
+
+
+def test_rules_that_nobody_knows_are_refused(lorestudio: Run, town: Path) -> None:
+    assert lorestudio("graph", town, "--rules", "2.6").exit_code == 0
+    result = lorestudio("graph", town, "--rules", "3")
+    assert (result.exit_code, "--rules" in result.stderr) == (2, True)
