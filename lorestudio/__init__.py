@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lorestudio.domain.entry import Entry
     from lorestudio.studio.project.project import Project, demo_project
-    from lorestudio.studio.scripting import explain, fate, find_entry, open_project, replay, system_names
+    from lorestudio.studio.scripting import check, explain, fate, find_entry, open_project, replay, system_names
+    from lorestudio.studio.tuning.checking import CheckedChat
     from lorestudio.trace.journey import Fate
     from lorestudio.trace.model import Injection, Trace
     from lorestudio.trace.summary import summary
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     __version__: str
 
 _PLACES = {
+    "CheckedChat": "studio.tuning.checking",
     "Entry": "domain.entry",
     "Explanation": "trace.vocabulary",
     "Fate": "trace.journey",
     "Injection": "trace.model",
     "Project": "studio.project.project",
     "Trace": "trace.model",
+    "check": "studio.scripting",
     "demo_project": "studio.project.project",
     "explain": "studio.scripting",
     "fate": "studio.scripting",
@@ -40,6 +43,7 @@ _PLACES = {
 }
 
 __all__ = [
+    "CheckedChat",
     "Entry",
     "Explanation",
     "Fate",
@@ -47,6 +51,7 @@ __all__ = [
     "Project",
     "Trace",
     "__version__",
+    "check",
     "demo_project",
     "explain",
     "fate",

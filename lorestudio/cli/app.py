@@ -26,6 +26,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "explain": "explain.explain",
     "history": "history.history",
     "lint": "lint.lint",
+    "check": "check.check",
     "compare": "compare.compare",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",

@@ -21,6 +21,8 @@ from lorestudio.settings.sections import section_of
 from lorestudio.studio.project import project as projects
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tuning.checking import CheckedChat, checked
+from lorestudio.studio.tuning.expectations import expectations_path, load
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
 from lorestudio.trace.journey import Fate, Journeys
 from lorestudio.trace.model import Trace
@@ -101,6 +103,28 @@ def replay(
         return asyncio.run(simulator.replay())
     with ThreadPoolExecutor(1) as pool:  # a loop runs here already, as in a notebook
         return pool.submit(lambda: asyncio.run(simulator.replay())).result()
+
+
+def check(
+    project: Project, expectations: Path | str | None = None, system: str = MAIN.name, run: str = ""
+) -> CheckedChat:
+    r"""Run the project's chat with a system and judge what should be in the prompt; `run` names the run in the result.
+
+    `expectations` is a file of them, by default the one beside the notes. Raises InputError where there is none, or
+    where it is no such file; items that cannot be read are told in `studio.tuning.expectations.load(…).problems`.
+
+    >>> import tempfile
+    >>> from lorestudio import demo_project
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "mine.yaml")
+    ...     _ = file.write_text("expectations:\n  - {note: The Brume, should: be in}\n")
+    ...     print(check(demo_project(), file).every[0].verdict)
+    met in 24 replies
+    """
+    path = expectations_path(project.roots) if expectations is None else Path(expectations)
+    if path is None or not path.exists():
+        raise InputError(path or "expectations", "there is no such file. Name the one that says what should be in.")
+    return checked(project, load(path).every, run or system, replay(project, system))
 
 
 def find_entry(project: Project, name: str) -> Entry:

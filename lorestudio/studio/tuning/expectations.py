@@ -1,0 +1,392 @@
+"""What a person expects of the prompt, kept as YAML beside the notes, and whether a run meets it.
+
+    expectations:
+      - note: Harbour.md
+        should: be in
+        whenever: the ferry
+      - notes: constants
+        should: take at most
+        tokens: 800
+      - note: Hat Wasps
+        should: not be in
+        reply: {chat: demo, number: 12, after: 3f2a9c81d0b4}
+
+A reply is known by the message that it answers, so that it is found again where messages were moved; no text of the
+chat stands in the file. One that cannot be read is told with its line, and the others hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.tuning.outcomes import TurnOutcome
+from lorestudio.trace.wording import plural
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.writer import read_note, save_note
+
+FILE_NAME: Final = "lorestudio-expectations.yaml"
+"""In the folder of the first vault; it is no note."""
+
+CONSTANTS: Final = "constants"
+"""In place of notes: all that are constant."""
+
+_HEAD: Final = """\
+# What should be in the prompt, and when. Checked by lorestudio in its window, and by `lorestudio check`.
+expectations:
+"""
+
+
+class Should(StrEnum):
+    """What is expected of notes. `BEFORE` and `APART` hold where not all of the notes are in."""
+
+    IN = "be in"
+    OUT = "not be in"
+    MATCHED = "be matched"
+    SELECTED = "be selected"
+    WHOLE = "be in whole"
+    BEFORE = "come before"
+    APART = "never be together"
+    WITHIN = "take at most"
+
+
+_NOTES: Final[Mapping[Should, tuple[int, int | None]]] = {Should.BEFORE: (2, 2), Should.APART: (2, None)}
+"""How many notes an expectation names, at least and at most, where one or more are not enough said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyMark:
+    """A reply of a chat: by the digest of the message that it answers; `chat` and `number` say what it was called."""
+
+    chat: str
+    number: int
+    after: str
+
+    def find(self, chat: Chat) -> int | None:
+        """The index of the reply in a chat, None where none answers that message; of several the nearest one."""
+        places = [place for place in (*chat.replies, len(chat.messages)) if answered(chat, place) == self.after]
+        return min(places, key=lambda place: abs(place - self.number), default=None)
+
+
+def answered(chat: Chat, place: int) -> str:
+    """The digest of the message before this place: 12 hexadecimal figures, "" at the beginning."""
+    return _digest(chat.messages[place - 1]) if 0 < place <= len(chat.messages) else ""
+
+
+def _digest(message: Message) -> str:
+    return hashlib.sha256(f"{message.name}\0{message.text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What should be so for one reply, whenever a text is in the message that is answered, or always.
+
+    `notes` are file names or titles. `tokens` go with `Should.WITHIN`. `because` is the person's own remark. `line` is
+    where it stands in its file, from 1, 0 for one that stands in none.
+    """
+
+    should: Should
+    notes: tuple[str, ...]
+    tokens: int | None = None
+    whenever: str = ""
+    reply: ReplyMark | None = None
+    because: str = ""
+    line: int = field(default=0, compare=False)
+
+    @property
+    def sentence(self) -> str:
+        """The expectation in words."""
+        names = [name.removesuffix(".md").rpartition("/")[2] for name in self.notes]
+        if self.should is Should.BEFORE:
+            what = f"{names[0]} should come before {names[1]}"
+        elif self.should is Should.WITHIN:
+            what = f"{', '.join(names)} should take at most {plural(self.tokens or 0, '# token|# tokens')}"
+        else:
+            what = f"{', '.join(names)} should {self.should.value}"
+        if self.reply is not None:
+            return f"{what} in reply #{self.reply.number} of {self.reply.chat}"
+        return f"{what} whenever “{self.whenever}” is said" if self.whenever else what
+
+    def speaks_of(self, chat: Chat, outcome: TurnOutcome) -> bool:
+        """Whether it says something about a generation of this chat."""
+        if self.reply is not None:
+            return self.reply.find(chat) == outcome.message
+        if not self.whenever:
+            return True
+        before = chat.messages[outcome.message - 1].text if 0 < outcome.message <= len(chat.messages) else ""
+        return self.whenever.casefold() in before.casefold()
+
+    def broken_by(self, notes: Sequence[frozenset[int]], outcome: TurnOutcome) -> frozenset[int] | None:
+        """The entries by which a run breaks it, None where it is met. `notes` are the ids that each name stands for."""
+        places = {entry: place for place, (entry, _) in enumerate(outcome.injected)}
+        inside = [ids & places.keys() for ids in notes]
+        held: Mapping[Should, frozenset[int]] = {
+            Should.IN: frozenset(places),
+            Should.MATCHED: outcome.matched,
+            Should.SELECTED: outcome.selected,
+            Should.WHOLE: frozenset(places) - outcome.shortened,
+        }
+        if self.should in held:
+            lacking = [ids for ids in notes if not ids & held[self.should]]
+            return frozenset[int]().union(*lacking) if lacking else None
+        present = frozenset[int]().union(*inside)
+        if self.should is Should.OUT:
+            return present or None
+        if self.should is Should.APART:
+            return present if sum(map(bool, inside)) > 1 else None
+        if self.should is Should.BEFORE:
+            first, then = ([places[entry] for entry in ids] for ids in inside)
+            return present if first and then and min(first) > min(then) else None
+        taken = sum(tokens for entry, tokens in outcome.injected if entry in present)
+        return present if taken > (self.tokens or 0) else None
+
+
+def entries_named(name: str, index: VaultIndex, strangers: Mapping[int, str]) -> frozenset[int]:
+    """The ids of a note by its file or title, of all constants, or of entries that are no notes; none where unknown."""
+    entries = index.entries
+    if name == CONSTANTS:
+        return frozenset(entry.id for entry in index.entries if entry.constant)
+    by_file = frozenset(
+        entry.id for entry in index.entries if name in {entry.filename, f"{entry.vault}:{entry.filename}"}
+    )
+    if by_file:
+        return by_file
+    title = name.removesuffix(".md").rpartition("/")[2].casefold()
+    by_title = frozenset(entry.id for entry in entries if entry.title.casefold() == title)
+    return by_title or frozenset(entry for entry, known in strangers.items() if known.casefold() == title)
+
+
+# ---- judging --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTurn:
+    """A reply of which an expectation speaks. `entries` are those by which it is broken, none where it is met."""
+
+    generation: Generation
+    met: bool
+    entries: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An expectation with every reply that it speaks of. `problem` says why it could not be judged, "" where it was."""
+
+    expectation: Expectation
+    turns: tuple[JudgedTurn, ...] = ()
+    problem: str = ""
+
+    @property
+    def broken(self) -> tuple[JudgedTurn, ...]:
+        """The replies in which it is not met."""
+        return tuple(turn for turn in self.turns if not turn.met)
+
+    @property
+    def met(self) -> bool:
+        """Whether it was judged and holds in every reply that it speaks of."""
+        return not self.problem and not self.broken
+
+
+def judge(
+    expectations: Sequence[Expectation], chat: Chat, chat_name: str, index: VaultIndex, outcomes: Sequence[TurnOutcome]
+) -> tuple[Judged, ...]:
+    """Each expectation against the outcomes of a chat: of a reply the swipe that is active, and the reply to come.
+
+    Expectations of single replies of other chats have no turns.
+    """
+    strangers = {entry: title for outcome in outcomes for entry, title in outcome.strangers}
+    active = [each for each in outcomes if each.swipe == _active_swipe(chat, each.message)]
+    return tuple(_judged(each, chat, chat_name, index, strangers, active) for each in expectations)
+
+
+def _active_swipe(chat: Chat, message: int) -> int:
+    return chat.messages[message].swipe if message < len(chat.messages) else 0
+
+
+def _judged(
+    expectation: Expectation,
+    chat: Chat,
+    chat_name: str,
+    index: VaultIndex,
+    strangers: Mapping[int, str],
+    outcomes: Sequence[TurnOutcome],
+) -> Judged:
+    mark = expectation.reply
+    if mark is not None and mark.find(chat) is None:
+        if mark.chat != chat_name:
+            return Judged(expectation)
+        gone = f"The message before reply #{mark.number} is another one than when this was written, or is gone."
+        return Judged(expectation, problem=f"{gone} Say it again for the reply that you mean.")
+    notes = [entries_named(name, index, strangers) for name in expectation.notes]
+    unknown = next((name for name, ids in zip(expectation.notes, notes, strict=True) if not ids), None)
+    if unknown is not None:
+        return Judged(expectation, problem=f"There is no entry “{unknown}”. Name it by its file or its title.")
+    turns = []
+    for outcome in outcomes:
+        if expectation.speaks_of(chat, outcome):
+            entries = expectation.broken_by(notes, outcome)
+            turns.append(
+                JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())
+            )
+    return Judged(expectation, tuple(turns))
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    chat: str = ""
+    number: int = Field(ge=0)
+    after: str
+
+
+class _Item(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    should: Should
+    note: str = ""
+    notes: list[str] | str = Field(default_factory=list)
+    tokens: int | None = Field(default=None, ge=0)
+    whenever: str = ""
+    reply: _Reply | None = None
+    because: str = ""
+
+    def expectation(self, line: int) -> Expectation:
+        """As the rest of the program knows it. Raises ValueError where parts do not go together."""
+        several = [self.notes] if isinstance(self.notes, str) else self.notes
+        notes = tuple(name for name in (self.note, *several) if name)
+        least, most = _NOTES.get(self.should, (1, None))
+        if len(notes) < least or (most is not None and len(notes) > most):
+            wanted = f"{least} notes" if most is not None else plural(least, "one note|# notes") + " or more"
+            message = f"“{self.should.value}” needs {wanted}, under `note` or `notes`"
+            raise ValueError(message)
+        if (self.tokens is None) is (self.should is Should.WITHIN):
+            raise ValueError("`tokens` is needed with “take at most”, and with nothing else")
+        if CONSTANTS in notes and self.should is not Should.WITHIN:
+            raise ValueError(f"“{CONSTANTS}” goes with “take at most” only")
+        if self.reply is not None and self.whenever:
+            raise ValueError("`reply` and `whenever` do not go together")
+        mark = ReplyMark(self.reply.chat, self.reply.number, self.reply.after) if self.reply is not None else None
+        return Expectation(self.should, notes, self.tokens, self.whenever, mark, self.because, line)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """The text of a file, what it expects, and sentences on what cannot be read there. `digest` None: no file yet."""
+
+    text: str = _HEAD
+    every: tuple[Expectation, ...] = ()
+    problems: tuple[str, ...] = ()
+    digest: str | None = None
+
+    def with_added(self, expectation: Expectation, path: Path | str = FILE_NAME) -> Expectations:
+        """With one more at the end; everything else stays to the letter. Raises InputError for an unreadable text."""
+        if _items(self.text, path) is None:
+            lead = self.text if not self.text or self.text.endswith("\n") else self.text + "\n"
+            lead += "" if any(line.startswith("expectations:") for line in lead.splitlines()) else "expectations:\n"
+        else:
+            lead = self.text if self.text.endswith("\n") else self.text + "\n"
+        return parse(lead + _spelled(expectation), path, self.digest)
+
+    def without(self, expectation: Expectation, path: Path | str = FILE_NAME) -> Expectations:
+        """Without one of them, found by its line; everything else stays to the letter."""
+        lines = self.text.splitlines(keepends=True)
+        items = _items(self.text, path)
+        begins = [items.lc.item(place)[0] + 1 for place in range(len(items))] if items is not None else []
+        after = next((line for line in begins if line > expectation.line), None)
+        end = after - 1 if after is not None else len(lines)
+        while after is not None and end > expectation.line and lines[end - 1].lstrip().startswith("#"):
+            end -= 1  # a comment above the next one is about that
+        return parse("".join(lines[: expectation.line - 1] + lines[end:]), path, self.digest)
+
+
+def expectations_path(roots: Sequence[Path]) -> Path | None:
+    """Where the expectations of a project with these vault folders are kept, None where it has no folder."""
+    return roots[0] / FILE_NAME if roots else None
+
+
+def load(path: Path) -> Expectations:
+    """What a file expects, nothing where there is none. Raises InputError where it is no such file at all."""
+    if not path.exists():
+        return Expectations()
+    try:
+        text, digest = read_note(path)
+    except VaultError as error:
+        raise InputError(path, str(error)) from error
+    return parse(text, path, digest)
+
+
+def save(path: Path, expectations: Expectations) -> Expectations:
+    """Write them, if the file is as it was read. Raises VaultError, ChangedOnDisk among them."""
+    return parse(expectations.text, path, save_note(path, expectations.text, expectations.digest))
+
+
+def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) -> Expectations:
+    """Read a text. Raises InputError where it is no YAML of this kind; single items that are wrong become problems."""
+    found: list[Expectation] = []
+    problems: list[str] = []
+    items = _items(text, path)
+    for place, item in enumerate(items or ()):
+        line = items.lc.item(place)[0] + 1 if items is not None else 0
+        try:
+            found.append(_Item.model_validate(item).expectation(line))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "it"
+            problems.append(f"{path}, line {line}: {where}: {first['msg']}")
+        except ValueError as error:
+            problems.append(f"{path}, line {line}: {error}.")
+    return Expectations(text, tuple(found), tuple(problems), digest)
+
+
+def _items(text: str, path: Path | str) -> CommentedSeq | None:
+    try:
+        document = YAML().load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        raise InputError(f"{path}{line}", f"this is no YAML: {error.problem}.") from error
+    except (YAMLError, ValueError) as error:
+        raise InputError(path, f"this is no YAML: {error}.") from error
+    items = document.get("expectations") if isinstance(document, CommentedMap) else document
+    if items is not None and not isinstance(items, CommentedSeq):
+        raise InputError(path, "write a list under `expectations:`, each with `note` and `should`.")
+    return items
+
+
+def _spelled(expectation: Expectation) -> str:
+    """An item of the list, as it stands in the file."""
+    item = CommentedMap()
+    if len(expectation.notes) == 1 and expectation.notes[0] != CONSTANTS:
+        item["note"] = expectation.notes[0]
+    else:
+        item["notes"] = CONSTANTS if expectation.notes == (CONSTANTS,) else list(expectation.notes)
+    item["should"] = expectation.should.value
+    if expectation.tokens is not None:
+        item["tokens"] = expectation.tokens
+    if expectation.whenever:
+        item["whenever"] = expectation.whenever
+    if (mark := expectation.reply) is not None:
+        item["reply"] = CommentedMap(chat=mark.chat, number=mark.number, after=mark.after)
+        item["reply"].fa.set_flow_style()
+    if expectation.because:
+        item["because"] = expectation.because
+    yaml = YAML()
+    yaml.width = 10_000
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    stream = io.StringIO()
+    yaml.dump(CommentedSeq([item]), stream)
+    return stream.getvalue()

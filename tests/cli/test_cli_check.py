@@ -1,0 +1,78 @@
+"""`lorestudio check`, as a vault's own continuous integration runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.cli.conftest import Run
+
+EXPECTED = """\
+expectations:
+  - {note: Lamp, should: be in, whenever: lamp}
+  - {note: Old Bell, should: be in, whenever: bell}
+"""
+
+
+@pytest.fixture
+def expecting(vault: Path) -> Path:
+    (vault / "lorestudio-expectations.yaml").write_text(EXPECTED, encoding="utf-8")
+    return vault
+
+
+def test_what_is_broken_is_told_with_the_stage_that_did_it(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    result = lorestudio("check", expecting, "--chat", chat, "--json", "--junit", "report.xml")
+    assert result.exit_code == 1, result.output
+    (run,) = json.loads(result.stdout)["checks"]
+    lamp, bell = run["expectations"]
+    assert lamp["met"] is True
+    assert lamp["replies"] > 0
+    assert bell["met"] is False
+    assert {item["stage"] for item in bell["breaks"]} == {"contextual gating (selection)"}
+    suite = ET.fromstring(Path("report.xml").read_text(encoding="utf-8"))[0]  # noqa: S314  # our own file
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    assert suite[1].find("failure") is not None
+
+
+def test_only_what_got_worse_fails_with_a_baseline(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    before = Path("before.json")
+    before.write_text(lorestudio("check", expecting, "--chat", chat, "--json").stdout, encoding="utf-8")
+    against = ("check", expecting, "--chat", chat, "--baseline", before, "--fail-on-regression")
+    assert lorestudio(*against).exit_code == 0
+    (expecting / "Lamp.md").write_text("---\ntags: [lorebook]\nkeys: [lantern]\n---\nLamp.\n", encoding="utf-8")
+    result = lorestudio(*against)
+    assert result.exit_code == 1
+    assert "met before, broken now" in result.stdout
+    assert "Old Bell" not in result.stdout.partition("met before")[2]
+
+
+def test_other_systems_and_several_runs(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    result = lorestudio("check", expecting, "--chat", chat, "--run", "world-info", "--run", "deeplore", "--json")
+    runs = json.loads(result.stdout)["checks"]
+    assert [run["run"] for run in runs] == ["world-info", "deeplore"]
+    assert [item["met"] for item in runs[0]["expectations"]] == [True, True]  # World Info knows no eras
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "part"),
+    [
+        ("expectations:\n  - {note: Lamp, should: shine}\n", 1, "line 2: should"),
+        ("expectations:\n", 2, "nothing is expected there yet"),
+        ("expectations: [\n", 2, "no YAML"),
+    ],
+)
+def test_a_file_that_cannot_be_used(lorestudio: Run, vault: Path, chat: Path, text: str, code: int, part: str) -> None:
+    (vault / "lorestudio-expectations.yaml").write_text(text, encoding="utf-8")
+    result = lorestudio("check", vault, "--chat", chat)
+    assert result.exit_code == code
+    assert part in " ".join(result.stderr.split())
+
+
+def test_a_report_of_something_else_is_no_baseline(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    Path("other.json").write_text("[]", encoding="utf-8")
+    result = lorestudio("check", expecting, "--chat", chat, "--baseline", "other.json")
+    assert result.exit_code == 2
+    assert "other.json" in result.stderr

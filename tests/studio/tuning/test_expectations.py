@@ -1,0 +1,210 @@
+"""What is expected: the file, where it is found again, and what a run must come to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.tuning.expectations import (
+    Expectation,
+    Expectations,
+    ReplyMark,
+    Should,
+    answered,
+    judge,
+    load,
+    parse,
+    save,
+)
+from lorestudio.studio.tuning.outcomes import TurnOutcome
+from lorestudio.vault.writer import ChangedOnDisk
+
+ENTRIES = (
+    Entry(0, "Lamp.md", "brume", "Lamp"),
+    Entry(1, "places/Tide.md", "brume", "Tide", constant=True),
+    Entry(2, "Bell.md", "brume", "Bell", constant=True),
+)
+INDEX = VaultIndex(ENTRIES)
+CHAT = Chat(
+    (
+        Message("U", "Light the LAMP.", is_user=True),
+        Message("A", "It burns."),
+        Message("U", "And the tide?", is_user=True),
+        Message("A", "Out.", swipe_id=1, swipes=("In.", "Out.")),
+    )
+)
+# In the prompt: Lamp and then Tide, shortened; Bell matched and was cut.
+OUTCOME = TurnOutcome(3, 1, 1, ((0, 30), (1, 50)), frozenset({0, 1, 2}), frozenset({0}), frozenset({1}), ((2, 40),))
+
+
+def met(should: Should, *notes: str, tokens: int | None = None, **more: object) -> bool | None:
+    """Whether it is met in the one outcome, None where it does not speak of it."""
+    (judged,) = judge([Expectation(should, notes, tokens, **more)], CHAT, "story", INDEX, [OUTCOME])  # type: ignore[arg-type]  # a test's shorthand
+    assert not judged.problem
+    return judged.turns[0].met if judged.turns else None
+
+
+@pytest.mark.parametrize(
+    ("should", "notes", "tokens", "expected"),
+    [
+        (Should.IN, ["Lamp"], None, True),
+        (Should.IN, ["Lamp", "Bell"], None, False),
+        (Should.OUT, ["Bell.md"], None, True),
+        (Should.OUT, ["Tide"], None, False),
+        (Should.MATCHED, ["bell"], None, True),
+        (Should.SELECTED, ["Lamp"], None, True),
+        (Should.SELECTED, ["Tide"], None, False),
+        (Should.WHOLE, ["Lamp"], None, True),
+        (Should.WHOLE, ["places/Tide.md"], None, False),
+        (Should.BEFORE, ["Lamp", "Tide"], None, True),
+        (Should.BEFORE, ["Tide", "Lamp"], None, False),
+        (Should.BEFORE, ["Bell", "Lamp"], None, True),
+        (Should.APART, ["Lamp", "Bell"], None, True),
+        (Should.APART, ["Lamp", "Tide"], None, False),
+        (Should.WITHIN, ["constants"], 50, True),
+        (Should.WITHIN, ["constants"], 49, False),
+        (Should.WITHIN, ["Lamp", "Tide"], 79, False),
+    ],
+)
+def test_what_a_run_must_come_to(should: Should, notes: list[str], tokens: int | None, expected: bool) -> None:
+    assert met(should, *notes, tokens=tokens) is expected
+
+
+def test_a_standing_rule_speaks_of_replies_to_messages_with_its_text() -> None:
+    assert met(Should.IN, "Bell", whenever="TIDE?") is False
+    assert met(Should.IN, "Bell", whenever="lamp") is None
+
+
+def test_a_reply_is_known_by_the_message_that_it_answers() -> None:
+    mark = ReplyMark("story", 3, answered(CHAT, 3))
+    assert met(Should.IN, "Lamp", reply=mark) is True
+    moved = replace(CHAT, messages=(Message("U", "Once.", is_user=True), Message("A", "So."), *CHAT.messages))
+    assert mark.find(moved) == 5
+    (elsewhere,) = judge(
+        [Expectation(Should.IN, ("Lamp",), reply=replace(mark, after="0" * 12))], CHAT, "story", INDEX, [OUTCOME]
+    )
+    assert "reply #3" in elsewhere.problem
+    other_chat = replace(mark, after="0" * 12, chat="another")
+    (silent,) = judge([Expectation(Should.IN, ("Lamp",), reply=other_chat)], CHAT, "story", INDEX, [OUTCOME])
+    assert (silent.problem, silent.turns, silent.met) == ("", (), True)
+
+
+def test_of_a_reply_only_the_active_swipe_counts() -> None:
+    other = replace(OUTCOME, swipe=0, injected=())
+    (judged,) = judge([Expectation(Should.IN, ("Lamp",))], CHAT, "story", INDEX, [other, OUTCOME])
+    assert [turn.generation.swipe for turn in judged.turns] == [1]
+
+
+def test_a_note_that_is_not_there_is_told() -> None:
+    (judged,) = judge([Expectation(Should.OUT, ("Nowhere",))], CHAT, "story", INDEX, [OUTCOME])
+    assert "“Nowhere”" in judged.problem
+    assert not judged.met
+
+
+def test_an_entry_that_is_no_note_is_found_by_its_title() -> None:
+    outcome = replace(OUTCOME, injected=((10**9, 5),), strangers=((10**9, "From the book"),))
+    (judged,) = judge([Expectation(Should.IN, ("from the book",))], CHAT, "story", INDEX, [outcome])
+    assert judged.met
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+FILE = """\
+# by hand
+expectations:
+  # the lamp
+  - {note: Lamp.md, should: be in}   # always
+  - notes: constants
+    should: take at most
+    tokens: 800
+
+  # about the tide
+  - note: Tide
+    should: come in
+  - note: Bell
+    should: not be in
+    whenever: the ferry
+"""
+
+
+def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
+    found = parse(FILE, "e.yaml")
+    assert [each.sentence for each in found.every] == [
+        "Lamp should be in",
+        "constants should take at most 800 tokens",
+        "Bell should not be in whenever “the ferry” is said",
+    ]
+    (problem,) = found.problems
+    assert problem.startswith("e.yaml, line 10: should: Input should be")
+
+
+@pytest.mark.parametrize(
+    ("item", "part"),
+    [
+        ("- {note: A, should: come before}", "needs 2 notes"),
+        ("- {note: A, should: take at most}", "`tokens` is needed"),
+        ("- {note: A, should: be in, tokens: 3}", "`tokens` is needed"),
+        ("- {should: be in}", "needs one note or more"),
+        ("- {notes: constants, should: be in}", "goes with “take at most” only"),
+        ("- {note: A, should: be in, whenever: x, reply: {number: 1, after: y}}", "do not go together"),
+        ("- {note: A, should: be in, colour: red}", "colour: Extra inputs"),
+        ("- seven", "it: Input should be"),
+    ],
+)
+def test_parts_that_do_not_go_together(item: str, part: str) -> None:
+    found = parse(f"expectations:\n  {item}\n")
+    assert found.every == ()
+    assert part in found.problems[0]
+
+
+@pytest.mark.parametrize("text", ["expectations: [", "expectations: 3\n", "a: b: c\n"])
+def test_no_such_file(text: str) -> None:
+    with pytest.raises(InputError, match=r"e\.yaml"):
+        parse(text, "e.yaml")
+
+
+def test_removing_and_adding_leaves_everything_else_to_the_letter() -> None:
+    found = parse(FILE)
+    without = found.without(found.every[1])
+    assert without.text == FILE.replace("  - notes: constants\n    should: take at most\n    tokens: 800\n\n", "")
+    again = without.with_added(found.every[1])
+    assert again.text.startswith(without.text)
+    assert again.every[-1] == found.every[1]
+    last = again.without(again.every[-1])
+    assert last.text == without.text
+
+
+texts = st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, max_size=20).filter(str.strip)
+
+
+@given(
+    st.sampled_from([Should.IN, Should.OUT, Should.WHOLE]),
+    st.lists(texts, min_size=1, max_size=3),
+    st.one_of(st.just(""), texts),
+    st.booleans(),
+    texts,
+)
+def test_what_is_written_is_read_again(
+    should: Should, notes: list[str], whenever: str, of_reply: bool, why: str
+) -> None:
+    mark = ReplyMark(why, 4, "0123456789ab") if of_reply else None
+    one = Expectation(should, tuple(notes), whenever="" if of_reply else whenever, reply=mark, because=why)
+    found = Expectations().with_added(one).with_added(one)
+    assert "constants" in notes or found.every == (one, one)
+
+
+def test_saving_compares_with_what_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "lorestudio-expectations.yaml"
+    first = save(path, load(path).with_added(Expectation(Should.IN, ("Lamp.md",))))
+    assert load(path) == first
+    path.write_text(first.text + "# by hand\n", encoding="utf-8")
+    with pytest.raises(ChangedOnDisk):
+        save(path, first.with_added(Expectation(Should.OUT, ("Bell.md",))))
+    assert path.read_text(encoding="utf-8").endswith("# by hand\n")
