@@ -189,7 +189,7 @@ def _changed(known: _KnownNotes, done: ChangeSet) -> _KnownNotes:
     for change in done.changes:
         for path, text in ((change.path, None), (change.place, change.after)):
             name = _name(known.notes.folder, path)
-            if name is not None:
+            if name is not None and name.endswith(".md"):
                 texts[name] = text
     if not texts or len(texts) > MOST_CHANGES:
         return known  # the next question reads them

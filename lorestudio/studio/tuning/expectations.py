@@ -117,7 +117,8 @@ class Expectation:
         else:
             what = f"{', '.join(names)} should {self.should.value}"
         if self.reply is not None:
-            return f"{what} in reply #{self.reply.number} of {self.reply.chat}"
+            of_chat = f" of {self.reply.chat}" if self.reply.chat else ""
+            return f"{what} (reply #{self.reply.number}{of_chat})"
         return f"{what} whenever “{self.whenever}” is said" if self.whenever else what
 
     def speaks_of(self, chat: Chat, outcome: TurnOutcome) -> bool:

@@ -49,8 +49,8 @@ class Done:
 
     @property
     def made(self) -> tuple[Path, ...]:
-        """Files that were not there before."""
-        return tuple(change.place for change in self.changes.changes if change.before is None)
+        """Notes that were not there before."""
+        return tuple(each.place for each in self.changes.changes if each.before is None and each.place.suffix == ".md")
 
 
 @dataclass(slots=True)

@@ -65,6 +65,7 @@ def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDial
     form.addRow(tr("Key"), key)
     hint = tr("The Local REST API plugin shows both in its settings. Add /Name to name the vault.")
     form.addRow(label(dialog, hint))
+    address.setFocus()  # it would be the button, which was made first
     dialog.accepted.connect(lambda: answered(address.text().strip(), key.text()))
     dialog.open()
     return dialog
@@ -77,6 +78,7 @@ def ask_name(parent: QWidget, title: str, name: str, start: str, answered: Calla
     line.selectAll()
     dialog, form = _form(parent, title, QDialogButtonBox.StandardButton.Ok)
     form.addRow(name, line)
+    line.setFocus()  # it would be the button, which was made first
     dialog.accepted.connect(lambda: answered(line.text().strip()) if line.text().strip() else None)
     dialog.open()
     return dialog

@@ -496,7 +496,7 @@ class VaultFeature(Feature):
 
     def _done(self, done: Done) -> None:
         self.context.place.moved(done.moves)
-        gone = [change.path for change in done.changes.changes if change.after is None]
+        gone = [each.path for each in done.changes.changes if each.after is None and each.path.suffix == ".md"]
         beside = self.pane.beside(gone) if gone else None
         wanted = done.made or ((beside,) if beside is not None else ())
         if wanted:
@@ -518,7 +518,7 @@ class VaultFeature(Feature):
             more = tr("{keys} makes it again.", keys=keys) if done.undone else tr("{keys} takes it back.", keys=keys)
             self.context.flash(f"{text} {more}")
         written = dict.fromkeys(path for one in done.changes.changes for path in (one.path, one.place))
-        self.context.session.reading.notes_written(written)
+        self.context.session.reading.notes_written([path for path in written if path.suffix == ".md"])
 
     def _ask_rest(self, error: ChangedMeanwhileError) -> None:
         button = tr("Undo the other {files}", files=count(len(error.others), "file", "files"))

@@ -1,0 +1,1 @@
+"""What should be in the prompt, and whether it is."""

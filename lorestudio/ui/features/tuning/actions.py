@@ -1,0 +1,244 @@
+"""Saying what should be in the prompt, from wherever an entry is looked at, and checking it after every replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from lorestudio.domain.chat import Chat, Generation
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tuning.checking import CheckedChat, chat_name, checked
+from lorestudio.studio.tuning.expectations import (
+    Expectation,
+    Expectations,
+    ReplyMark,
+    Should,
+    answered,
+    expectations_path,
+    load,
+)
+from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.jobs import Newest
+from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.state.note_changes import Done, NoteWork
+from lorestudio.ui.widgets import dialogs
+
+SETTLE_MS = 120
+"""So long nothing may change before the expectations are checked again."""
+
+MENU = "Trace/Expectations"
+ON_AN_ENTRY = ("expect.in", "expect.out", "expect.whenever")
+
+
+class TuningFeature(Feature):
+    """Owns the pane of expectations. They stand in a file of the vault, and each change of it can be undone."""
+
+    def __init__(
+        self, context: Context, work: NoteWork, jump: Callable[[object, object], None], message_menu: list[str]
+    ) -> None:
+        """`jump` leads to a generation and an entry; `message_menu` is the menu on a message."""
+        super().__init__(context)
+        self._work, self._jump = work, jump
+        message_menu += ON_AN_ENTRY
+        self.pane = ExpectationsPane(context.theme)
+        self.panes = (self.pane,)
+        self.checked: CheckedChat | None = None
+        self._expected = Expectations()
+        self._seen: tuple[Project | None, Simulator | None] = (None, None)
+        self._newest = Newest(context.session.jobs)
+        self._settle = later(self, self.look, SETTLE_MS)
+        self.pane.picked.connect(self._go)
+        self.pane.wanted.connect(context.run)
+        work.done.connect(self._written)
+        session = context.session
+        session.project_changed.connect(self._wait)
+        session.choice_changed.connect(self._wait)
+        session.state_changed.connect(self._runs_changed)
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        can, can_here = self._has_note, lambda: self._has_note() and self.context.has_message()
+        return (
+            Action(
+                "expect.in", "Should be in this reply", MENU, 600, partial(self._expect, Should.IN, here=True),
+                when=can_here, icon="check", tip="Expect the chosen entry in the prompt of the chosen reply",
+            ),
+            Action(
+                "expect.out", "Should not be in this reply", MENU, 601, partial(self._expect, Should.OUT, here=True),
+                when=can_here, icon="cross", tip="Expect the chosen entry to stay out of the chosen reply",
+            ),
+            Action(
+                "expect.whenever", "Should be in whenever…", MENU, 602, self._ask_text, when=can,
+                tip="Expect the chosen entry in every reply to a message with a text",
+            ),
+            Action("expect.always", "Should be in every reply", MENU, 603, partial(self._expect, Should.IN), when=can),
+            Action(
+                "expect.never", "Should never be in", MENU, 604, partial(self._expect, Should.OUT), when=can,
+            ),
+            Action(
+                "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove,
+                when=lambda: (row := self.pane.current) is not None and row.checked is not None, icon="trash",
+            ),
+        )  # fmt: skip
+
+    def begin(self) -> None:
+        """Look at what is open already."""
+        self.pane.view.chosen.connect(lambda _row: self.context.actions_changed())
+        self._wait()
+
+    def stop(self) -> None:
+        """Check nothing any more."""
+        self._settle.stop()
+        self._newest.cancel()
+
+    # ---- what is expected -------------------------------------------------------------------------------------------
+
+    @property
+    def _path(self) -> Path | None:
+        project = self.context.session.project
+        return expectations_path(project.roots) if project is not None else None
+
+    def _has_note(self) -> bool:
+        return self.context.has_entry() and self._work.ready
+
+    def _expect(self, should: Should, *, here: bool = False, whenever: str = "") -> None:
+        project, selection = self.context.session.project, self.context.selection
+        entry = self.context.session.entry(selection.entry)
+        if project is None or entry is None:
+            return
+        name = entry.filename if len(project.roots) < 2 else f"{entry.vault}:{entry.filename}"
+        mark = None
+        if here and selection.generation is not None:
+            message = selection.generation.message
+            mark = ReplyMark(chat_name(project), message, answered(project.chat or Chat(), message))
+        self.add(Expectation(should, (name,), whenever=whenever, reply=mark))
+
+    def _ask_text(self) -> None:
+        entry = self.context.session.entry(self.context.selection.entry)
+        if entry is not None:
+            start = entry.keys[0] if entry.keys else ""
+            title = tr("{title} should be in whenever this is said", title=entry.title)
+            put = partial(self._expect, Should.IN)
+            dialogs.ask_name(
+                self.context.window, title, tr("Text in the message"), start, lambda text: put(whenever=text)
+            )
+
+    def add(self, expectation: Expectation) -> None:
+        """Write one more."""
+        self._change(tr("Expect: {sentence}", sentence=expectation.sentence), lambda now: now.with_added(expectation))
+
+    def remove(self) -> None:
+        """Take the chosen one out of the file."""
+        row = self.pane.current
+        if row is not None and row.checked is not None:
+            gone = row.checked.expectation
+            self._change(
+                tr("Expect no more: {sentence}", sentence=gone.sentence), lambda now: now.without(_same(now, gone))
+            )
+
+    def _change(self, title: str, change: Callable[[Expectations], Expectations]) -> None:
+        path = self._path
+        if path is None:
+            return
+
+        def plan(_notes: object) -> Planned:
+            now = load(path)
+            after = change(now)
+            before = None if now.digest is None else now.text
+            return Planned(ChangeSet(title, (NoteFileChange(path, before, after.text),)))
+
+        self._work.carry_out(plan)
+
+    def _written(self, done: Done) -> None:
+        if any(self._path in {each.path, each.place} for each in done.changes.changes):
+            self._seen = (None, None)
+            self.look()
+
+    # ---- checking ---------------------------------------------------------------------------------------------------
+
+    def _wait(self) -> None:
+        self._settle.start()
+
+    def _runs_changed(self) -> None:
+        if not self.context.session.busy:
+            self._wait()
+
+    def look(self) -> None:
+        """Read the file and check it against what was run, where either is new."""
+        self._settle.stop()
+        session, path = self.context.session, self._path
+        project, simulator = session.project, session.runs.complete(session.choice)
+        if project is None:
+            self._newest.cancel()
+            self._seen, self.checked = (None, None), None
+            text = tr("Open the folder with your notes, and say what should be in the prompt.")
+            self.pane.show_nothing(tr("No vault"), text)
+            return
+        if path is None:
+            text = tr("Expectations are kept in a file of the vault's folder, and nothing of this project has one.")
+            self.pane.show_nothing(tr("Nothing to keep them in"), text)
+            return
+        if self._seen == (project, simulator):
+            return
+        traces = TraceBook(simulator.traces if simulator is not None else {}).values()
+        label = session.choice.title
+
+        def work(_job: object) -> tuple[Expectations, CheckedChat]:
+            expected = load(path)
+            return expected, checked(project, expected.every, label, tuple(traces) if expected.every else ())
+
+        self._newest.start(
+            tr("Checking what is expected"),
+            work,
+            done=lambda found: self._found((project, simulator), *found),
+            failed=lambda error: self._failed((project, simulator), error),
+            owner=self.pane,
+        )
+
+    def _found(self, seen: tuple[Project, Simulator | None], expected: Expectations, found: CheckedChat) -> None:
+        self._seen, self._expected, self.checked = seen, expected, found
+        if not expected.every and not expected.problems:
+            text = tr(
+                "Choose a reply and an entry, and say that it should be in or should not: with “Expectations” in the "
+                "Trace menu, or with the right mouse button. It is checked after every change from then on."
+            )
+            self.pane.show_nothing(tr("Nothing is expected yet"), text)
+        else:
+            waits = tr("Replay the chat, and it is checked (Ctrl+R).") if seen[1] is None else ""
+            self.pane.show_checked(found, [_short(each, self._path) for each in expected.problems], waits)
+        self.context.actions_changed()
+
+    def _failed(self, seen: tuple[Project, Simulator | None], error: Exception) -> None:
+        self._seen, self.checked = seen, None
+        self.pane.show_nothing(tr("The expectations cannot be read"), sentence_of(error))
+        self.context.say(Notice(sentence_of(error), "warning", key="expectations"))
+
+    def _go(self, row: ExpectationRow) -> None:
+        """Look at the first reply in which it is broken; where it is met, at the first of which it speaks."""
+        if row.checked is None:
+            return
+        if row.checked.breaks:
+            first = row.checked.breaks[0]
+            self._jump(first.generation, first.entry)
+        elif row.checked.judged.turns:
+            generation: Generation = row.checked.judged.turns[0].generation
+            self._jump(generation, None)
+
+
+def _short(problem: str, path: Path | None) -> str:
+    """With the file's name in place of its path."""
+    return problem if path is None else problem.replace(str(path), path.name)
+
+
+def _same(now: Expectations, wanted: Expectation) -> Expectation:
+    """The one in the file that says this; where several do, the one that stands nearest to its old line."""
+    alike = [each for each in now.every if each == wanted]
+    return min(alike, key=lambda each: abs(each.line - wanted.line), default=wanted)

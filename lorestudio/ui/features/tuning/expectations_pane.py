@@ -1,0 +1,138 @@
+"""Expectations: what should be in the prompt, in how many replies it is, and what broke the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from lorestudio.studio.tuning.checking import CheckedChat, CheckedExpectation
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.layouts import holding, label, named, row, split, stack, tight, tool
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationRow:
+    """An expectation that was checked, or a sentence on an item of the file that cannot be read."""
+
+    place: int
+    checked: CheckedExpectation | None
+    problem: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is expected."""
+        return self.checked.expectation.sentence if self.checked is not None else tr("An item that cannot be read")
+
+    @property
+    def verdict(self) -> str:
+        """What became of it."""
+        return self.checked.verdict if self.checked is not None else tr("cannot be read")
+
+    @property
+    def sign(self) -> tuple[str, str]:
+        """Its glyph and colour: met, broken, or nothing that could be judged."""
+        if self.checked is None or self.checked.judged.problem:
+            return "warning", "warning"
+        if self.checked.breaks:
+            return "cross", "error"
+        return ("check", "good") if self.checked.replies else ("dash", "text_faint")
+
+    @property
+    def why(self) -> str:
+        """The reason why it is not met, of the first reply in which it is not."""
+        if self.checked is None or self.checked.judged.problem:
+            return self.problem or (self.checked.judged.problem if self.checked is not None else "")
+        return "".join(_reply(each.generation.message, each.why) for each in self.checked.breaks[:1])
+
+    @property
+    def story(self) -> str:
+        """All that is to be said of it, a line for each reply in which it is not met."""
+        if self.checked is None or not self.checked.breaks:
+            because = self.checked.expectation.because if self.checked is not None else ""
+            return "\n".join(filter(None, (self.sentence, because, self.why)))
+        lines = [_reply(each.generation.message, f"{each.title}: {each.why}") for each in self.checked.breaks]
+        return "\n".join(filter(None, (self.sentence, self.checked.expectation.because, *lines)))
+
+
+def _reply(message: int, text: str) -> str:
+    return f"#{message}: {text}"
+
+
+class ExpectationsPane(Pane):
+    """A row for each expectation. `picked` carries the row that a person has gone to, `wanted` the id of an action."""
+
+    picked = Signal(object)
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("expectations", tr("Expectations"), theme)
+        columns = (
+            Column("Expected", lambda row: row.sentence, icon=lambda row: row.sign),
+            Column("Result", lambda row: row.verdict, width=170),
+        )
+        self.model = RecordTable(
+            columns, theme=theme, key=lambda row: row.place, tip=lambda row, _column: row.story, parent=self
+        )
+        self.view = RecordView(theme, self.model, tr("Expectations"), self)
+        self.state = label(self, kind="small")
+        tip = tr("Remove the chosen expectation from the file")
+        self.remove = tool(self, "", text=tr("Remove"), tip=tip, kind="text")
+        self.remove.clicked.connect(lambda: self.wanted.emit("expect.remove"))
+        self.story = named(label(self), tr("Why, for the chosen row"))
+        self.story.setContentsMargins(10, 5, 10, 5)
+        self.story.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.story.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.empty = EmptyState(theme, "check", self)
+        self.empty.pressed.connect(self.wanted)
+        self.pages = stack(split(self.view, self.story), self.empty)
+        head = row((self.state, 1), self.remove, spacing=4, margins=(10, 4, 8, 4))
+        self.column.addWidget(holding(tight(head)))
+        self.column.addWidget(self.pages, 1)
+        self.view.chosen.connect(self._explain)
+        self.view.picked.connect(self.picked)
+        self.show_nothing(tr("No vault"), tr("Open the folder with your notes, and say what should be in the prompt."))
+
+    def focus_target(self) -> QWidget:
+        """The rows."""
+        return self.view if self.model.rows else self.empty
+
+    @property
+    def current(self) -> ExpectationRow | None:
+        """The row that is looked at."""
+        found: ExpectationRow | None = self.view.current
+        return found
+
+    def show_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+        """There are no expectations, for this reason."""
+        self.model.set_rows(())
+        self.empty.say(title, text, buttons)
+        self.state.setText("")
+        self.remove.setEnabled(False)
+        self.note_changed.emit("")
+        self.pages.setCurrentWidget(self.empty)
+
+    def show_checked(self, checked: CheckedChat, problems: Sequence[str], state: str = "") -> None:
+        """Show what was checked, and what could not be read; `state` is said in place of the numbers."""
+        rows = [ExpectationRow(place, each) for place, each in enumerate(checked.every)]
+        rows += [ExpectationRow(len(rows) + place, None, problem) for place, problem in enumerate(problems)]
+        self.model.set_rows(rows)
+        failed = len(checked.failed) + len(problems)
+        words = count(len(rows), "expectation", "expectations")
+        self.state.setText(state or tr("{failed} of {all} not met", failed=number(failed), all=words))
+        self.note_changed.emit(number(failed) if failed else "✓")
+        self.pages.setCurrentIndex(0)
+        if self.current is None and rows:
+            self.view.choose(rows[0].place)
+
+    def _explain(self, chosen: ExpectationRow | None) -> None:
+        self.story.setText(chosen.story if chosen is not None else "")
+        self.remove.setEnabled(chosen is not None and chosen.checked is not None)
