@@ -23,7 +23,7 @@ def keep_version(data: bytes, path: Path, folder: Path | None, now: datetime, *,
         return None
     key = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     own = folder / f"{path.stem[:60]}-{key}"
-    if not foreign and own.is_dir() and any(own.iterdir()):
+    if not foreign and own.is_dir() and any(not each.name.startswith(".") for each in own.iterdir()):  # no half ones
         return None
     target = own / f"{file_date(now)}-{digest_of(data)[:8]}{path.suffix}"
     unkept = "nothing was saved, because the version that is there could not be kept ({reason})."
