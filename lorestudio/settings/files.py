@@ -68,6 +68,11 @@ def json_bytes(value: Json) -> bytes:
     return text.encode("utf-8", "backslashreplace")  # halves of surrogate pairs become the escapes they came from
 
 
+def real_path(path: Path) -> Path:
+    """The path with the home folder written out, and without links; of links in a circle it is what there is."""
+    return Path(os.path.realpath(path.expanduser()))  # `Path.resolve` fails at such a circle
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file at `path` by `data`: at every moment there is either the old file or the new one.
 
@@ -75,7 +80,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     writing of the same file left behind, because the computer stopped, is deleted. Waits for the disk, so a window
     calls it from a worker. Raises OSError; nothing is left behind then.
     """
-    target = path.resolve()
+    target = real_path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep(target)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")

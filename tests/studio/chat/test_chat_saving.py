@@ -62,6 +62,15 @@ def test_the_first_version_is_kept_and_later_ones_of_our_own_are_not(path: Path,
     assert [each.read_text() for each in (tmp_path / "backups").rglob("*.jsonl")] == [FILE]
 
 
+def test_a_chat_that_is_nested_deeply_is_saved(path: Path, tmp_path: Path) -> None:
+    deep = '{"a":' * 500 + "1" + "}" * 500
+    text = path.read_text("utf-8")
+    path.write_text(f'{text.rstrip()}\n{{"name":"U","is_user":true,"mes":"Hm.","extra":{deep}}}\n', "utf-8")
+    save_chat(edited(path), path, tmp_path / "backups", NOW)
+    assert "Hello!" in path.read_text()
+    assert deep in path.read_text()
+
+
 def test_a_half_copy_that_a_crash_left_is_no_copy(path: Path, tmp_path: Path) -> None:
     saved = save_chat(edited(path), path, tmp_path / "backups", NOW)
     kept = saved.backup
