@@ -45,6 +45,7 @@ from lorestudio.studio.project.tokens import TokenCounting, counting_for
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
+from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState, state_of
@@ -427,7 +428,20 @@ def assembled(
         vault_state=news.state,
     )
     project = project if chat is None else project.with_chat(chat.expanduser().resolve())
-    return replace(project, problems=(*project.problems, *filter(None, [project.rules_offer])))
+    said = filter(None, (_no_entries(news.index, read.settings.lorebook_tag), project.rules_offer))
+    return replace(project, problems=(*project.problems, *said))
+
+
+def _no_entries(index: VaultIndex, tag: str) -> str:
+    """What to do where there are notes, but none has the tag; "" otherwise."""
+    plain = sum(note.problem.untagged for note in index.left_out)
+    if index.entries or not plain:
+        return ""
+    return (
+        f"{plural(plain, '# note is|# notes are')} left out, none of them an entry yet: no note has the tag “{tag}” "
+        "in its front matter. “Make entries of notes…” under Entry > Proposals and `lorestudio entries VAULT` propose "
+        "some."
+    )
 
 
 def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
