@@ -146,7 +146,7 @@ class VaultFeature(Feature):
             ),
             Action(
                 "note.entries", "Make entries of notes…", "Entry/Proposals", 5, self.make_entries, when=has_files,
-                icon="entry", tip="Choose ordinary notes of the vault that are to be lore, with the keys that are proposed",
+                icon="entry", tip="Choose ordinary notes that are to be lore, with the keys that are proposed",
             ),
             Action("note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",), when=has_files, icon="plus"),
             Action(
