@@ -12,6 +12,7 @@ from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import FAILED, git_diff, print_json, say, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.batch_edit import STEP, plan_priorities, stepped_priorities
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
@@ -74,7 +75,7 @@ def rename_note(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
 ) -> None:
     """Give a note another title, in its heading and its file's name, and change every reference to it."""
-    log = ChangeLog(default_folder(), [vault.expanduser().resolve()])
+    log = ChangeLog(default_folder(), [real_path(vault)])
     if not dry_run:
         say_all(log.mend_interrupted())
     notes = read_vault_notes(vault)
@@ -98,7 +99,7 @@ def order_notes(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
 ) -> None:
     """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have."""
-    log = ChangeLog(default_folder(), [vault.expanduser().resolve()])
+    log = ChangeLog(default_folder(), [real_path(vault)])
     if not dry_run:
         say_all(log.mend_interrupted())
     known = read_vault_notes(vault)

@@ -28,6 +28,7 @@ from lorestudio.cli.output import FAILED, answer_to, git_diff, picked, print_jso
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks, default_locks
 from lorestudio.studio.project.answering import AnswerKind, Source
@@ -219,7 +220,7 @@ def locks(
 
     FILE is relative to the vault. A note can also lock itself, with “locked: true” in its front matter.
     """
-    folder = vault.expanduser().resolve()
+    folder = real_path(vault)
     known = NoteLocks(default_locks())
     for files, locked_now in ((lock, True), (unlock, False)):
         paths = [folder / file for file in files or ()]

@@ -34,6 +34,7 @@ from lorestudio.cli.output import (
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.files import real_path
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.tokens import counting_for
@@ -191,7 +192,7 @@ class RecapOptions:
         loaded = recap_settings(self.settings)
         say_all(loaded.problems)
         answers, model = (None, "") if asked is None else (asked.source, asked.model)
-        path = self.chat.expanduser().resolve()
+        path = real_path(self.chat)
         copies = default_folder() / "chats"
         counter = counting_for(self.tokenizer, (self.settings, path)).budgets
         session = RecapSession.open(
@@ -230,7 +231,7 @@ def run(
 ) -> None:
     """Make what is due: recaps of messages and scenes, scene breaks, the running recap. Ctrl+C stops; run goes on."""
     empty = Project((), VaultIndex(), DeepLoreSettings())
-    asked = answering(answers, empty, given.chat.expanduser().resolve(), fresh=True)
+    asked = answering(answers, empty, real_path(given.chat), fresh=True)
     session = given.session(asked)
     session.hold()
     try:

@@ -22,6 +22,9 @@ from lorestudio.domain.javascript import DOT, LINE_END, LINE_START, WHITE_SPACE
 LONGEST_S: Final = 0.25
 """A search that takes longer than this is given up."""
 
+MOST_REPEATED: Final = 100_000
+"""A pattern that says more characters and groups than this, repetitions written out, takes too much memory."""
+
 _WORD: Final = "0-9A-Za-z_"
 _FOLDED_WORD: Final = f"{_WORD}\u017f\u212a"
 _SPACE: Final = "".join(f"\\u{ord(char):04x}" for char in WHITE_SPACE)
@@ -54,11 +57,15 @@ class PatternTimeoutError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A compiled pattern. `source` is what it was written as."""
+    """A compiled pattern. `source` is what it was written as.
+
+    One that took too long on a text is given up at once on every other from then on.
+    """
 
     source: str
     flags: str = ""
     _compiled: regex.Pattern[str] = field(default_factory=lambda: regex.compile(""), repr=False, compare=False)
+    _slow: set[bool] = field(default_factory=set, init=False, repr=False, compare=False)
 
     @property
     def groups(self) -> int:
@@ -102,9 +109,12 @@ class Pattern:
 
     @contextmanager
     def _limited(self) -> Iterator[None]:
+        if self._slow:
+            raise PatternTimeoutError(f"the pattern “{self.source}” took too long on another text")
         try:
             yield
         except TimeoutError:
+            self._slow.add(True)
             raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
 
 
@@ -118,10 +128,48 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
     if "i" in flags:
         how = regex.IGNORECASE if reader.unicode else regex.IGNORECASE | regex.ASCII
     try:
-        compiled = regex.compile(reader.translated(), how)
+        compiled = compile_guarded(reader.translated(), how)
     except (regex.error, OverflowError, RecursionError) as error:
         raise PatternError(f"“{source}” is no pattern: {error}") from None
     return Pattern(source, flags, compiled)
+
+
+_SKIPPED: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_AT_LEAST: Final = re.compile(r"\{\s*(\d+)\s*(?:,\s*\d*\s*)?\}", re.ASCII)
+_LONG_NUMBER: Final = 9
+
+
+def compile_guarded(expression: str, flags: int = 0) -> regex.Pattern[str]:
+    """`regex.compile`, which takes gigabytes for `a{2000000000}`. Raises OverflowError instead, and its errors."""
+    if any(len(each[1]) > _LONG_NUMBER for each in _AT_LEAST.finditer(expression)) or _size(expression) > MOST_REPEATED:
+        raise OverflowError(f"it repeats something more than {MOST_REPEATED:,} times; repeat it less, or use + or *")
+    try:
+        return regex.compile(expression, flags)
+    except ValueError as error:  # a number of thousands of figures
+        raise OverflowError(str(error)) from None
+
+
+def _size(expression: str) -> int:
+    """How many characters and groups an expression has when each is written as often as it must come at least."""
+    sizes, last, at = [0], 0, 0
+    while at < len(expression):
+        repeated = _AT_LEAST.match(expression, at)
+        skipped = _SKIPPED.match(expression, at)
+        if repeated is not None:
+            sizes[-1] += last * max(0, int(repeated[1]) - 1)
+            last *= max(1, int(repeated[1]))
+            at = repeated.end()
+            continue
+        if expression[at] == "(":
+            sizes.append(1)
+        elif expression[at] == ")" and len(sizes) > 1:
+            last = sizes.pop()
+            sizes[-1] += last
+        elif skipped is not None or expression[at] not in "*+?|":
+            last = 1
+            sizes[-1] += 1
+        at = skipped.end() if skipped is not None else at + 1
+    return sum(sizes)
 
 
 @lru_cache(maxsize=256)
@@ -189,7 +237,7 @@ class _Reader:
         if not atom:
             raise self._error(f"there is nothing that “{quantifier[0]}” could repeat")
         least, most = quantifier["least"], quantifier["most"]
-        if least and most and int(most) < int(least):
+        if least and most and _number(most) < _number(least):
             raise self._error(f"the numbers in “{quantifier[0]}” are out of order")
         self.at = quantifier.end()
         return quantifier[0]
@@ -447,6 +495,12 @@ def _openings(source: str) -> Iterator[str]:
             if opening is not None and (opening["name"] or not source.startswith("(?", at)):
                 yield opening["name"] or ""
         at += 1
+
+
+def _number(figures: str) -> tuple[int, str]:
+    """To be compared with others; Python reads none of more than 4,300 figures."""
+    figures = figures.lstrip("0")
+    return len(figures), figures
 
 
 def _escaped(char: str) -> str:

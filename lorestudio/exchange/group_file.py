@@ -17,6 +17,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.character_card import CharacterCard, load_card
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
+from lorestudio.settings.files import real_path
 
 CARDS: Final = "characters"
 """The folder with the cards, beside the one with the groups."""
@@ -122,7 +123,7 @@ def load_group(path: Path, cards: Path | None = None) -> GroupChat:
     A card that cannot be read leaves a remark. Waits for the disk. Raises InputError naming the field that is wrong.
     """
     fields, unknown = _read(read_file(path), path)
-    folder = cards if cards is not None else path.resolve().parent.parent / CARDS
+    folder = cards if cards is not None else real_path(path).parent.parent / CARDS
     if cards is not None and not cards.is_dir():
         raise InputError(cards, "there is no such folder. Give the one with the members' cards.")
     muted = frozenset(fields.disabled_members)

@@ -33,21 +33,23 @@ def _escaped(text: str) -> str:
 
 def same_value(one: Json, other: Json) -> bool:
     """Whether two JSON values are the same to JavaScript: 1 and 1.0 are, 1 and true are not; order is none."""
-    if isinstance(one, Mapping):
-        return (
-            isinstance(other, Mapping)
-            and one.keys() == other.keys()
-            and all(same_value(value, other[key]) for key, value in one.items())
-        )
-    if isinstance(one, list | tuple):
-        return (
-            isinstance(other, list | tuple)
-            and len(one) == len(other)
-            and all(same_value(value, counterpart) for value, counterpart in zip(one, other, strict=True))
-        )
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return one == other
+    pairs = [(one, other)]
+    while pairs:  # no recursion: a chat may be nested as deep as it can be read
+        one, other = pairs.pop()
+        if isinstance(one, Mapping):
+            if not isinstance(other, Mapping) or one.keys() != other.keys():
+                return False
+            pairs += [(value, other[key]) for key, value in one.items()]
+        elif isinstance(one, list | tuple):
+            if not isinstance(other, list | tuple) or len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif isinstance(one, bool) or isinstance(other, bool):
+            if one is not other:
+                return False
+        elif one != other:
+            return False
+    return True
 
 
 def changed_text(text: str, wanted: Json) -> str:

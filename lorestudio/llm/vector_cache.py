@@ -1,11 +1,12 @@
 """Vectors kept from one start of the studio to the next, by model and text (rules: hybrid-retrieval 9.1).
 
-Losing the file costs nothing but asking again, so a damaged one is laid aside.
+Losing the file costs nothing but asking again: one that is damaged or another program's is laid aside, and where it
+cannot be read or written just now, vectors are kept in memory.
 """
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ import platformdirs
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.llm.embedding import Embedder, Vector, text_digest
 
+logger = logging.getLogger(__name__)
+
 FILE_NAME: Final = "vectors.sqlite"
 
 BATCH: Final = 64
@@ -26,6 +29,7 @@ _SCHEMA: Final = (
     "CREATE TABLE IF NOT EXISTS vectors (model TEXT NOT NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, "
     "PRIMARY KEY (model, digest)) WITHOUT ROWID"
 )
+_NUMBER: Final = np.dtype(np.float64)
 _READ: Final = "SELECT vector FROM vectors WHERE model = ? AND digest = ?"
 
 
@@ -42,22 +46,34 @@ class VectorCache(Closing):
         self._lines = self._open()
 
     def find(self, model: str, texts: Iterable[str]) -> dict[str, Vector]:
-        """The vectors that are known, by text."""
+        """The vectors that are known, by text; what cannot be read is not."""
         found: dict[str, Vector] = {}
-        for text in texts:
-            row = self._lines.execute(_READ, (model, text_digest(text))).fetchone()
-            if row is not None:
-                found[text] = np.frombuffer(row[0], dtype=np.float64)
+        try:
+            for text in texts:
+                row = self._lines.execute(_READ, (model, text_digest(text))).fetchone()
+                if row is not None and isinstance(row[0], bytes) and len(row[0]) % _NUMBER.itemsize == 0:
+                    found[text] = np.frombuffer(row[0], dtype=_NUMBER)
+        except sqlite3.Error as error:
+            self._go_on_in_memory(error)
         return found
 
     def keep(self, model: str, vectors: Iterable[tuple[str, Vector]]) -> None:
-        """Keep these vectors, in one step. Raises OSError where the disk does not take them."""
-        rows = [(model, text_digest(text), np.asarray(vector, np.float64).tobytes()) for text, vector in vectors]
+        """Keep these vectors, in one step; in memory from now on where the disk does not take them."""
+        rows = [(model, text_digest(text), np.asarray(vector, _NUMBER).tobytes()) for text, vector in vectors]
         try:
-            with self._lines:
-                self._lines.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-        except sqlite3.OperationalError as error:
-            raise OSError(f"{self._path or 'the cache of vectors'}: {error}") from None
+            self._write(rows)
+        except sqlite3.Error as error:
+            self._go_on_in_memory(error)
+            self._write(rows)
+
+    def _write(self, rows: Sequence[tuple[str, str, bytes]]) -> None:
+        with self._lines:
+            self._lines.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _go_on_in_memory(self, error: Exception) -> None:
+        logger.warning("The cache of vectors %s cannot be used now: %s", self._path, error)
+        self._lines.close()
+        self._lines = self._prepared(":memory:")
 
     def close(self) -> None:
         """Close the file."""
@@ -66,14 +82,18 @@ class VectorCache(Closing):
     def _open(self) -> sqlite3.Connection:
         if self._path is None:
             return self._prepared(":memory:")
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             return self._prepared(str(self._path))
-        except sqlite3.DatabaseError:
-            aside = self._path.with_suffix(".damaged")
-            with contextlib.suppress(FileNotFoundError):
-                self._path.replace(aside)
-            return self._prepared(str(self._path))
+        except (OSError, sqlite3.Error) as error:
+            if not _is_unusable(error):
+                logger.warning("The cache of vectors %s cannot be used now: %s", self._path, error)
+                return self._prepared(":memory:")
+        for ending in ("", "-wal", "-shm"):  # the log of one file must not be taken for that of the next
+            part = self._path.with_name(self._path.name + ending)
+            if part.exists():
+                part.replace(self._path.with_name(f"{self._path.stem}.damaged{ending}"))
+        return self._prepared(str(self._path))
 
     @staticmethod
     def _prepared(path: str) -> sqlite3.Connection:
@@ -82,10 +102,18 @@ class VectorCache(Closing):
             lines.execute("PRAGMA journal_mode=WAL")
             lines.execute("PRAGMA synchronous=NORMAL")
             lines.execute(_SCHEMA)
+            lines.execute(_READ, ("", "")).fetchone()
         except sqlite3.Error:
             lines.close()
             raise
         return lines
+
+
+def _is_unusable(error: Exception) -> bool:
+    """Whether the file is damaged or not ours, and not only locked, out of reach or on a full disk."""
+    if not isinstance(error, sqlite3.DatabaseError):
+        return False
+    return not isinstance(error, sqlite3.OperationalError) or "no such column" in str(error)
 
 
 async def cached_vectors(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> dict[str, Vector]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
-from typing import TYPE_CHECKING
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain import json_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from lorestudio.domain.javascript import Json
 
 
@@ -66,14 +68,21 @@ def json_bytes(value: Json) -> bytes:
     return text.encode("utf-8", "backslashreplace")  # halves of surrogate pairs become the escapes they came from
 
 
+def real_path(path: Path) -> Path:
+    """The path with the home folder written out, and without links; of links in a circle it is what there is."""
+    return Path(os.path.realpath(path.expanduser()))  # `Path.resolve` fails at such a circle
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file at `path` by `data`: at every moment there is either the old file or the new one.
 
-    Makes missing folders, keeps the permissions of an existing file and writes through symbolic links. Waits for the
-    disk, so a window calls it from a worker. Raises OSError; nothing is left behind then.
+    Makes missing folders, keeps the permissions of an existing file and writes through symbolic links. What an earlier
+    writing of the same file left behind, because the computer stopped, is deleted. Waits for the disk, so a window
+    calls it from a worker. Raises OSError; nothing is left behind then.
     """
-    target = path.resolve()
+    target = real_path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as stream:
@@ -85,3 +94,15 @@ def write_atomically(path: Path, data: bytes) -> None:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+STALE_S: Final = 600.0
+"""A temporary file of this age in seconds is left over: no file takes so long to write."""
+
+
+def _sweep(target: Path) -> None:
+    left_over = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}\.tmp")
+    with suppress(OSError), os.scandir(target.parent) as items:  # another program may have swept it
+        for item in items:
+            if left_over.fullmatch(item.name) and item.stat(follow_symlinks=False).st_mtime < time.time() - STALE_S:
+                Path(item.path).unlink(missing_ok=True)

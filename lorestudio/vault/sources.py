@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from lorestudio.domain.entry import NoteProblem
+from lorestudio.settings.files import real_path
 from lorestudio.vault.files import VaultError, index_order
 from lorestudio.vault.folder_scan import KnownFile, ScannedFile, ScannedVault, scan_folder
 
@@ -64,7 +65,7 @@ class FolderSource:
     @property
     def folder(self) -> Path:
         """The folder."""
-        return self.path.expanduser().resolve()
+        return real_path(self.path)
 
     async def scan(
         self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnProgress | None = None

@@ -304,3 +304,12 @@ def test_a_range_with_another_system(lorestudio: Run, vault: Path, chat: Path) -
     (part,) = (from_json(trace) for trace in json.loads(lorestudio(*asked, "--messages", "3").stdout))
     (same,) = (trace for trace in whole if trace.turn.message == 3)
     assert (part.injections, part.prompt, part.digests) == (same.injections, same.prompt, same.digests)
+
+
+def test_links_in_a_circle_are_told(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
+    circle = tmp_path / "circle"
+    circle.symlink_to("circle")
+    for arguments in ((vault, "--chat", circle), (circle, "--chat", chat)):
+        result = lorestudio("replay", *arguments)
+        assert result.exit_code == 2
+        assert "cannot be read: Too many levels" in " ".join(result.stderr.split())

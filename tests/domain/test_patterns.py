@@ -153,3 +153,33 @@ def test_replacing_is_done_once_or_everywhere(flags: str, result: str) -> None:
 def test_a_replacement_that_takes_too_long_is_given_up() -> None:
     with pytest.raises(PatternTimeoutError, match="takes too long"):
         compile_pattern("(a|a)*$").replaced("a" * 50 + "b", lambda found: found[0])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a{2000000000}", "a{100001,}", "(?:a{400}){400}", "[ab]{3,}(?=x{200000})", r"\d{200000}",
+        "a{" + "9" * 4301 + "}", "(?:(?:(?:a{99}){99}){99}){99}",
+    ],
+)  # fmt: skip
+def test_what_would_take_gigabytes_is_refused(source: str) -> None:
+    with pytest.raises(PatternError, match="repeat"):
+        compile_pattern(source)
+
+
+@pytest.mark.parametrize("source", ["a{1000}", "a{0,2000000000}", r"\{200000}", "[{200000}]", "(?:ab){300}c{300}"])
+def test_what_takes_little_is_not(source: str) -> None:
+    compile_pattern(source)
+
+
+def test_a_number_of_thousands_of_figures_is_refused_in_words() -> None:
+    with pytest.raises(PatternError):
+        compile_pattern("a{2," + "9" * 4301 + "}")
+
+
+def test_a_pattern_that_took_too_long_once_is_not_tried_again() -> None:
+    pattern = compile_pattern("(a|a)*$")
+    with pytest.raises(PatternTimeoutError, match="on this text"):
+        pattern.search("a" * 60 + "b", seconds=0.02)
+    with pytest.raises(PatternTimeoutError, match="on another text"):
+        pattern.search("nothing of the kind")

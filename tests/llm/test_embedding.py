@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -163,3 +165,37 @@ def test_a_damaged_cache_is_laid_aside(tmp_path):
         cache.keep("m", [("a", np.array([1.0]))])
         assert cache.find("m", ["a"])["a"].tolist() == [1]
     assert (tmp_path / "vectors.damaged").exists()
+
+
+def test_another_programs_file_is_laid_aside(tmp_path):
+    file = tmp_path / "vectors.sqlite"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE vectors (name TEXT)")
+    with VectorCache(file) as cache:
+        cache.keep("m", [("a", np.array([1.0]))])
+    with VectorCache(file) as cache:
+        assert cache.find("m", ["a"])["a"].tolist() == [1]
+    assert (tmp_path / "vectors.damaged").exists()
+
+
+def test_a_cache_that_another_program_holds_stays_where_it_is(tmp_path):
+    file = tmp_path / "vectors.sqlite"
+    with VectorCache(file) as cache:
+        cache.keep("m", [("a", np.array([1.0]))])
+    with closing(sqlite3.connect(file, isolation_level=None)) as other, VectorCache(file) as cache:
+        cache._lines.execute("PRAGMA busy_timeout = 0")
+        other.execute("BEGIN EXCLUSIVE")
+        cache.keep("m", [("b", np.array([2.0]))])  # in memory
+        assert cache.find("m", ["b"])["b"].tolist() == [2]
+        other.execute("ROLLBACK")
+    assert not (tmp_path / "vectors.damaged").exists()
+    with VectorCache(file) as cache:
+        assert set(cache.find("m", ["a", "b"])) == {"a"}
+
+
+def test_a_vector_of_half_numbers_is_not_known(tmp_path):
+    file = tmp_path / "vectors.sqlite"
+    with VectorCache(file) as cache:
+        cache.keep("m", [("a", np.array([1.0]))])
+        cache._lines.execute("UPDATE vectors SET vector = x'0102'")
+        assert cache.find("m", ["a"]) == {}

@@ -165,3 +165,13 @@ def test_merging_leaves_the_document_alone() -> None:
     result = merged(document, DeepLoreSettings(enabled=True, scan_depth=7))
     assert document == SILLYTAVERN
     assert result["extension_settings"]["deeplore_enhanced"]["scanDepth"] == 7
+
+
+def test_what_an_earlier_writing_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    names = [".chat.jsonl.0a1b2c3d.tmp", ".chat.jsonl.0a1b2c3e.tmp", ".chat.jsonl.tmp", ".other.jsonl.0a1b2c3d.tmp"]
+    for name in names:
+        (tmp_path / name).write_bytes(b"half")
+        os.utime(tmp_path / name, (0, 0))
+    os.utime(tmp_path / names[1])  # somebody may be writing it
+    write_atomically(tmp_path / "chat.jsonl", b"whole")
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([*names[1:], "chat.jsonl"])

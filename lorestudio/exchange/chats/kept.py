@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.writer import digest_of
 
@@ -21,9 +21,9 @@ def keep_version(data: bytes, path: Path, folder: Path | None, now: datetime, *,
     """
     if folder is None:
         return None
-    key = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    key = hashlib.sha256(str(real_path(path)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     own = folder / f"{path.stem[:60]}-{key}"
-    if not foreign and own.is_dir() and any(own.iterdir()):
+    if not foreign and own.is_dir() and any(not each.name.startswith(".") for each in own.iterdir()):  # no half ones
         return None
     target = own / f"{file_date(now)}-{digest_of(data)[:8]}{path.suffix}"
     unkept = "nothing was saved, because the version that is there could not be kept ({reason})."

@@ -22,6 +22,7 @@ from typing import Final
 import regex
 
 from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.patterns import compile_guarded
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.links.mentions import stands_alone
@@ -198,9 +199,9 @@ def _literal(words: str, options: SearchOptions) -> Term:
 
 def _expression(expression: str, options: SearchOptions, offset: int) -> Term:
     try:
-        pattern = regex.compile(expression, _flags(options))
+        pattern = compile_guarded(expression, _flags(options))
         if options.word:
-            pattern = regex.compile(rf"(?<!\w)(?:{expression})(?!\w)", _flags(options))
+            pattern = compile_guarded(rf"(?<!\w)(?:{expression})(?!\w)", _flags(options))
     except regex.error as error:
         place = offset + (getattr(error, "pos", None) or 0) + 1
         what = getattr(error, "msg", str(error))

@@ -15,6 +15,7 @@ from typing import Final
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import trim
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
@@ -65,7 +66,7 @@ class Planned:
 
 def read_vault_notes(folder: Path) -> VaultNotes:
     """All notes below the folder with their references. Raises VaultError."""
-    folder = folder.expanduser().resolve()
+    folder = real_path(folder)
     read = scan_folder(folder, {})
     files = [NoteFile(file.filename, file.text or "") for file in read.files]
     return VaultNotes(folder, LinkIndex.build(files, attachments(folder)), read.left_out)

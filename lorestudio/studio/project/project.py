@@ -34,7 +34,7 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
-from lorestudio.settings.files import SettingsError
+from lorestudio.settings.files import SettingsError, real_path
 from lorestudio.settings.rules import NEW
 from lorestudio.settings.store import load
 from lorestudio.studio.notes.usage import read_usage
@@ -398,7 +398,7 @@ def is_lorebook(place: str) -> bool:
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
     """Vaults by their places: whole paths of folders, addresses as they are."""
-    return tuple(str(vault) if is_address(str(vault)) else str(Path(vault).expanduser().resolve()) for vault in vaults)
+    return tuple(str(vault) if is_address(str(vault)) else str(real_path(Path(vault))) for vault in vaults)
 
 
 def assembled(
@@ -427,7 +427,7 @@ def assembled(
         problems=(*read.problems, *news.index.field_errors, *counting.problems),
         vault_state=news.state,
     )
-    project = project if chat is None else project.with_chat(chat.expanduser().resolve())
+    project = project if chat is None else project.with_chat(real_path(chat))
     said = filter(None, (_no_entries(news.index, read.settings.lorebook_tag), project.rules_offer))
     return replace(project, problems=(*project.problems, *said))
 

@@ -230,7 +230,7 @@ def forget(folder: Path, simulator: Simulator) -> None:
 def chat_id(project: Project) -> str:
     """The name under which a chat's runs are stored: by its file, or by its vaults where there is none."""
     places = [project.chat_path] if project.chat_path is not None else list(project.places)
-    return hashlib.sha256("\n".join(str(place) for place in places).encode()).hexdigest()[:24]
+    return hashlib.sha256("\n".join(str(place) for place in places).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def _states_document(simulator: Simulator, done: int) -> dict[str, list[object]]:

@@ -15,6 +15,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.chats.records import sent_at
 from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
+from lorestudio.settings.files import real_path
 from lorestudio.systems.facts.records import FactError, Line, MemoryOrigin, Thread, ThreadState
 
 MINUTE: Final = 60_000
@@ -128,7 +129,7 @@ def chat_name(chat: Chat, path: Path | None) -> str:
         return mark
     if path is None:
         return "chat"
-    place = path.resolve()
+    place = real_path(path)
     return f"{place.parent.name}/{place.stem}" if place.parent.name else place.stem
 
 

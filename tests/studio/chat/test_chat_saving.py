@@ -62,6 +62,26 @@ def test_the_first_version_is_kept_and_later_ones_of_our_own_are_not(path: Path,
     assert [each.read_text() for each in (tmp_path / "backups").rglob("*.jsonl")] == [FILE]
 
 
+def test_a_chat_that_is_nested_deeply_is_saved(path: Path, tmp_path: Path) -> None:
+    deep = '{"a":' * 500 + "1" + "}" * 500
+    text = path.read_text("utf-8")
+    path.write_text(f'{text.rstrip()}\n{{"name":"U","is_user":true,"mes":"Hm.","extra":{deep}}}\n', "utf-8")
+    save_chat(edited(path), path, tmp_path / "backups", NOW)
+    assert "Hello!" in path.read_text()
+    assert deep in path.read_text()
+
+
+def test_a_half_copy_that_a_crash_left_is_no_copy(path: Path, tmp_path: Path) -> None:
+    saved = save_chat(edited(path), path, tmp_path / "backups", NOW)
+    kept = saved.backup
+    assert kept is not None
+    kept.rename(kept.with_name(f".{kept.name}.0a1b2c3d.tmp"))  # as it is until the last step of writing it
+    path.write_text(FILE, "utf-8")
+    again = save_chat(edited(path), path, tmp_path / "backups", NOW.replace(second=10))
+    assert again.backup is not None
+    assert again.backup.read_text() == FILE
+
+
 def test_a_file_that_somebody_else_changed_is_left_alone_until_the_person_says_so(path: Path, tmp_path: Path) -> None:
     ours = edited(path)
     path.write_text(FILE + "\n", "utf-8")

@@ -561,3 +561,8 @@ def test_titles_with_halves_of_characters_are_kept_too(tmp_path: Path) -> None:
     assert count == 2
     assert in_order(second) == in_order(simulator)
     assert rows(second.states) == [1, 2]
+
+
+def test_a_chat_whose_name_is_no_text_has_runs_too() -> None:
+    odd = replace(demo_project(), chat_path=Path(os.fsdecode(b"/bad\xff.jsonl")))
+    assert len(chat_id(odd)) == 24

@@ -16,6 +16,7 @@ from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.settings_files import Merge, changes_list
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.differences import differences
+from lorestudio.settings.files import real_path
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog
 from lorestudio.ui.features.settings.export_dialog import ExportDialog
@@ -186,7 +187,7 @@ class SettingsFeature(Feature):
     def _exported(self, merge: Merge, copy: Path) -> None:
         project, known, path = self._project, self._session.parts.on_disk, merge.file.path
         own = project.settings_path if project is not None else None
-        if known is not None and own is not None and own.resolve() == path.resolve():
+        if known is not None and own is not None and real_path(own) == real_path(path):
             values = {change.declaration.name: change.after for change in merge.changes}
             self._session.parts.saved(settings=known.settings.model_copy(update=values))
         text = tr("The settings are in {name} now. The file as it was: {copy}", name=path.name, copy=copy.name)
