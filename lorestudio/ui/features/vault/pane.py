@@ -35,7 +35,6 @@ from lorestudio.ui.widgets.record_table import RecordView
 FILTER_DELAY_MS: Final = 120
 OPEN_UP_TO: Final = 400
 """Folders start open while there are at most this many notes; beyond it a closed folder is easier to find."""
-_SHOW_NOTES: Final = "notes"
 
 
 class _Filter(QLineEdit):
@@ -72,8 +71,6 @@ class VaultPane(Pane):
         self._settings: QSettings | None = None
         self._kept: tuple[tuple[Path, ...], frozenset[tuple[str, str]]] = ((), frozenset())
         self._quiet = False
-        self._plain_shown: Project | None = None
-        """Whose notes are shown although none of them is an entry."""
         self.now_called: Callable[[Path], Path] = lambda path: path
         """What a file is called now, for finding the selected notes again after they were renamed."""
         self.model = VaultTree(self)
@@ -129,7 +126,7 @@ class VaultPane(Pane):
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
-        self.empty.pressed.connect(self._pressed)
+        self.empty.pressed.connect(self.wanted)
         self.filter.textChanged.connect(lambda _text: self._delay.start())
         self.model.dropped.connect(self.dropped)
         self.table_model.dropped.connect(self.reordered)
@@ -355,19 +352,12 @@ class VaultPane(Pane):
             self.empty.say(tr("No entries"), tr("This folder has no notes with the lorebook tag."))
             return
         text = tr(
-            "An entry is a note with the tag “{tag}” and with keys: it goes into the prompt when a key is said.",
+            "An entry is a note with the tag “{tag}” and with keys: it goes into the prompt when a key is said. "
+            "Type above to find the notes as they are.",
             tag=tag,
         )
         title = tr("{notes}, none of them an entry yet", notes=count(notes, "note", "notes"))
-        offers = (("note.entries", tr("Make entries…")), (_SHOW_NOTES, tr("Show the notes")))
-        self.empty.say(title, text, offers)
-
-    def _pressed(self, name: str) -> None:
-        if name == _SHOW_NOTES:
-            self._plain_shown = self._session.project
-            self._show_page()
-        else:
-            self.wanted.emit(name)
+        self.empty.say(title, text, (("note.entries", tr("Make entries…")),))
 
     def _filter_shown(self) -> None:
         """Filter what is in sight; the other view is filtered when it is shown."""
@@ -377,7 +367,7 @@ class VaultPane(Pane):
     def _show_page(self) -> None:
         project, model = self._session.project, self.table_model if self.view is self.table else self.model
         plain = project is not None and not project.index.entries and bool(plain_notes(project.index))
-        offered = plain and not model.filtered and self._plain_shown is not project
+        offered = plain and not model.filtered
         self._pages.setCurrentWidget(self.view if self.view.model().rowCount() and not offered else self.empty)
 
     def _show_entry(self) -> None:
