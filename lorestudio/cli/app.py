@@ -32,6 +32,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "rename": "notes.rename_note",
     "order": "notes.order_notes",
     "links": "notes.list_links",
+    "entries": "entries.entries",
     "report": "reports.report",
     "scenario": "reports.scenario",
     "runs": "runs.runs",

@@ -165,6 +165,11 @@ class NoteProblem(StrEnum):
         """True where something is wrong with the file; false where leaving it out is what its author asked for."""
         return self.value.startswith("BROKEN_")
 
+    @property
+    def untagged(self) -> bool:
+        """True for an ordinary note, which only lacks the lorebook tag (rules: deeplore 1.4)."""
+        return self in {NoteProblem.NO_FRONT_MATTER, NoteProblem.NO_LOREBOOK_TAG}
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOutNote:

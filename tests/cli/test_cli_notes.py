@@ -131,3 +131,17 @@ def test_order_numbers_priorities(lorestudio: Run, tmp_path: Path) -> None:
     assert ["priority: 21" in contents(vault)["A.md"], "priority: 20" in contents(vault)["C.md"]] == [True, True]
     assert "already" in lorestudio("order", vault, "B", "A", "--step", 1).stderr
     assert lorestudio("order", vault, "Nobody").exit_code == 2
+
+
+def test_entries_says_the_tag_proposes_and_makes_what_is_chosen(lorestudio: Run, notes: Path) -> None:
+    listed = lorestudio("entries", notes)
+    assert (listed.exit_code, "the tag “lorebook”" in listed.stdout, "keys: Tale" in listed.stdout) == (0, True, True)
+    assert "say which notes" in lorestudio("entries", notes, "--make").stderr
+    assert "no chat" in lorestudio("entries", notes, "--named").stderr
+    assert "an entry already" in lorestudio("entries", notes, "Lamp", "--make").stderr
+    tried = lorestudio("entries", notes, "Tale", "--make", "--dry-run")
+    assert "+keys:" in tried.stdout
+    assert contents(notes) == NOTES
+    assert lorestudio("entries", notes, "Tale", "--make").exit_code == 0
+    assert "requires: [Lamp]\ntags:" in contents(notes)["Tale.md"]
+    assert lorestudio("entries", notes, "--json").exit_code == 1  # no ordinary note is left

@@ -28,6 +28,7 @@ from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.reading import load_lorebook
+from lorestudio.exchange.lorebooks.recognition import may_be_chat, what_it_is
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
@@ -45,13 +46,16 @@ from lorestudio.studio.project.tokens import TokenCounting, counting_for
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
+from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState, state_of
 from lorestudio.vault.lint.settings import sign_of_newer
 
-_OF_BOOKS: Final = frozenset({".json", ".lorebook", ".png", ".jsonl"})
-"""The endings of files that are lorebooks, and of chats that are taken for one."""
+_OF_BOOKS: Final = frozenset({
+    ".json", ".lorebook", ".png", ".jsonl", ".charx", ".risum", ".story", ".scenario", ".csv", ".zip",
+})  # fmt: skip
+"""The endings of files that are lorebooks, or that people take for one: reading them says what they are."""
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -367,25 +371,43 @@ def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
 
 
 def _lorebook(path: Path) -> Lorebook:
-    """The lorebook in a file that was given as a vault. Raises InputError."""
+    """The lorebook in a file that was given as a vault. Raises InputError, which says what another file is."""
     try:
-        return load_lorebook(path)
+        book = load_lorebook(path)
     except InputError:
-        if path.suffix != ".jsonl":
-            raise
-        advice = "Give it with --chat, and here the folder of your notes, or a lorebook."
-        raise InputError(path, f"this is a chat, and no vault. {advice}") from None
+        data = path.read_bytes() if path.is_file() else b""
+        if path.suffix == ".jsonl" and data.strip() and may_be_chat(data):
+            advice = "Give it with --chat, and here the folder of your notes, or a lorebook."
+            raise InputError(path, f"this is a chat, and no vault. {advice}") from None
+        _refuse(path, data)
+        raise
+    if all(entry.disabled for entry in book.entries):
+        _refuse(path, path.read_bytes())
+    return book
+
+
+def _refuse(path: Path, data: bytes) -> None:
+    """Raise InputError where it is known what the file is."""
+    if said := what_it_is(data):
+        raise InputError(path, said)
 
 
 def _chat(path: Path) -> LoadedChat:
-    """The chat in a file. Raises InputError, which says so of a lorebook."""
-    try:
-        return load_chat(path)
-    except InputError as error:
+    """The chat in a file. Raises InputError, which says so of a lorebook and of other files that are known."""
+    error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
+    told = path.suffix.lower() in {".jsonl", ".txt"} or not path.is_file()
+    data = b"" if told else path.read_bytes()
+    if not told:
+        _refuse(path, data)
+    if told or may_be_chat(data):
         try:
-            load_lorebook(path)
-        except InputError:
-            raise error from None
+            return load_chat(path)
+        except InputError as refused_chat:
+            error = refused_chat
+    try:
+        load_lorebook(path)
+    except InputError:
+        raise error from None
     raise InputError(path, "this is a lorebook, and no chat. Give it in the place of the vault, or with --book.")
 
 
@@ -427,7 +449,20 @@ def assembled(
         vault_state=news.state,
     )
     project = project if chat is None else project.with_chat(real_path(chat))
-    return replace(project, problems=(*project.problems, *filter(None, [project.rules_offer])))
+    said = filter(None, (_no_entries(news.index, read.settings.lorebook_tag), project.rules_offer))
+    return replace(project, problems=(*project.problems, *said))
+
+
+def _no_entries(index: VaultIndex, tag: str) -> str:
+    """What to do where there are notes, but none has the tag; "" otherwise."""
+    plain = sum(note.problem.untagged for note in index.left_out)
+    if index.entries or not plain:
+        return ""
+    return (
+        f"{plural(plain, '# note is|# notes are')} left out, none of them an entry yet: no note has the tag “{tag}” "
+        "in its front matter. “Make entries of notes…” under Entry > Proposals and `lorestudio entries VAULT` propose "
+        "some."
+    )
 
 
 def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:

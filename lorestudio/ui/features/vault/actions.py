@@ -35,6 +35,7 @@ from lorestudio.studio.notes.usage import usage_csv, usage_rows
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliases
 from lorestudio.trace.limits import rank
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog
+from lorestudio.ui.features.notes.entries_dialog import EntriesDialog
 from lorestudio.ui.features.notes.links import LinksPane
 from lorestudio.ui.features.notes.note_dialogs import MoveDialog, NewNoteDialog, RenameDialog, TrashDialog, folders_of
 from lorestudio.ui.features.notes.pane import EntryPane
@@ -108,6 +109,7 @@ class VaultFeature(Feature):
         self.work.told.connect(context.say)
         self.work.reading.connect(self._say_reading)
         self.work.clashed.connect(self._ask_rest)
+        self.pane.wanted.connect(context.run)
         self.pane.dropped.connect(self._drop)
         self.pane.retitled.connect(self._retitle)
         self.pane.reordered.connect(self._reorder)
@@ -141,6 +143,10 @@ class VaultFeature(Feature):
             Action(
                 "find.vault", "Search in vault", "Edit", 105, self.open_search, ("Ctrl+Shift+F",), when=now.has_project,
                 icon="search",
+            ),
+            Action(
+                "note.entries", "Make entries of notes…", "Entry/Proposals", 5, self.make_entries, when=has_files,
+                icon="entry", tip="Choose ordinary notes that are to be lore, with the keys that are proposed",
             ),
             Action("note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",), when=has_files, icon="plus"),
             Action(
@@ -300,6 +306,12 @@ class VaultFeature(Feature):
         names = [name for name, folder in project.folders.items() if folder is not None]
         place = self.pane.folder
         NewNoteDialog(self.context.theme, self.work, project.index, names, place, title, self.context.window).open()
+
+    def make_entries(self) -> None:
+        """Propose which ordinary notes to make entries of."""
+        project = self.context.session.project
+        if project is not None:
+            EntriesDialog(self.context.theme, self.work, project, self.context.window).open()
 
     def duplicate(self) -> None:
         """Make a copy of each note, as one step."""

@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QLineEdit, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.studio.notes.making_entries import plain_notes
 from lorestudio.studio.notes.usage import usage_of
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.journey import Fate
@@ -50,10 +51,12 @@ class VaultPane(Pane):
 
     `chosen_changed` says that `chosen` are other notes; `dropped` carries notes, a vault and the folder that they were
     dragged into; `retitled` an entry and the title that was typed over its own; `table_shown` whether the table has
-    taken the place of the tree; `reordered` rows of the table, and the place before which they were put.
+    taken the place of the tree; `wanted` the id of an action; `reordered` rows of the table, and the place before which
+    they were put.
     """
 
     chosen_changed = Signal()
+    wanted = Signal(str)
     reordered = Signal(list, int)
     dropped = Signal(object, str, str)
     retitled = Signal(object, str)
@@ -123,6 +126,7 @@ class VaultPane(Pane):
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
+        self.empty.pressed.connect(self.wanted)
         self.filter.textChanged.connect(lambda _text: self._delay.start())
         self.model.dropped.connect(self.dropped)
         self.table_model.dropped.connect(self.reordered)
@@ -337,9 +341,23 @@ class VaultPane(Pane):
             if shown.filtered:
                 self.empty.say(tr("Nothing found"), tr("No title, key, tag or file name has all these words."))
             else:
-                self.empty.say(tr("No entries"), tr("This folder has no notes with the lorebook tag."))
+                self._say_no_entries(project)
         self._show_page()
         self._show_entry()
+
+    def _say_no_entries(self, project: Project) -> None:
+        """What an entry is, and how to make some of the notes that are there."""
+        notes, tag = len(plain_notes(project.index)), project.settings.lorebook_tag
+        if not notes:
+            self.empty.say(tr("No entries"), tr("This folder has no notes with the lorebook tag."))
+            return
+        text = tr(
+            "An entry is a note with the tag “{tag}” and with keys: it goes into the prompt when a key is said. "
+            "Type above to find the notes as they are.",
+            tag=tag,
+        )
+        title = tr("{notes}, none of them an entry yet", notes=count(notes, "note", "notes"))
+        self.empty.say(title, text, (("note.entries", tr("Make entries…")),))
 
     def _filter_shown(self) -> None:
         """Filter what is in sight; the other view is filtered when it is shown."""
@@ -347,8 +365,10 @@ class VaultPane(Pane):
         model.set_filter(self.filter.text())
 
     def _show_page(self) -> None:
-        rows = self.view.model().rowCount()
-        self._pages.setCurrentWidget(self.view if rows else self.empty)
+        project, model = self._session.project, self.table_model if self.view is self.table else self.model
+        plain = project is not None and not project.index.entries and bool(plain_notes(project.index))
+        offered = plain and not model.filtered
+        self._pages.setCurrentWidget(self.view if self.view.model().rowCount() and not offered else self.empty)
 
     def _show_entry(self) -> None:
         note = self._selection.note_of(self._session)

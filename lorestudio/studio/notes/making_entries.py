@@ -1,0 +1,219 @@
+"""Making entries of ordinary notes: which notes look like lore and why, the keys to propose, and the plan.
+
+An Obsidian vault that was not written as lore has no entry: what makes one is the lorebook tag in the front matter
+(rules: deeplore 1.4).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import ahocorasick
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.javascript import Json, trim
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, property_edit
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.trace.wording import plural
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.links.index import LinkIndex
+from lorestudio.vault.links.mentions import is_word, lower_in_place, stands_alone
+from lorestudio.vault.links.targets import IndexedNote
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.text_edits import apply_edits
+from lorestudio.vault.writer import read_note
+
+_LEAST_LETTERS: Final = 3
+"""Of a name in a script with spaces; shorter ones stand in too many messages."""
+_MOST_WORDS: Final = 4
+"""Of a link's text that is proposed as a key: longer ones are parts of sentences."""
+_MOST_KEYS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PlainNote:
+    """An ordinary note, its present or proposed keys, and what speaks for making an entry of it.
+
+    `named_in` counts the messages of the chat with one of the keys, `linked_from` the notes that link to it. `written`
+    says that the keys stand in the note already.
+    """
+
+    vault: str
+    filename: str
+    title: str
+    keys: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    named_in: int = 0
+    linked_from: int = 0
+    written: bool = False
+
+    @property
+    def folder(self) -> str:
+        """Relative to the vault, "" for the vault itself."""
+        return self.filename.rpartition("/")[0]
+
+    @property
+    def why(self) -> str:
+        """What speaks for it, "" for nothing."""
+        named = plural(self.named_in, "|named in # message|named in # messages")
+        linked = plural(self.linked_from, "|linked from # note|linked from # notes")
+        return ", ".join(filter(None, (named, linked)))
+
+    def lies_in(self, folder: str) -> bool:
+        """Whether it lies in this folder of the vault, or below it."""
+        return f"{self.folder}/".startswith(f"{folder.strip('/')}/")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteGroup:
+    """Candidates that belong together: those of a folder, or those of a tag."""
+
+    name: str
+    notes: int
+    is_tag: bool
+
+    def has(self, candidate: PlainNote) -> bool:
+        """Whether the candidate belongs to it."""
+        return self.name in candidate.tags if self.is_tag else candidate.lies_in(self.name)
+
+
+def plain_notes(index: VaultIndex) -> tuple[tuple[str, str], ...]:
+    """Vault and file name of the notes that only lack the tag; those switched off or broken are others."""
+    return tuple((note.vault, note.filename) for note in index.left_out if note.problem.untagged)
+
+
+def candidates(vault: str, notes: VaultNotes, plain: Collection[str], chat: Chat | None = None) -> list[PlainNote]:
+    """The notes of one vault that could become entries: those that the chat names most first, then the most linked."""
+    known = [note for filename in plain if (note := notes.index.notes.get(filename)) is not None]
+    sources, texts = _links(notes.index)
+    meant = Counter(text.lower() for written in texts.values() for text in written)
+    keys = {note.names.filename: _keys(note, texts.get(note.names.filename, Counter()), meant) for note in known}
+    named = _named(keys, chat)
+    found = [
+        PlainNote(
+            vault, name, note.names.title, keys[name], note.tags, named[name], len(sources.get(name, ())),
+            bool(note.keys),
+        )
+        for note in known
+        for name in (note.names.filename,)
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (-one.named_in, -one.linked_from, one.filename.casefold()))
+
+
+def groups(found: Iterable[PlainNote]) -> tuple[NoteGroup, ...]:
+    """The folders and the tags of the candidates, those with most notes first; a folder counts what lies below it."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    for one in found:
+        parts = one.folder.split("/") if one.folder else []
+        counts.update(("/".join(parts[:size]), False) for size in range(1, len(parts) + 1))
+        counts.update((tag, True) for tag in set(one.tags))
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0][1], item[0][0]))
+    return tuple(NoteGroup(name, amount, is_tag) for (name, is_tag), amount in order)
+
+
+def plan_entries(vaults: Mapping[str, VaultNotes], chosen: Sequence[PlainNote], tag: str) -> Planned:
+    """Give each note the tag, and its keys where it has none; all else in it stays as it is, byte for byte.
+
+    Raises InputError where no note is chosen. The remarks name the notes that cannot be changed.
+    """
+    if not chosen:
+        raise InputError("notes", "no note is chosen.")
+    made: list[NoteFileChange] = []
+    remarks: list[str] = []
+    for one in chosen:
+        path = vaults[one.vault].path(one.filename)
+        try:
+            text, _ = read_note(path)
+            after = _as_entry(text, one, tag)
+        except (VaultError, ValueError) as error:
+            remarks.append(f"{one.filename}: {error}")
+            continue
+        if after != text:
+            made.append(NoteFileChange(path, text, after))
+    title = f"Make {plural(len(made), 'an entry of # note|entries of # notes')}"
+    return Planned(ChangeSet(title, tuple(made)), tuple(remarks))
+
+
+def _as_entry(text: str, one: PlainNote, tag: str) -> str:
+    tags = NoteDocument(text).find("tags")
+    value: Json = None if tags is None else tags.value
+    change: SetValue | ChangeItems = ChangeItems(add=(tag,))
+    if isinstance(value, str) and "," in value:  # several for Obsidian, but one single tag for DeepLore
+        change = SetValue([*filter(None, map(trim, value.split(","))), tag])
+    steps = [("tags", change)] if one.written else [("tags", change), ("keys", SetValue(list(one.keys)))]
+    for name, wanted in steps:
+        edit = property_edit(NoteDocument(text), name, wanted)
+        text = text if edit is None else apply_edits(text, [edit])
+    return text
+
+
+def _links(index: LinkIndex) -> tuple[dict[str, set[str]], dict[str, Counter[str]]]:
+    """For each note those that link to it, and what the links show in its place with how many links do."""
+    sources: dict[str, set[str]] = {}
+    texts: dict[str, Counter[str]] = {}
+    for source, note in index.notes.items():
+        for reference in note.references:
+            target = index.targets.find(reference, source).filename
+            if target is None or target == source:
+                continue
+            sources.setdefault(target, set()).add(source)
+            if reference.alias is not None and (shown := trim(reference.alias)):
+                texts.setdefault(target, Counter())[shown] += 1
+    return sources, texts
+
+
+def _keys(note: IndexedNote, shown: Counter[str], meant: Counter[str]) -> tuple[str, ...]:
+    """The note's own keys; without any, its title, its aliases, and what links show in its place, where that is a name.
+
+    A text that links to other notes show too says nothing, and one in small letters has to be shown twice.
+    """
+    if note.keys:
+        return note.keys
+    spelled = [
+        text
+        for text, amount in shown.most_common()
+        if len(text.split()) <= _MOST_WORDS and _tells(text)
+        if meant[text.lower()] == sum(text.lower() == other.lower() for other in shown)
+        if amount > 1 or text != text.lower()
+    ]
+    names = (note.names.title, *note.names.aliases, *spelled)
+    found = {name.lower(): name for name in reversed(names) if name}
+    return tuple(dict.fromkeys(found[name.lower()] for name in names if name))[:_MOST_KEYS]
+
+
+def _tells(name: str) -> bool:
+    """Whether a name is long enough to tell something where it stands in a text, and is no number or date."""
+    letters = [char for char in name if char.isalpha()]
+    return len(letters) >= _LEAST_LETTERS or (len(letters) > 1 and not all(map(is_word, letters)))
+
+
+def _named(keys: Mapping[str, tuple[str, ...]], chat: Chat | None) -> Counter[str]:
+    """How many messages of the story have one of the keys of each note."""
+    by_key: dict[str, list[str]] = {}
+    for filename, names in keys.items():
+        for name in filter(_tells, names):
+            by_key.setdefault(lower_in_place(name), []).append(filename)
+    found: Counter[str] = Counter()
+    if chat is None or not by_key:
+        return found
+    automaton = ahocorasick.Automaton()
+    for key in by_key:
+        automaton.add_word(key, key)
+    automaton.make_automaton()
+    for message in chat.messages:
+        if message.is_speech:
+            found.update({filename for key in _keys_in(automaton, message.text) for filename in by_key[key]})
+    return found
+
+
+def _keys_in(automaton: ahocorasick.Automaton, text: str) -> Iterator[str]:
+    lower = lower_in_place(text)
+    for last, key in automaton.iter(lower):
+        if stands_alone(lower, last + 1 - len(key), last + 1):
+            yield key
