@@ -47,6 +47,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "tokens": "tokens.tokens",
     "recap": "recap.recap",
     "facts": "facts.facts",
+    "attach": "attach.attach",
+    "captures": "attach.captures",
 }
 """Module and name of each command: a function (see `options.command`), or a `Typer` of several."""
 

@@ -1,0 +1,158 @@
+"""`lorestudio attach`: listen between SillyTavern and its provider; `lorestudio captures`: what was kept of it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from lorestudio.cli.options import JsonOption, command
+from lorestudio.cli.output import filled, fixed, fold, listing, picked, print_json, say, say_all
+from lorestudio.settings.attach import AttachSettings
+from lorestudio.settings.sections import assigned
+from lorestudio.studio.attach.attaching import arrived, attached, steps
+from lorestudio.studio.attach.captures import (
+    Capture,
+    Captures,
+    capture_words,
+    default_folder,
+    load_attachment,
+    time_words,
+)
+from lorestudio.studio.attach.endpoint import new_token
+
+captures = typer.Typer(
+    name="captures",
+    help="What went through “lorestudio attach”: real prompts and answers, kept on this computer for you alone.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Names = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids as “captures list” shows them.")]
+Name = Annotated[str, typer.Argument(metavar="ID", help="An id as “captures list” shows it, or its beginning.")]
+
+
+def attach(
+    *,
+    provider: Annotated[
+        str,
+        typer.Option("--provider", metavar="URL", help="The provider's real address. Default: the one used last."),
+    ] = "",
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", min=0, max=65535, help="Default: the one used last.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change keepDays, keepMebibytes or keepAuxiliary."),
+    ] = None,
+    renew: Annotated[bool, typer.Option("--renew", help="Make a new token: earlier addresses lead nowhere.")] = False,
+) -> None:
+    """Listen on this computer between SillyTavern and its provider, until Ctrl+C.
+
+    Give SillyTavern the address that is shown in the provider's place. Every byte goes on unchanged, to that provider
+    alone; requests for text and their answers are kept for “lorestudio captures”, keys never are.
+    """
+    folder = default_folder()
+    attachment = load_attachment(folder)
+    settings = assigned(assignments or (), AttachSettings, attachment.settings)
+    changed = {"provider": provider or settings.provider, "port": settings.port if port is None else port}
+    attachment = replace(attachment, settings=settings.model_copy(update=changed))
+    if renew:
+        attachment = replace(attachment, token=new_token())
+    kept = Captures(folder, attachment.settings)
+    ended = threading.Event()
+    told: list[str] = []
+
+    def tell() -> None:
+        sentence = arrived(endpoint)
+        if told[-1:] != [sentence]:
+            told.append(sentence)
+            say(sentence)
+
+    endpoint = attached(folder, attachment, kept, lambda: tell() if told else None)
+    try:
+        typer.echo(f"{endpoint.address} passes everything on to {endpoint.provider}, unchanged.")
+        for number, step in enumerate(steps(endpoint), 1):
+            typer.echo(f"{number}. {step}")
+        tell()
+        signal.signal(signal.SIGTERM, lambda *_what: ended.set())
+        ended.wait()
+    finally:
+        endpoint.stop()
+        say(f"{endpoint.address} leads nowhere now. Give SillyTavern its old address, or start this again.")
+
+
+@command(captures, "list")
+def list_captures(*, as_json: JsonOption = False) -> None:
+    """List what was kept, the newest first."""
+    store = Captures(default_folder())
+    found = store.list()
+    say_all(store.problems)
+    if as_json:
+        print_json([_json(each) for each in found])
+    elif found:
+        rows = ((each.id, time_words(each.started_ms), each.path, capture_words(each)) for each in found)
+        Console().print(filled(listing(fixed("id"), fixed("when"), fold("asked"), fold("what came")), rows))
+        say(f"{len(found)} captures, {store.size() / 2**20:.1f} MiB in {store.folder}.")
+    else:
+        say(f"nothing was captured yet ({store.folder}). “lorestudio attach --provider URL” begins.")
+
+
+@command(captures, "show")
+def show_capture(name: Name, *, as_json: JsonOption = False) -> None:
+    """Print a captured prompt message by message, and the answer."""
+    capture = Captures(default_folder()).read(name)
+    if as_json:
+        print_json({**_json(capture), **picked(capture, "body", "answer")})
+        return
+    typer.echo(f"{time_words(capture.started_ms)}  {capture.path}  {capture_words(capture)}")
+    try:
+        messages = capture.prompt.messages
+    except ValueError as error:
+        say(f"the request cannot be read as a prompt ({error}).")
+        messages = ()
+    for number, message in enumerate(messages, 1):
+        typer.echo(f"\n--- {number} of {len(messages)}: {message.role}\n{message.text}")
+    for text in capture.replies:
+        typer.echo(f"\n--- answer\n{text}")
+
+
+@command(captures, "delete")
+def delete_captures(
+    names: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids of “captures list”.")] = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Delete every capture.")] = False,
+) -> None:
+    """Delete captures for good."""
+    store = Captures(default_folder())
+    wanted = [each.id for each in store.list()] if everything else [store.read(each).id for each in names or ()]
+    say(f"{store.delete(wanted)} deleted.")
+
+
+@command(captures, "redact")
+def redact_captures(names: Names) -> None:
+    """Mask every letter and digit of these captures' texts for good; what was asked and how long stays."""
+    store = Captures(default_folder())
+    for each in names:
+        say(f"{store.redact(store.read(each).id).id} was redacted.")
+
+
+@command(captures, "prune")
+def prune_captures(
+    *,
+    days: Annotated[int | None, typer.Option("--days", min=1, help="Keep those of so many days.")] = None,
+    mebibytes: Annotated[int | None, typer.Option("--mebibytes", min=1, help="Keep so many MiB.")] = None,
+) -> None:
+    """Delete what is older or more than the settings say."""
+    settings = load_attachment(default_folder()).settings
+    given = {"keep_days": days or settings.keep_days, "keep_mebibytes": mebibytes or settings.keep_mebibytes}
+    say(f"{Captures(default_folder(), settings.model_copy(update=given)).prune()} deleted.")
+
+
+def _json(capture: Capture) -> dict[str, object]:
+    names = ("id", "started_ms", "finished_ms", "first_byte_ms", "path", "auxiliary", "provider", "status", "reason")
+    return picked(capture, *names, "ending", "problem", "redacted")

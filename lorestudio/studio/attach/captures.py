@@ -1,0 +1,314 @@
+"""Captures on the disk: readable by their owner only, listed, redacted, deleted, and pruned by age and size.
+
+A capture is one file: a line of JSON that says when and what, and a line with the two bodies. It is written whole and
+then renamed. What it never holds is said in `Exchange`. Beside the captures lies what the endpoint is started with.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.attach import AttachSettings
+from lorestudio.settings.files import SettingsError, json_bytes, read_bytes
+from lorestudio.settings.files import parse_json as parse_settings
+from lorestudio.settings.sections import dump_section, section_of
+from lorestudio.studio.attach.endpoint import new_token
+from lorestudio.studio.attach.exchange import ENDING_WORDS, Ending, Exchange
+from lorestudio.studio.attach.wire import SentPrompt, read_prompt, read_replies
+
+ENDING: Final = ".capture"
+_ID: Final = re.compile(r"\d{10,16}-[0-9a-f]{6}")
+_WORD: Final = re.compile(r"\w", re.UNICODE)
+_DAY_MS: Final = 86_400_000
+
+
+def default_folder() -> Path:
+    """Where captures and the endpoint's token lie, among the person's data."""
+    return platformdirs.user_data_path("lorestudio", appauthor=False) / "attach"
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One request for text and its answer, as kept. Times are in milliseconds since 1970.
+
+    `body` and `answer` are empty where only the list was read. `redacted`: letters and digits of texts are masked.
+    """
+
+    id: str
+    started_ms: int
+    finished_ms: int
+    path: str
+    query: str = ""
+    auxiliary: bool = False
+    provider: str = ""
+    header_names: tuple[str, ...] = ()
+    first_byte_ms: int | None = None
+    status: int = 0
+    reason: str = ""
+    ending: Ending = Ending.COMPLETE
+    problem: str = ""
+    redacted: bool = False
+    body: str = field(default="", repr=False)
+    answer: str = field(default="", repr=False)
+
+    @property
+    def prompt(self) -> SentPrompt:
+        """What was asked. Raises ValueError where the body cannot be read."""
+        return read_prompt(self.body)
+
+    @property
+    def replies(self) -> tuple[str, ...]:
+        """What was answered, one text for each choice."""
+        return read_replies(self.answer)
+
+
+def time_words(at_ms: int) -> str:
+    """A moment by this machine's clock."""
+    return datetime.fromtimestamp(at_ms / 1000, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def capture_words(capture: Capture) -> str:
+    """What came of it, in a line."""
+    seconds = f"{(capture.finished_ms - capture.started_ms) / 1000:.1f} s"
+    first = (
+        f", first byte after {(capture.first_byte_ms - capture.started_ms) / 1000:.1f} s"
+        if capture.first_byte_ms
+        else ""
+    )
+    status = f"{capture.status} {capture.reason}, " if capture.status >= 400 else ""
+    second = "second address, " if capture.auxiliary else ""
+    return f"{second}{status}{ENDING_WORDS[capture.ending]}, {seconds}{first}"
+
+
+def capture_of(exchange: Exchange, token: str, provider: str) -> Capture:
+    """What is kept of an exchange: no key, no token, no picture (rules: live-capture 3)."""
+    answer, why = exchange.kept_answer(token)
+    cut = "only the beginning of the answer was kept" if exchange.rest_not_kept else ""
+    return Capture(
+        f"{exchange.started_ms}-{secrets.token_hex(3)}",
+        exchange.started_ms,
+        exchange.finished_ms,
+        exchange.path,
+        exchange.kept_query,
+        exchange.auxiliary,
+        provider,
+        tuple(name.decode("latin-1") for name, _ in exchange.headers),
+        exchange.first_byte_ms,
+        exchange.status,
+        exchange.reason,
+        exchange.ending,
+        "; ".join(each for each in (exchange.problem, why, cut) if each),
+        body=exchange.kept_text(exchange.body, token),
+        answer=answer,
+    )
+
+
+class Captures:
+    """The captures in a folder. One instance serves all threads; every method waits for the disk.
+
+    `problems` are sentences about files that cannot be read.
+    """
+
+    def __init__(self, folder: Path, settings: AttachSettings | None = None) -> None:
+        self.folder = folder / "captures"
+        self.settings = settings or AttachSettings()
+        self.problems: dict[str, None] = {}
+        self._lock = threading.Lock()
+
+    def list(self) -> tuple[Capture, ...]:
+        """All of them without their bodies, the newest first."""
+        found = (self._read(path, whole=False) for path in self._paths())
+        return tuple(sorted((each for each in found if each is not None), key=lambda one: one.id, reverse=True))
+
+    def read(self, name: str) -> Capture:
+        """The capture of that id, or the only one whose id begins so. Raises InputError."""
+        paths = [path for path in self._paths() if path.stem == name] or [
+            path for path in self._paths() if name and path.stem.startswith(name)
+        ]
+        if len(paths) != 1:
+            what = f"{len(paths)} captures begin with" if paths else "there is no capture"
+            raise InputError("ID", f"{what} “{name}”. “lorestudio attach captures list” shows them.")
+        found = self._read(paths[0], whole=True)
+        if found is None:
+            raise InputError(paths[0], "the capture cannot be read. It can be deleted.")
+        return found
+
+    def add(self, capture: Capture) -> None:
+        """Keep it, and delete what is too old or too much. Raises OSError."""
+        with self._lock:
+            self._write(capture)
+            self._prune()
+
+    def delete(self, names: Sequence[str]) -> int:
+        """Delete these, and say how many there were."""
+        wanted = set(names)
+        with self._lock:
+            gone = [path for path in self._paths() if path.stem in wanted]
+            for path in gone:
+                path.unlink(missing_ok=True)
+        return len(gone)
+
+    def redact(self, name: str) -> Capture:
+        """Mask letters and digits of a capture's texts for good; what it was and how long stays. Raises InputError."""
+        whole = redacted(self.read(name))
+        with self._lock:
+            self._write(whole)
+        return whole
+
+    def prune(self) -> int:
+        """Delete what is too old or too much, and say how many that were."""
+        with self._lock:
+            return self._prune()
+
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return sum(_size(path) for path in self._paths())
+
+    def _paths(self) -> Sequence[Path]:
+        return [path for path in self.folder.glob(f"*{ENDING}") if _ID.fullmatch(path.stem)]
+
+    def _prune(self) -> int:
+        oldest = time.time_ns() // 1_000_000 - self.settings.keep_days * _DAY_MS
+        room, gone = self.settings.keep_mebibytes << 20, 0
+        for path in sorted(self._paths(), reverse=True):
+            room -= _size(path)
+            if room < 0 or int(path.stem.partition("-")[0]) < oldest:
+                path.unlink(missing_ok=True)
+                gone += 1
+        return gone
+
+    def _read(self, path: Path, *, whole: bool) -> Capture | None:
+        try:
+            with path.open("rb") as stream:
+                head = parse_json(stream.readline().decode())
+                bodies = parse_json(stream.readline().decode()) if whole else ["", ""]
+            return _of_json(path.stem, head, bodies)
+        except (OSError, ValueError) as error:
+            self.problems[f"{path.name}: this capture cannot be read ({error}). It can be deleted."] = None
+            return None
+
+    def _write(self, capture: Capture) -> None:
+        lines = (spell(_head(capture), ascii_only=True), spell([capture.body, capture.answer], ascii_only=True))
+        write_privately(self.folder / f"{capture.id}{ENDING}", "\n".join((*lines, "")).encode("ascii"))
+
+
+def redacted(capture: Capture) -> Capture:
+    """The capture with texts of the same shape in which no letter and no digit is left."""
+    try:
+        body = spell(_masked(parse_json(capture.body)))
+    except ValueError:
+        body = _WORD.sub("x", capture.body)
+    choices: Json = [{"index": place, "text": _WORD.sub("x", text)} for place, text in enumerate(capture.replies)]
+    return replace(capture, redacted=True, body=body, answer=spell({"choices": choices}))
+
+
+def _masked(value: Json, key: str = "") -> Json:
+    if isinstance(value, str):
+        return value if key in {"role", "type", "model"} else _WORD.sub("x", value)
+    if isinstance(value, Mapping):
+        return {name: _masked(each, name) for name, each in value.items()}
+    return [_masked(each, key) for each in value] if isinstance(value, list) else value
+
+
+def write_privately(path: Path, data: bytes) -> None:
+    """Write a file that only its owner may read, in such a folder, whole or not at all. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.parent.chmod(0o700)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _head(capture: Capture) -> dict[str, Json]:
+    return {
+        "started": capture.started_ms,
+        "finished": capture.finished_ms,
+        "path": capture.path,
+        "query": capture.query,
+        "auxiliary": capture.auxiliary,
+        "provider": capture.provider,
+        "headers": [*capture.header_names],
+        "firstByte": capture.first_byte_ms,
+        "status": capture.status,
+        "reason": capture.reason,
+        "ending": capture.ending.value,
+        "problem": capture.problem,
+        "redacted": capture.redacted,
+    }
+
+
+def _of_json(name: str, head: Json, bodies: Json) -> Capture:
+    match head, bodies:
+        case {
+            "started": int(started),
+            "finished": int(finished),
+            "path": str(path),
+            "ending": str(ending),
+            "status": int(status),
+            **rest,
+        }, [str(body), str(answer)]:
+            first, names = rest.get("firstByte"), rest.get("headers")
+            return Capture(
+                name, started, finished, path, str(rest.get("query", "")), rest.get("auxiliary") is True,
+                str(rest.get("provider", "")), tuple(map(str, names)) if isinstance(names, list) else (),
+                first if isinstance(first, int) else None, status, str(rest.get("reason", "")), Ending(ending),
+                str(rest.get("problem", "")), rest.get("redacted") is True, body, answer,
+            )  # fmt: skip
+    raise ValueError("it is no capture")
+
+
+# ---- what the endpoint is started with ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """Settings of live capture, and the token in its addresses."""
+
+    settings: AttachSettings = field(default_factory=AttachSettings)
+    token: str = field(default="", repr=False)
+
+
+def load_attachment(folder: Path) -> Attachment:
+    """What was kept in the folder, else the defaults with a new token. Waits for the disk. Raises SettingsError."""
+    path = folder / "attach.json"
+    if not path.exists():
+        return Attachment(token=new_token())
+    document = parse_settings(read_bytes(path), path)
+    if not isinstance(document, Mapping):
+        raise SettingsError(f"{path}: the file holds no object of settings. Delete it, and a new one is made.")
+    token = document.get("token")
+    values = {key: value for key, value in document.items() if key != "token"}
+    return Attachment(section_of(values, AttachSettings, str(path)), token if isinstance(token, str) else new_token())
+
+
+def keep_attachment(folder: Path, attachment: Attachment) -> None:
+    """Keep it for the next time, for its owner's eyes only. Waits for the disk. Raises OSError."""
+    write_privately(
+        folder / "attach.json", json_bytes({**dump_section(attachment.settings), "token": attachment.token})
+    )

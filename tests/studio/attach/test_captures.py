@@ -1,0 +1,148 @@
+"""What is kept of an exchange, for whom, and for how long."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import stat
+from dataclasses import replace
+from pathlib import Path
+from time import time_ns
+
+import pytest
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.attach import AttachSettings
+from lorestudio.studio.attach.attaching import arrived, attached, steps
+from lorestudio.studio.attach.captures import Attachment, Capture, Captures, capture_of, load_attachment, redacted
+from lorestudio.studio.attach.endpoint import new_token
+from lorestudio.studio.attach.exchange import Exchange
+from lorestudio.studio.attach.wire import TEXT, read_prompt, read_replies
+from tests.studio.attach.loopback import ask, provider, whole
+from tests.studio.attach.test_endpoint import KEY, ROWS, request
+
+
+def capture(number: int = 1, age_days: float = 0, body: str = "{}") -> Capture:
+    started = time_ns() // 1_000_000 - int(age_days * 86_400_000)
+    return Capture(f"{started}-{number:06x}", started, started + 5, "/v1/chat/completions", body=body)
+
+
+def test_no_key_and_no_token_come_to_the_disk(tmp_path: Path) -> None:
+    """Keys in headers of any name, in the address, in bodies and in the provider's complaint."""
+    said = f'{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}'.encode()
+    with provider(whole(gzip.compress(said), "401 No", "Content-Encoding: gzip")) as made:
+        settings = AttachSettings(provider=f"http://127.0.0.1:{made.port}/v1")
+        captures = Captures(tmp_path)
+        endpoint = attached(tmp_path, Attachment(settings, new_token()), captures)
+        body = json.dumps({"prompt": "Dusk", "api_server": endpoint.address, "own": KEY, "png": "iVBOR" * 300}).encode()
+        for more in ({"authorization": f"Bearer {KEY}"}, {"x-api-key": KEY}, {"x-my-secret": KEY}):
+            ask(endpoint.port, request(endpoint, "/v1/completions", body, **more))[0].close()
+        target = f"/v1beta/models/g:generateContent?key={KEY}&alt=sse"
+        ask(endpoint.port, request(endpoint, target, body))[0].close()
+        endpoint.stop()
+        assert made.bodies == [body] * 4
+        assert KEY.encode() in made.heads[-1]
+    found = [path for path in tmp_path.rglob("*") if path.is_file()]
+    for path in found:
+        text = path.read_text("ascii")
+        assert KEY not in text
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert path.name == "attach.json" or endpoint.token not in text
+    assert stat.S_IMODE(captures.folder.stat().st_mode) == 0o700
+    kept = [captures.read(each.id) for each in captures.list()]
+    assert len(kept) == 4
+    assert {each.status for each in kept} == {401}
+    assert "Dusk" in kept[0].body
+    assert "1500 characters of base64" in kept[0].body
+    assert "•••" in kept[0].answer
+    assert kept[0].query == "key=•••&alt=•••"
+    again = load_attachment(tmp_path)
+    assert (again.token, again.settings.port) == (endpoint.token, endpoint.port)
+
+
+def test_captures_are_pruned_by_age_and_size(tmp_path: Path) -> None:
+    captures = Captures(tmp_path, AttachSettings(keep_days=7, keep_mebibytes=1))
+    for number, (age, size) in enumerate([(8, 10), (6, 500_000), (5, 400_000), (1, 300_000), (0, 10)]):
+        captures.add(capture(number, age, "x" * size))
+    assert [int(each.id[-1]) for each in captures.list()] == [4, 3, 2]
+    first, second, _third = (each.id for each in captures.list())
+    assert captures.delete([first, "no such"]) == 1
+    with pytest.raises(InputError, match="there is no capture"):
+        captures.read(first)
+    with pytest.raises(InputError, match="no capture"):
+        captures.read("../attach")
+    assert captures.read(second[:13]).body == "x" * 300_000
+    (captures.folder / f"{second}.capture").write_text("{", "ascii")
+    assert len(captures.list()) == 1
+    assert len(captures.problems) == 1
+
+
+def test_what_is_redacted_keeps_its_shape_and_no_word(tmp_path: Path) -> None:
+    captures = Captures(tmp_path)
+    body = '{"messages":[{"role":"user","content":"Ask Ottoline, 7 times."}]}'
+    captures.add(replace(capture(body=body), answer='{"choices":[{"message":{"content":"Wyrmhold."}}]}'))
+    name = captures.list()[0].id
+    made = captures.redact(name)
+    assert made == redacted(made) == captures.read(name)
+    assert [each.text for each in made.prompt.messages] == ["xxx xxxxxxxx, x xxxxx."]
+    assert made.replies == ("xxxxxxxx.",)
+    assert "Ottoline" not in (captures.folder / f"{name}.capture").read_text("ascii")
+
+
+def test_each_way_of_spelling_a_prompt_is_read() -> None:
+    """In every real request for text, the last question stands in the prompt as it was asked."""
+    read = 0
+    for row in ROWS:
+        if row["method"] and Exchange(row["method"], row["target"].partition("?")[0]).generates:
+            prompt = read_prompt(row["body"])
+            read += 1
+            assert all(isinstance(each.text, str) for each in prompt.messages)
+            assert any(each.text.strip() for each in prompt.messages)
+            assert prompt.is_text == ("prompt" in json.loads(row["body"])) == (prompt.messages[0].role == TEXT)
+    assert read == 70
+
+
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        ('data: {"choices":[{"delta":{"content":"Du"}}]}\r\n\r\n: x\n\ndata: {"choices":[{"text":"sk"}]}\n\ndata: [DONE]', ("Dusk",)),
+        ('event: x\ndata: {"delta":{"type":"text_delta","text":"Du"}}\n\ndata: {"delta":{"text":"sk"}}\n\n', ("Dusk",)),
+        ('{"choices":[{"index":0,"message":{"content":"a"}},{"index":1,"message":{"content":"b"}}]}', ("a", "b")),
+        ('{"content":[{"type":"text","text":"Dusk"}]}', ("Dusk",)),
+        ('data: {"content":"Du","stop":false}\n\ndata: {"content":"sk","stop":true}\n\n', ("Dusk",)),
+        ('event: message\ndata: {"token":"Du"}\n\nevent: message\ndata: {"token":"sk"}\n\n', ("Dusk",)),
+        ('{"response":"Du"}\n{"response":"sk","done":true}\n', ("Dusk",)),
+        ('data: {"candidates":[{"content":{"parts":[{"text":"Dusk"}]}}]}\n\n', ("Dusk",)),
+        ('{"results":[{"text":"Dusk"}]}', ("Dusk",)),
+        ('data: {"choices":[{"text":"Dusk"}]}\n\ndata: {"choices":[{"te', ("Dusk",)),
+        ("", ()),
+        ("<html>busy</html>", ()),
+    ],
+)  # fmt: skip
+def test_each_way_of_answering_is_read(answer: str, texts: tuple[str, ...]) -> None:
+    assert read_replies(answer) == texts
+
+
+def test_steps_name_both_addresses_and_are_checked(tmp_path: Path) -> None:
+    with provider(whole(b"{}")) as made:
+        settings = AttachSettings(provider=f"http://127.0.0.1:{made.port}/v1")
+        endpoint = attached(tmp_path, Attachment(settings, new_token()), Captures(tmp_path))
+        told = "\n".join(steps(endpoint))
+        assert endpoint.address in told
+        assert endpoint.auxiliary in told
+        assert arrived(endpoint) == "It listens. Nothing has come yet."
+        ask(endpoint.port, request(endpoint, "/v1/models", b"", "GET"))[0].close()
+        endpoint.stop()
+        assert arrived(endpoint) == "SillyTavern has asked for the model list: it works."
+        assert not Captures(tmp_path).list()
+
+
+def test_a_capture_says_what_it_could_not_keep() -> None:
+    exchange = Exchange(
+        "POST", "/v1/completions", answer_headers=((b"Content-Encoding", b"br"),), answer=bytearray(b"?")
+    )
+    exchange.rest_not_kept = True
+    kept = capture_of(exchange, "token", "http://127.0.0.1:1")
+    assert kept.answer == ""
+    assert "packed as “br”" in kept.problem
+    assert "only the beginning" in kept.problem
