@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from textwrap import fill
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStatusBar, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStatusBar, QToolButton, QWidget
 
 from lorestudio.studio.project.doctor import basis_of
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import named
+from lorestudio.ui.widgets.layouts import label, named
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 
 
@@ -61,10 +61,10 @@ class StatusLine(QStatusBar):
         super().__init__(parent)
         self._session = session
         self.setSizeGripEnabled(False)
-        self._vault, self._broken, self._limits = (QLabel(self) for _ in range(3))
-        self._run = named(QLabel(self), tr("Replay state"))
-        for label in (self._vault, self._broken, self._limits):
-            self.addWidget(label)
+        self._vault, self._broken, self._limits = (label(self, wrap=False) for _ in range(3))
+        self._run = named(label(self, wrap=False), tr("Replay state"))
+        for part in (self._vault, self._broken, self._limits):
+            self.addWidget(part)
         self.problems = named(QToolButton(self, autoRaise=True), tr("Problems"))
         """How many errors and warnings there are; a press shows them."""
         self.problems.hide()
@@ -100,8 +100,8 @@ class StatusLine(QStatusBar):
         project = self._session.project
         self._run.setText(self._running())
         said = bool(self.currentMessage())
-        for label in (self._vault, self._broken, self._limits):  # Qt hides only those that are in sight already
-            label.setVisible(project is not None and not said)
+        for part in (self._vault, self._broken, self._limits):  # Qt hides only those that are in sight already
+            part.setVisible(project is not None and not said)
         if said:  # Qt tells when it is gone
             return
         self.basis.setVisible(project is not None)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from lorestudio.ui.shell.actions import MENUS, RARE, Action, Where, in_menu_order
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 
@@ -35,7 +36,7 @@ class Commands:
             made.setObjectName(action.id)
             made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
             made.setCheckable(action.ticked is not None)
-            made.setToolTip(self.tip(action))
+            made.setToolTip(plain(self.tip(action)))
             made.setStatusTip(tr(action.tip or action.title))
             if action.where is not Where.WINDOW:
                 made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -54,7 +55,7 @@ class Commands:
             if action.shortcuts != self.table[action.id].shortcuts:
                 made = self.actions[action.id]
                 made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
-                made.setToolTip(self.tip(action))
+                made.setToolTip(plain(self.tip(action)))
         self.table = {action.id: action for action in table}
 
     def title(self, action_id: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtGui import Qt as Gui
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
@@ -38,3 +40,8 @@ def later(parent: QObject, work: Callable[[], object], milliseconds: int = 0) ->
     timer = QTimer(parent, singleShot=True, interval=milliseconds)
     timer.timeout.connect(work)
     return timer
+
+
+def plain(text: str) -> str:
+    """A text for a tool tip, which would take `<img src=…>` in a name for a picture, and open its file to show it."""
+    return f"<span style='white-space: pre-wrap'>{escape(text)}</span>" if Gui.mightBeRichText(text) else text

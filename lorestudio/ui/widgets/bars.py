@@ -11,6 +11,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.widgets.layouts import button, column, label, paint_as, row, tight, tool
@@ -60,7 +61,7 @@ class MessageBar(QFrame):
         """Show `text`; each button is its id and its title."""
         self._tone = tone
         self.label.setText(text)
-        self.label.setToolTip(details)
+        self.label.setToolTip(plain(details))
         self.setAccessibleName(text)
         drop_all(self._buttons)
         for action, title in buttons:
@@ -152,6 +153,6 @@ class FilterStrip(QFrame):
     def say(self, words: str) -> None:
         """What the rows are that are left."""
         self.label.setText(tr("Only: {words}", words=words))
-        self.label.setToolTip(self.label.text())
+        self.label.setToolTip(plain(self.label.text()))
         self.setAccessibleName(self.label.text())
         self.show()

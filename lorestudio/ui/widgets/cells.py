@@ -35,6 +35,7 @@ from lorestudio.ui.shell.qt import (
     V_LEFT,
     V_RIGHT,
     Index,
+    plain,
 )
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
@@ -136,9 +137,8 @@ class Cells:
         if role == ALIGNMENT:
             return V_RIGHT if column.numeric else V_LEFT
         if role == TOOLTIP:
-            if column.tip is not None:
-                return column.tip(row) or None
-            return (self.tip(row, column) or None) if self.tip is not None else None
+            told = column.tip(row) if column.tip is not None else self.tip(row, column) if self.tip is not None else ""
+            return plain(told) or None
         if role == ACCESSIBLE_TEXT:
             if column.spoken is not None:
                 return column.spoken(row)

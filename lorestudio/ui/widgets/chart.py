@@ -18,7 +18,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QWidget
 
-from lorestudio.ui.shell.qt import V_LEFT
+from lorestudio.ui.shell.qt import V_LEFT, plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number
 from lorestudio.ui.widgets.layouts import column
@@ -372,7 +372,7 @@ class Legend(QWidget):
         self._parts = tuple(parts)
         words = ", ".join(word for _fill, word, _hatched in parts)
         self.setAccessibleName(words)
-        self.setToolTip(words)
+        self.setToolTip(plain(words))
         self.update()
 
     def sizeHint(self) -> QSize:

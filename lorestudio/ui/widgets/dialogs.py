@@ -95,6 +95,7 @@ def _form(parent: QWidget, title: str, accept: QDialogButtonBox.StandardButton) 
 
 def _box(parent: QWidget, title: str, text: str, more: str) -> QMessageBox:
     box = QMessageBox(parent, icon=QMessageBox.Icon.NoIcon, text=text, informativeText=more)
+    box.setTextFormat(Qt.TextFormat.PlainText)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setWindowTitle(title)
     return box

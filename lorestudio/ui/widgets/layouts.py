@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 
 Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | int
@@ -114,7 +115,7 @@ def named(widget: _Widget, name: str, tip: str = "", *, kind: str = "") -> _Widg
     if name:
         widget.setAccessibleName(name)
     if tip:
-        widget.setToolTip(tip)
+        widget.setToolTip(plain(tip))
     if kind:
         widget.setProperty("kind", kind)
     return widget
@@ -128,8 +129,8 @@ def paint_as(widget: QWidget, name: str, value: object) -> None:
 
 
 def label(parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True, selectable: bool = False) -> QLabel:
-    """Words for people, in as many lines as they need unless `wrap` is off."""
-    made = named(QLabel(text, parent, wordWrap=wrap), "", kind=kind)
+    """Words for people as they are, without markup, in as many lines as they need unless `wrap` is off."""
+    made = named(QLabel(text, parent, wordWrap=wrap, textFormat=Qt.TextFormat.PlainText), "", kind=kind)
     if selectable:
         made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return made

@@ -27,7 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from lorestudio.ui.shell.qt import V_LEFT
+from lorestudio.ui.shell.qt import V_LEFT, plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.widgets.marks import KeyMark, Mark
 
@@ -170,7 +170,7 @@ def shows_tip(widget: QWidget, event: QEvent, words: Callable[[QPoint], str]) ->
     """Whether an event asks for a tool tip, which is shown: the words about a place of the widget, "" for none."""
     if event.type() is not QEvent.Type.ToolTip or not isinstance(event, QHelpEvent):
         return False
-    QToolTip.showText(event.globalPos(), words(event.pos()), widget)
+    QToolTip.showText(event.globalPos(), plain(words(event.pos())), widget)
     return True
 
 

@@ -16,6 +16,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
 
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import Slot, button, column, holding, paint_as, row, scrolled, tight, tool
@@ -46,6 +47,8 @@ class EmptyState(QWidget):
         self._icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
         self.title.setProperty("kind", "hero" if large else "title")
         self.text.setProperty("kind", "muted")
+        for part in (self.title, self.text):
+            part.setTextFormat(Qt.TextFormat.PlainText)
         for part in (self._icon, self.title, self.text):
             part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         for part in (self.title, self.text):
@@ -93,7 +96,7 @@ class ElidedLabel(QLabel):
     """One line that ends in "…" where there is no room for all of it; the whole text is its tooltip then."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:
@@ -218,7 +221,7 @@ class PaneTitle(QWidget):
 
     def _say(self, note: str) -> None:
         self._note.setText(note)
-        self._note.setToolTip(note)
+        self._note.setToolTip(plain(note))
 
     def _button(self, text: str, slot: Slot) -> QToolButton:
         made = tool(self, text, slot)

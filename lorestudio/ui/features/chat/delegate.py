@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.ui.features.chat.composer import MessageField
 from lorestudio.ui.features.chat.model import ChatRow, Speaker
-from lorestudio.ui.shell.qt import ITEM, V_LEFT, Index
+from lorestudio.ui.shell.qt import ITEM, V_LEFT, Index, plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.marks import KeyMark
@@ -315,7 +315,7 @@ class ChatDelegate(QStyledItemDelegate):
         if not isinstance(row, ChatRow) or event.type() is not QEvent.Type.ToolTip:
             return super().helpEvent(event, view, option, index)
         mark = self.mark_at(QPointF(event.pos()), QRectF(option.rect), row)
-        QToolTip.showText(event.globalPos(), mark.words if mark is not None else "", view)
+        QToolTip.showText(event.globalPos(), plain(mark.words) if mark is not None else "", view)
         return True
 
 

@@ -23,6 +23,7 @@ from lorestudio.trace.model import AS_STORED, Trace
 from lorestudio.ui.features.chat.delegate import MessageDelegate
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.features.chat.model import ChatList
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.state.choices import (
@@ -138,7 +139,7 @@ class ModeBar(QWidget):
             self.switches.setText(tr("Settings ({changed} changed)", changed=changed) if changed else tr("Settings"))
             name = tr("Settings of {system}", system=system_title(choice.system))
             self.switches.setAccessibleName(name)
-        self.switches.setToolTip(self.switches.accessibleName())
+        self.switches.setToolTip(plain(self.switches.accessibleName()))
 
     def _button(self) -> QToolButton:
         button = named(QToolButton(self), "", kind="text")

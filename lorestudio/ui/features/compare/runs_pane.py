@@ -26,7 +26,7 @@ from lorestudio.ui.features.compare.runs import (
 )
 from lorestudio.ui.features.timeline.tables import Names
 from lorestudio.ui.shell.jobs import Job, Newest
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
@@ -183,7 +183,7 @@ class RunsPage(Pane):
                 if self._session.keep_in is not None:
                     side.addItem(tr("Runs kept by earlier starts…"), _KEPT)
             side.setCurrentIndex(side.findData(chosen))
-            side.setToolTip(side.currentText())
+            side.setToolTip(plain(side.currentText()))
             side.setEnabled(bool(self._choices))
         before, after = (self._choices.get(key) for key in self._keys)
         if before is None or after is None:
@@ -263,7 +263,7 @@ class RunsPage(Pane):
 
     def _tell(self, text: str, *, stoppable: bool) -> None:
         self.state.setText(text)
-        self.state.setToolTip(text)
+        self.state.setToolTip(plain(text))
         self.stop.setVisible(stoppable)
         self._running = stoppable
         self._foot.setVisible(bool(text))

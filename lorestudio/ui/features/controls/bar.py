@@ -13,6 +13,7 @@ from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QP
 from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 
 from lorestudio.ui.features.controls.chips import ControlChip
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.chips import GAP, Wrapping, chip_height, draw_ground, in_lines
@@ -39,7 +40,7 @@ class ChipButton(QAbstractButton):
         """Stand for another chip."""
         self.chip = chip
         self.setText(chip.text)
-        self.setToolTip(chip.tip)
+        self.setToolTip(plain(chip.tip))
         self.setAccessibleName(chip.name)
         self.setAccessibleDescription(chip.tip)
         self.updateGeometry()

@@ -34,7 +34,7 @@ from lorestudio.ui.features.graph.looks import (
     draw_heads,
     pen_of,
 )
-from lorestudio.ui.shell.qt import HORIZONTAL
+from lorestudio.ui.shell.qt import HORIZONTAL, plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.layouts import Slot, combo, iconed, label, named, row, tool
@@ -283,7 +283,7 @@ class ColourLegend(QWidget):
     def set_legend(self, legend: tuple[tuple[NodeLook, int], ...]) -> None:
         """Show other sorts; each with how many nodes are of it."""
         self._items = tuple((look, f"{look.word} · {number(amount)}") for look, amount in legend)
-        self.setToolTip("\n".join(text for _look, text in self._items))
+        self.setToolTip(plain("\n".join(text for _look, text in self._items)))
         self.setAccessibleName(tr("Colours: {legend}", legend=", ".join(text for _look, text in self._items)))
         self._settle()
         self.update()

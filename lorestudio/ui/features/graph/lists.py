@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, NoteGraph
 from lorestudio.ui.features.graph.looks import EDGE_WORDS, KIND_WORDS, node_sentence
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
@@ -230,7 +230,7 @@ class GapList(QTreeWidget):
             item = QTreeWidgetItem(top, [text])
             item.setData(0, _PAIR, entries)
             item.setData(0, ACCESSIBLE_TEXT, text)
-            item.setToolTip(0, text)
+            item.setToolTip(0, plain(text))
 
     def _chosen(self, current: QTreeWidgetItem | None, _previous: QTreeWidgetItem | None) -> None:
         entries = current.data(0, _PAIR) if current is not None else None

@@ -21,7 +21,7 @@ from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.systems.key_search import Wake, WakeFinder
 from lorestudio.systems.registry import MAIN
 from lorestudio.ui.features.vault.table import note_title
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.note_changes import NoteWork
@@ -320,7 +320,7 @@ class LinksPane(Pane):
     def _failed(self, mine: int, sentence: str) -> None:
         if mine == self._number and sentence:
             self.state.setText(sentence)
-            self.state.setToolTip(sentence)
+            self.state.setToolTip(plain(sentence))
 
     def _link(self, mentions: Sequence[Mention]) -> None:
         path = self._path

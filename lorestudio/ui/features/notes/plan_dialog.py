@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.studio.notes.change_set import DifferenceLine, DiffLineKind, NoteFileChange, difference, shown_name
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
@@ -81,7 +81,7 @@ class ChangeView(QWidget):
         self.files.clear()
         for change in changes:
             item = QListWidgetItem(shown_name(change.place, folders), self.files)
-            item.setToolTip(self._tip(change, folders))
+            item.setToolTip(plain(self._tip(change, folders)))
         self.split.setVisible(bool(changes))
         self.set_remarks(planned.remarks)
         if changes:

@@ -16,6 +16,7 @@ from typing import Final
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QPushButton, QSizePolicy, QTextBrowser, QWidget
 
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
@@ -284,7 +285,7 @@ class ProblemFilter(QWidget):
     def tell(self, text: str) -> None:
         """Say what is shown."""
         self._told.setText(text)
-        self._told.setToolTip(text)
+        self._told.setToolTip(plain(text))
 
 
 class ProblemDetails(QWidget):

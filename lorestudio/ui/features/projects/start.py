@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSiz
 
 from lorestudio.studio.project.places import is_address
 from lorestudio.studio.project.project import Project, is_demo
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import shorten, tr
 from lorestudio.ui.widgets.layouts import column, holding, label, named, row
@@ -169,7 +170,7 @@ class StartScreen(QScrollArea):
         drop_all(self._recent)
         for project in projects:
             card = Card(self._theme, "entry" if project.places else "chat", project.title, project.detail, self)
-            card.setToolTip("\n".join(filter(None, (*project.places, project.chat, project.settings))))
+            card.setToolTip(plain("\n".join(filter(None, (*project.places, project.chat, project.settings)))))
             card.clicked.connect(partial(self.wanted.emit, project))
             self._recent.addWidget(card)
         self._before.setVisible(bool(projects))

@@ -54,6 +54,7 @@ from lorestudio.studio.prompt.setup import (
     with_preset,
 )
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
@@ -120,7 +121,7 @@ class ScriptList(QTreeWidget):
                 cells = [script.name, where, script_words(script)]
                 item = QTreeWidgetItem(cells)
                 for place, text in enumerate(cells):
-                    item.setToolTip(place, f"{text}\n{script.find}" if place == 0 else text)
+                    item.setToolTip(place, plain(f"{text}\n{script.find}" if place == 0 else text))
                 self.addTopLevelItem(item)
 
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QSizePolicy, QTabWidg
 
 from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, Value
 from lorestudio.ui.features.proposals.worker import Row, RowState
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
@@ -252,7 +253,7 @@ class ProposalDetail(QWidget):
         self._shown = proposal
         self._pages.setCurrentIndex(1)
         self.title.setText(proposal.title)
-        self.title.setToolTip(str(proposal.path))
+        self.title.setToolTip(plain(str(proposal.path)))
         if not typed or self.field.toPlainText().strip() == "":
             self._fill_field(_as_text(proposal.after))
         if self._kind is ProposalKind.SUMMARY:

@@ -17,7 +17,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.differences import differences
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.qt import ITEM, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
@@ -267,7 +267,7 @@ class SettingsProfilesDialog(QDialog):
             item.setData(ITEM, profile)
             if profile.problems:
                 item.setIcon(self._theme.icon("warning", "warning"))
-                item.setToolTip("\n".join(profile.problems))
+                item.setToolTip(plain("\n".join(profile.problems)))
             self.list.addItem(item)
             self.other.addItem(profile.name, profile.name)
             if profile.name == wanted:

@@ -34,7 +34,7 @@ from lorestudio.ui.features.timeline.tables import (
     turn_columns,
 )
 from lorestudio.ui.features.timeline.turns import TimelineFeed
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
@@ -342,7 +342,7 @@ class TimelinePane(Pane):
             before, sent = self._name(turn.before), self._name(turn.sent_before)
             names = self._names
             self.changes.setText(changes_html(turn, before, names.title, names.id))
-            self.changes.setToolTip(changes_text(turn.changes, names.title))
+            self.changes.setToolTip(plain(changes_text(turn.changes, names.title)))
             self.cache.setText(cache_text(turn.cache, tr("as at {reply}", reply=sent)))
         self._show_lines()
         self._show_rows()

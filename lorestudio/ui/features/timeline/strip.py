@@ -81,6 +81,7 @@ class ReplyStrip(QWidget):
             self.unfold.menu().addAction(tr(title), partial(self.unfolded.emit, page))
         self.chart = BarChart(theme, tr("Tokens of every reply"), self, brush=True)
         self.nothing = named(label(self, kind="small"), tr("Tokens of every reply"))
+        self.nothing.setTextFormat(Qt.TextFormat.RichText)
         self.nothing.setContentsMargins(8, 0, 8, 4)
         self.nothing.linkActivated.connect(self.wanted)
         self._pages = stack(self.chart, self.nothing)

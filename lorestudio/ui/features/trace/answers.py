@@ -53,6 +53,7 @@ from lorestudio.ui.shell.qt import (
     V_RIGHT,
     VERTICAL,
     Index,
+    plain,
 )
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
@@ -271,6 +272,10 @@ class AnswerTable(QAbstractTableModel):
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: marks to draw, and the same in words."""
+        told = self._data(index, role)
+        return plain(told) if role == TOOLTIP and isinstance(told, str) else told
+
+    def _data(self, index: Index, role: int) -> object:
         trace, entry = self.trace, self.entry(index.row())
         if trace is None or entry is None:
             return None
@@ -298,7 +303,8 @@ class AnswerTable(QAbstractTableModel):
         if self.trace is None:
             return None
         across = orientation == HORIZONTAL
-        return self._column_header(self.trace, section, role) if across else self._row_header(section, role)
+        told = self._column_header(self.trace, section, role) if across else self._row_header(section, role)
+        return plain(told) if role == TOOLTIP and isinstance(told, str) else told
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from lorestudio.ui.features.trace.ai_page import AiPage, remedy
 from lorestudio.ui.features.trace.answers import AnswerTable, AnswerView, RowChange, cell_sentence, row_changes
 from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine, said_of
-from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
+from lorestudio.ui.shell.qt import ENTRY_ID, ITEM, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import failures, switch_lines
@@ -367,7 +367,7 @@ class TracePane(Pane):
         brief = seen_brief(trace)
         if brief:
             found.append(Said(tr(brief), "text_muted"))
-        self.summary.setToolTip("\n".join(map(tr, seen_lines(trace))))
+        self.summary.setToolTip(plain("\n".join(map(tr, seen_lines(trace)))))
         return found
 
     def _reply_words(self, trace: Trace) -> str:

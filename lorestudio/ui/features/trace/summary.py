@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from lorestudio.trace.model import Trace
 from lorestudio.trace.summary import SummaryPiece, too_broad
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import button, label, row
@@ -52,7 +53,7 @@ class LiveBar(QFrame):
         self.follow.setVisible(elsewhere)
         if text != self.label.text():
             self.label.setText(text)
-            self.label.setToolTip(text)
+            self.label.setToolTip(plain(text))
             self.setAccessibleName(text)
         self.seconds.setText(tr("{seconds:.1f} s", seconds=elapsed))
         self.show()

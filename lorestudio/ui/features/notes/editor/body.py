@@ -29,6 +29,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextDocumentLayout, QPlainText
 
 from lorestudio.domain.javascript import length
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import fixed_font, scaled
 from lorestudio.ui.shell.words import tr
 
@@ -346,7 +347,7 @@ class BodyEdit(QPlainTextEdit):
             found = self._link_under(self.viewport().mapFrom(self, event.pos()))
             text = self.preview(found.target) if found is not None else ""
             if text:
-                QToolTip.showText(event.globalPos(), text, self)
+                QToolTip.showText(event.globalPos(), plain(text), self)
             else:
                 QToolTip.hideText()
             return True

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QLineEdit, QWidget
 
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.chips import GAP, Wrapping, chip_height, draw_ground, in_lines
@@ -188,7 +189,7 @@ class ChipsField(Wrapping):
         total = len(self._chips)
         for place, chip in enumerate(self._chips, start=1):
             chip.warning = self._mark(chip.text())
-            chip.setToolTip(chip.warning or tr("Delete removes it, F2 edits it, Ctrl+Shift+arrow moves it"))
+            chip.setToolTip(plain(chip.warning) or tr("Delete removes it, F2 edits it, Ctrl+Shift+arrow moves it"))
             name = tr("{item}, {place} of {total}", item=chip.text() or tr("(empty)"), place=place, total=total)
             chip.setAccessibleName(name)
             chip.setAccessibleDescription(chip.toolTip())
