@@ -172,6 +172,17 @@ class Project:
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
 
     @property
+    def no_entries(self) -> str:
+        """What to do where there are notes and none has the tag, in a sentence; "" otherwise."""
+        plain = sum(note.problem.untagged for note in self.index.left_out)
+        if self.index.entries or not plain:
+            return ""
+        return (
+            f"{plural(plain, '# note is|# notes are')} left out, none of them an entry yet: no note has the tag "
+            f"“{self.settings.lorebook_tag}” in its front matter. `lorestudio entries VAULT` proposes entries."
+        )
+
+    @property
     def rules_offer(self) -> str:
         """What speaks for the rules of 2.6 while those of 2.0.2 decide, in a sentence; "" for nothing."""
         if self.settings.rules.startswith(NEW):
@@ -449,20 +460,8 @@ def assembled(
         vault_state=news.state,
     )
     project = project if chat is None else project.with_chat(real_path(chat))
-    said = filter(None, (_no_entries(news.index, read.settings.lorebook_tag), project.rules_offer))
+    said = filter(None, (project.no_entries, project.rules_offer))
     return replace(project, problems=(*project.problems, *said))
-
-
-def _no_entries(index: VaultIndex, tag: str) -> str:
-    """What to do where there are notes, but none has the tag; "" otherwise."""
-    plain = sum(note.problem.untagged for note in index.left_out)
-    if index.entries or not plain:
-        return ""
-    return (
-        f"{plural(plain, '# note is|# notes are')} left out, none of them an entry yet: no note has the tag “{tag}” "
-        "in its front matter. “Make entries of notes…” under Entry > Proposals and `lorestudio entries VAULT` propose "
-        "some."
-    )
 
 
 def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:

@@ -84,7 +84,7 @@ class SessionState(QObject):
         self.traces_changed.emit(None)
         self.state_changed.emit()
         for problem in project.problems:
-            if problem not in told:
+            if problem not in (*told, project.no_entries):  # which the vault says itself, with a button
                 self.notice.emit(Notice(problem, "warning"))
         self.project_shown.emit()
 

@@ -22,7 +22,8 @@ NOTES = {
     "Off.md": "---\ntags: [lorebook]\nenabled: false\n---\nNot now.\n",
 }  # fmt: skip
 CHAT = Chat((
-    Message("C", "The old KING waits in Aldrichtown."),
+    Message("C", "The old KING waits."),
+    Message("U", "In Aldrichtown?", is_user=True),
     Message("U", "Where is Mira?", is_user=True),
     Message("C", "Aldric and the old king. On 2024-05-01."),
     Message("C", "Mira.", is_thoughts=True),

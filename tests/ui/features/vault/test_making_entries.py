@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.studio.project.project import open_project
@@ -41,6 +41,7 @@ def test_from_no_entry_to_the_first_one_in_two_clicks_and_back_in_one(window, tm
     pane = window.vault
     assert pane.empty.isVisibleTo(pane)
     assert pane.empty.title.text() == "3 notes, none of them an entry yet"
+    assert not any("left out" in each.text() for each in window.findChildren(QLabel) if "`" in each.text())
     press(pane.empty, "Make entries…")
     settle(window)
     dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, EntriesDialog) and one.isVisible())
