@@ -24,6 +24,7 @@ from lorestudio.studio.attach.captures import (
     time_words,
 )
 from lorestudio.studio.attach.endpoint import new_token
+from lorestudio.trace.wording import plural
 
 captures = typer.Typer(
     name="captures",
@@ -97,7 +98,7 @@ def list_captures(*, as_json: JsonOption = False) -> None:
     elif found:
         rows = ((each.id, time_words(each.started_ms), each.path, capture_words(each)) for each in found)
         Console().print(filled(listing(fixed("id"), fixed("when"), fold("asked"), fold("what came")), rows))
-        say(f"{len(found)} captures, {store.size() / 2**20:.1f} MiB in {store.folder}.")
+        say(f"{plural(len(found), '# capture|# captures')}, {store.size() / 2**20:.1f} MiB in {store.folder}.")
     else:
         say(f"nothing was captured yet ({store.folder}). “lorestudio attach --provider URL” begins.")
 

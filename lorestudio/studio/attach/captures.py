@@ -27,7 +27,7 @@ from lorestudio.settings.files import SettingsError, json_bytes, read_bytes
 from lorestudio.settings.files import parse_json as parse_settings
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.studio.attach.endpoint import new_token
-from lorestudio.studio.attach.exchange import ENDING_WORDS, Ending, Exchange
+from lorestudio.studio.attach.exchange import ENDING_WORDS, Exchange, ExchangeEnd
 from lorestudio.studio.attach.wire import SentPrompt, read_prompt, read_replies
 
 ENDING: Final = ".capture"
@@ -59,7 +59,7 @@ class Capture:
     first_byte_ms: int | None = None
     status: int = 0
     reason: str = ""
-    ending: Ending = Ending.COMPLETE
+    ending: ExchangeEnd = ExchangeEnd.COMPLETE
     problem: str = ""
     redacted: bool = False
     body: str = field(default="", repr=False)
@@ -277,7 +277,7 @@ def _of_json(name: str, head: Json, bodies: Json) -> Capture:
             return Capture(
                 name, started, finished, path, str(rest.get("query", "")), rest.get("auxiliary") is True,
                 str(rest.get("provider", "")), tuple(map(str, names)) if isinstance(names, list) else (),
-                first if isinstance(first, int) else None, status, str(rest.get("reason", "")), Ending(ending),
+                first if isinstance(first, int) else None, status, str(rest.get("reason", "")), ExchangeEnd(ending),
                 str(rest.get("problem", "")), rest.get("redacted") is True, body, answer,
             )  # fmt: skip
     raise ValueError("it is no capture")

@@ -30,7 +30,7 @@ import h11
 import httpx
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.attach.exchange import MAX_REPLY, Ending, Exchange
+from lorestudio.studio.attach.exchange import MAX_REPLY, Exchange, ExchangeEnd
 
 MAX_REQUEST: Final = 64 * 1024 * 1024
 MAX_HEAD: Final = 64 * 1024
@@ -87,7 +87,7 @@ def provider_address(address: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class TurnedAway:
     """Why somebody is not let in: the status, and a sentence where it may be read."""
 
     status: int
@@ -215,7 +215,7 @@ class Endpoint:
         client = _Client(reader, writer)
         try:
             if len(self._tasks) > MAX_CONNECTIONS:
-                await client.refuse(Refusal(503, f"more than {MAX_CONNECTIONS} requests at once"))
+                await client.refuse(TurnedAway(503, f"more than {MAX_CONNECTIONS} requests at once"))
                 return
             async with asyncio.timeout(HEAD_S):
                 request = await client.head()
@@ -223,7 +223,8 @@ class Endpoint:
             if refusal is None:
                 async with asyncio.timeout(BODY_S):
                     body = await client.body()
-                refusal = Refusal(413, f"the request is larger than {MAX_REQUEST >> 20} MiB") if body is None else None
+                if body is None:
+                    refusal = TurnedAway(413, f"the request is larger than {MAX_REQUEST >> 20} MiB")
             if refusal is not None:
                 await client.refuse(refusal)
                 return
@@ -231,27 +232,27 @@ class Endpoint:
         except (h11.RemoteProtocolError, TimeoutError) as error:
             _log.info("a request that cannot be read: %s", type(error).__name__)
             with contextlib.suppress(OSError, h11.LocalProtocolError):
-                await client.refuse(Refusal(400 if isinstance(error, h11.RemoteProtocolError) else 408))
+                await client.refuse(TurnedAway(400 if isinstance(error, h11.RemoteProtocolError) else 408))
         except (OSError, EOFError):
             pass  # it hung up before it had asked
         finally:
             writer.close()
 
-    def _refused(self, request: h11.Request) -> Refusal | None:
+    def _refused(self, request: h11.Request) -> TurnedAway | None:
         """Why this request is not let in. A web page is told apart by what every browser sends with its requests."""
         headers = [(name.lower(), value) for name, value in request.headers]
         host = next((value.decode("latin-1") for name, value in headers if name == b"host"), "")
         if host.lower() not in self._hosts:
-            return Refusal(421)
+            return TurnedAway(421)
         if request.method == b"OPTIONS" or any(n == b"origin" or n.startswith(b"sec-fetch-") for n, _ in headers):
-            return Refusal(403)
+            return TurnedAway(403)
         place, _, _rest = request.target.partition(b"?")
         first, _, path = place.removeprefix(b"/").partition(b"/")
         if not place.startswith(b"/") or not hmac.compare_digest(first, self.token.encode("ascii")):
-            return Refusal(404)
+            return TurnedAway(404)
         if place.rstrip(b"/").endswith(_TWICE.encode("ascii")):
-            return Refusal(404, f"the address already ends in /chat/completions: enter {self.address} without it")
-        return None if path else Refusal(404, f"enter {self.address} in SillyTavern, or the second one in a profile")
+            return TurnedAway(404, f"the address already ends in /chat/completions: enter {self.address} without it")
+        return None if path else TurnedAway(404, f"enter {self.address} in SillyTavern, or the second one in a profile")
 
     async def _pass(self, client: _Client, request: h11.Request, body: bytes) -> None:
         """Send the request on and the answer back, and hand over what was seen whatever becomes of it."""
@@ -280,18 +281,18 @@ class Endpoint:
             try:
                 await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
                 if not work.done():
-                    seen.ending = Ending.CLIENT_LEFT
+                    seen.ending = ExchangeEnd.CLIENT_LEFT
             finally:
                 gone.cancel()
                 work.cancel()
                 await asyncio.wait({work, gone})
             error = None if work.cancelled() else work.exception()
             if isinstance(error, OSError):
-                seen.ending = Ending.CLIENT_LEFT
+                seen.ending = ExchangeEnd.CLIENT_LEFT
             elif error is not None:
                 raise error
         except asyncio.CancelledError:
-            seen.ending, seen.problem = Ending.CUT, "the endpoint was switched off"
+            seen.ending, seen.problem = ExchangeEnd.CUT, "the endpoint was switched off"
             raise
         finally:
             seen.finished_ms = _now()
@@ -301,9 +302,9 @@ class Endpoint:
         try:
             answer = await self._client.send(onward, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
-            seen.ending, seen.status = Ending.UNREACHABLE, 502
+            seen.ending, seen.status = ExchangeEnd.UNREACHABLE, 502
             seen.problem = f"the provider at {self.provider} did not answer ({_words_of(error)})"
-            await client.refuse(Refusal(502, seen.problem))
+            await client.refuse(TurnedAway(502, seen.problem))
             return
         try:
             seen.status, seen.answer_headers = answer.status_code, tuple(answer.headers.raw)
@@ -324,7 +325,7 @@ class Endpoint:
                 seen.rest_not_kept = seen.rest_not_kept or len(piece) > room
             await client.send(h11.EndOfMessage())
         except (httpx.HTTPError, h11.LocalProtocolError) as error:  # a cut goes on as a cut
-            seen.ending, seen.problem = Ending.CUT, f"the provider broke off ({_words_of(error)})"
+            seen.ending, seen.problem = ExchangeEnd.CUT, f"the provider broke off ({_words_of(error)})"
         finally:
             await answer.aclose()
 
@@ -390,7 +391,7 @@ class _Client:
             self._writer.write(data)
             await self._writer.drain()
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, refusal: TurnedAway) -> None:
         """Answer without the provider; SillyTavern shows the reason phrase, or the message in the body."""
         sentence = f"lorestudio: {refusal.sentence}" if refusal.sentence else ""
         error = {"error": {"message": sentence, "type": "lorestudio"}}

@@ -34,7 +34,7 @@ _MODELS: Final = re.compile(
 )
 
 
-class Ending(StrEnum):
+class ExchangeEnd(StrEnum):
     """How an exchange ended."""
 
     COMPLETE = "complete"
@@ -44,10 +44,10 @@ class Ending(StrEnum):
 
 
 ENDING_WORDS: Final = {
-    Ending.COMPLETE: "answered",
-    Ending.CLIENT_LEFT: "stopped by the front end",
-    Ending.CUT: "cut off by the provider: the front end may wait until it is stopped",
-    Ending.UNREACHABLE: "the provider did not answer",
+    ExchangeEnd.COMPLETE: "answered",
+    ExchangeEnd.CLIENT_LEFT: "stopped by the front end",
+    ExchangeEnd.CUT: "cut off by the provider: the front end may wait until it is stopped",
+    ExchangeEnd.UNREACHABLE: "the provider did not answer",
 }
 
 
@@ -74,7 +74,7 @@ class Exchange:
     answer_headers: Sequence[tuple[bytes, bytes]] = field(default=(), repr=False)
     answer: bytearray = field(default_factory=bytearray, repr=False)
     rest_not_kept: bool = False
-    ending: Ending = Ending.COMPLETE
+    ending: ExchangeEnd = ExchangeEnd.COMPLETE
     problem: str = ""
 
     @property

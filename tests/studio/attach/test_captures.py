@@ -105,7 +105,10 @@ def test_each_way_of_spelling_a_prompt_is_read() -> None:
 @pytest.mark.parametrize(
     ("answer", "texts"),
     [
-        ('data: {"choices":[{"delta":{"content":"Du"}}]}\r\n\r\n: x\n\ndata: {"choices":[{"text":"sk"}]}\n\ndata: [DONE]', ("Dusk",)),
+        (
+            'data: {"choices":[{"delta":{"content":"Du"}}]}\r\n\r\n:\ndata: {"choices":[{"text":"sk"}]}\ndata: [DONE]',
+            ("Dusk",),
+        ),
         ('event: x\ndata: {"delta":{"type":"text_delta","text":"Du"}}\n\ndata: {"delta":{"text":"sk"}}\n\n', ("Dusk",)),
         ('{"choices":[{"index":0,"message":{"content":"a"}},{"index":1,"message":{"content":"b"}}]}', ("a", "b")),
         ('{"content":[{"type":"text","text":"Dusk"}]}', ("Dusk",)),

@@ -16,7 +16,7 @@ import pytest
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.attach.endpoint import Endpoint, new_token, provider_address
-from lorestudio.studio.attach.exchange import Ending, Exchange
+from lorestudio.studio.attach.exchange import Exchange, ExchangeEnd
 from tests.examples import examples
 from tests.studio.attach.loopback import Answer, Provider, ask, provider, whole
 
@@ -107,7 +107,7 @@ def test_the_first_byte_of_a_stream_does_not_wait_for_the_second() -> None:
         client.close()
         assert got.endswith(b"0\r\n\r\n")
     assert kept[0].answer == b'data: {"a":1}\n\n: keep \xe2\x80\x94\r\n\r\ndata: [DONE]\n\n'
-    assert kept[0].ending is Ending.COMPLETE
+    assert kept[0].ending is ExchangeEnd.COMPLETE
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -126,7 +126,7 @@ def test_a_client_that_hangs_up_ends_what_was_asked(begun: bool) -> None:
             client.recv(65536)
         client.close()
         assert made.gone.wait(10)
-    assert [each.ending for each in kept] == [Ending.CLIENT_LEFT]
+    assert [each.ending for each in kept] == [ExchangeEnd.CLIENT_LEFT]
     assert made.left == 1
 
 
@@ -140,7 +140,7 @@ def test_a_provider_that_dies_is_told_as_what_it_is() -> None:
         client.close()
         assert b"data: half" in got
         assert not got.endswith(b"0\r\n\r\n")  # a cut stays a cut
-    assert [each.ending for each in kept] == [Ending.CUT]
+    assert [each.ending for each in kept] == [ExchangeEnd.CUT]
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     endpoint = Endpoint(f"http://127.0.0.1:{port}", new_token(), keep=kept.append)
@@ -150,7 +150,7 @@ def test_a_provider_that_dies_is_told_as_what_it_is() -> None:
     endpoint.stop()
     assert got.startswith(b"HTTP/1.1 502 lorestudio: the provider at ")
     assert KEY.encode() not in got
-    assert kept[-1].ending is Ending.UNREACHABLE
+    assert kept[-1].ending is ExchangeEnd.UNREACHABLE
 
 
 @pytest.mark.parametrize(
