@@ -1,6 +1,6 @@
-"""How many examples a property is tried on: a share of them by default, all with `--hypothesis-profile=large`.
+"""How many examples a property is tried on: a share of them by default, all with `--hypothesis-profile=all`.
 
-With the profile `few` it is only run through, where another run has tried it on all.
+The check of everything takes `large`, and where another run has done that, `few`: run through only.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, settings
 _ALL: Final = 100
 
 # How long an example takes is for the benchmarks to say; a busy machine must not fail a test.
-settings.register_profile("large", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=_ALL)
-settings.register_profile("small", settings.get_profile("large"), max_examples=_ALL // 5)
-settings.register_profile("few", settings.get_profile("large"), max_examples=_ALL // 20)
+settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=_ALL)
+for _name, _share in {"large": 60, "small": 20, "few": 8}.items():
+    settings.register_profile(_name, settings.get_profile("all"), max_examples=_share)
 
 
 def load_profile() -> None:
@@ -23,6 +23,6 @@ def load_profile() -> None:
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "small"))
 
 
-def examples(large: int) -> int:
-    """How many examples a test takes that takes `large` with the large profile."""
-    return max(5, large * settings.default.max_examples // _ALL)
+def examples(every: int) -> int:
+    """How many examples a test takes that takes so many with the profile `all`."""
+    return max(5, every * settings.default.max_examples // _ALL)
