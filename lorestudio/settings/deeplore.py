@@ -118,7 +118,9 @@ def sanitise(raw: Mapping[str, Json]) -> Sanitised:
     effective = effective_values(raw)
     nothing = [alias for alias, each in aliases.items() if effective[alias] is None and each.low is not None]
     values = {alias: _typed(declaration, effective[alias]) for alias, declaration in aliases.items()}
-    if not isinstance(effective["settingsVersion"], int | float):  # it says nothing, so the latest is meant
+    version = effective["settingsVersion"]
+    if not isinstance(number(version) if isinstance(version, float) else version, int):
+        # It names no version (5.5, a text, beyond what is counted exactly), so the latest is meant.
         values["settingsVersion"] = SETTINGS_VERSIONS[NEW if str(values["rules"]).startswith(NEW) else OLD]
     corrected = {
         alias: value for alias, value in effective.items() if not same(raw.get(alias, _default(alias, raw)), value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -211,6 +211,8 @@ def test_every_key_of_deeplore_has_a_place() -> None:
 
 
 @given(st.dictionaries(st.sampled_from([*BY_ALIAS, "scandepth", "vaults"]), values))
+@example({"enabled": None, "settingsVersion": 9007199254740994.0})
+@example({"settingsVersion": 5.5})
 def test_any_object_can_be_read_and_the_result_is_stable(raw: dict[str, object]) -> None:
     result = sanitise(raw)
     again = sanitise(dump(result.settings))
