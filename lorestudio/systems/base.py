@@ -102,6 +102,7 @@ class Moment:
     and go. `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped;
     such a run is none of the chat's. `forced` are the entries, by their
     names, that the host activates from outside; `quiet_prompt` is the text that a quiet generation is asked with.
+    `for_claude`: the host's settings say that one of Claude's models writes.
     """
 
     index: VaultIndex
@@ -122,6 +123,7 @@ class Moment:
     seen: SeenChat = AS_STORED
     forced: tuple[str, ...] = ()
     quiet_prompt: str = ""
+    for_claude: bool = False
 
     def position(self, message: int) -> int:
         """Index in the chat file of the prompt view's message number `message`."""

@@ -78,7 +78,8 @@ class TokenCounting:
     """Two counters and what they rest on: `budgets` counts as SillyTavern does, `bills` as the model.
 
     `asked` is what the person said, `sentence` how it is counted, `problems` what they should know or do. `agreement`
-    says how many of the chat's own counts come out the same, where the chat has any.
+    says how many of the chat's own counts come out the same, where the chat has any. `for_claude`: SillyTavern's
+    settings say that one of Claude's models writes.
     """
 
     budgets: TokenCounter = CHARS_4
@@ -87,6 +88,7 @@ class TokenCounting:
     sentence: str = "Counted as a quarter of the characters."
     problems: tuple[str, ...] = ()
     agreement: str = ""
+    for_claude: bool = False
     folders: tuple[Path, ...] = field(default=(), repr=False)
 
     @property
@@ -126,7 +128,8 @@ def counting_for(asked: str = "", near: Sequence[Path | None] = (), chat: Chat |
             BY_SCRIPT, BY_SCRIPT, sentence="No tokenizer is known: estimated by script, English within about 25 % a "
             "note, other scripts within about 30 %. Choose one, or give SillyTavern's settings.",
         )  # fmt: skip
-    return _checked(replace(made, asked=asked, folders=folders), chat)
+    for_claude = choice is not None and choice.is_claude
+    return _checked(replace(made, asked=asked, folders=folders, for_claude=for_claude), chat)
 
 
 def tokenizer_files(folders: Sequence[Path] = ()) -> Iterator[tuple[NamedTokenizer, Path | None]]:

@@ -243,6 +243,7 @@ class Simulator:
             watcher=self._watcher,
             digests={INPUTS: self.inputs[place]},
             seen=seen.record(),
+            for_claude=project.counting.for_claude,
         )
 
 

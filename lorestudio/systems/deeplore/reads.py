@@ -94,7 +94,7 @@ class Reads:
             self._constant,
             [(name, getattr(settings, name)) for name in settings_read(settings)],
             ctx.behaviour,
-            (ctx.character, moment.context_size, moment.seed, moment.counter.identity),
+            (ctx.character, moment.context_size, moment.seed, moment.counter.identity, moment.for_claude),
             (ctx.answers.name, ctx.model) if self._asks_model else (),
             vault.fields,
             (len(vault.entries), len(vault.left_out), sorted(ctx.index.scan_depths)),

@@ -207,6 +207,7 @@ def test_every_input_of_a_run_is_accounted_for() -> None:
         "context_size",
         "counter",
         "model",
+        "for_claude",
     }
     digested |= {"answers", "behaviour", "seed", "chat", "state", "held", "seen"}
     compared = {"index"}  # by `Unaffected`, or in the digest as a whole
@@ -244,3 +245,7 @@ def test_counts_and_the_random_stream_do_not_count_and_trackers_do() -> None:
     counts = EngineState(random_state=9, chat_counts={"v:A": 3})
     assert digest(context(state=counts)) == digest(context())
     assert digest(context(state=EngineState(warning_ratio=0.5))) != digest(context())
+
+
+def test_whether_claude_writes_counts() -> None:
+    assert digest(context(for_claude=True)) != digest(context())
