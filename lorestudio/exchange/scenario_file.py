@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -114,7 +114,8 @@ class ScenarioGeneration(BaseModel):
     activates from outside, as `book.uid`; `quiet_prompt` is the text that a quiet generation is asked with.
     `answer_swipe_id` says which answer a swipe writes, `front_chat` what the front end's own chat holds where that is
     more than `chat`; both only matter under the rules of 2.6. `vault_patch` has notes' new texts by path, null for one
-    that is gone: of the first vault, or by the vaults' names. They are read where `reindex` says so.
+    that is gone: of the first vault, or by the vaults' names. They are read where `reindex` says so: all of
+    them anew, or with "changes" as DeepLore looks for changes.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -131,7 +132,7 @@ class ScenarioGeneration(BaseModel):
     force: tuple[str, ...] = ()
     quiet_prompt: str = ""
     vault_patch: dict[str, str | dict[str, str | None] | None] = Field(default_factory=dict)
-    reindex: bool = False
+    reindex: bool | Literal["changes"] = False
     answer_swipe_id: int | None = None
     front_chat: list[int] | None = None
 
