@@ -23,6 +23,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.carrying import Carrier, SectionCarrier
 from lorestudio.exchange.character_card import CharacterCard
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.files import BookFile
@@ -490,9 +491,9 @@ class SystemKind:
     that are told by their number because so many end so. `filters` are the reasons by which a chat's choices keep
     entries out. `budget` names the setting that limits its tokens, which counts alone once the settings `budget_alone`
     have these values; `no_budget` says why there is none. `key_search` tells how its settings
-    find keys. `reads_file` takes settings out of another program's file,
-    None where it is none of that program's. `reading` are those of its settings that say how notes are read, None where
-    they leave that to the project's. `books` tells how its settings name lorebooks, None where it scans none.
+    find keys. `reads_file` takes settings out of another program's file, None where it is none of that program's;
+    `carrier` carries them back. `reading` are those of its settings that say how notes are read, None where they leave
+    that to the project's. `books` tells how its settings name lorebooks, None where it scans none.
     `reads_setup` says that it looks at the card and the persona of the prompts.
     """
 
@@ -518,6 +519,7 @@ class SystemKind:
     no_budget: str = ""
     key_search: Callable[[Any], KeySearch] = field(default=lambda _settings: KeySearch(), repr=False)
     reads_file: Callable[[Path], Section | None] = field(default=lambda _path: None, repr=False)
+    carrier: Callable[[Any], Carrier] = field(default=SectionCarrier, repr=False)
     reading: Callable[[Any], DeepLoreSettings | None] = field(default=lambda _settings: None, repr=False)
     books: ScannedBooks | None = field(default=None, repr=False)
     reads_setup: bool = False

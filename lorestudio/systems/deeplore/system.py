@@ -11,6 +11,7 @@ from typing import ClassVar, Final, Self
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EngineState, Tally
+from lorestudio.exchange.carrying import DeepLoreCarrier
 from lorestudio.exchange.chats.notepad import notes_of, withdrawn
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
@@ -311,6 +312,7 @@ KIND: Final = SystemKind(
     budget="max_tokens_budget",
     budget_alone={"unlimited_budget": False},
     key_search=DeepLoreKeySearch,
+    carrier=DeepLoreCarrier,
     reading=lambda settings: settings,
 )
 DeepLoreSystem.kind = KIND

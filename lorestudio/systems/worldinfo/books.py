@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
+from lorestudio.exchange.carrying import SectionCarrier
 from lorestudio.exchange.lorebooks.books import BookRole, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.files import BookFile
@@ -19,7 +21,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.sections import section_of
-from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
+from lorestudio.settings.worldinfo import BY_BOOKS, CARRIED, VAULT, WorldInfoSettings
 from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState
@@ -286,6 +288,7 @@ KIND: Final = SystemKind(
     not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "
     "in by itself.",
     reads_file=_file_settings,
+    carrier=partial(SectionCarrier, places=CARRIED),
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
