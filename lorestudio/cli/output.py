@@ -50,14 +50,19 @@ class Screen(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """What is shown, without control characters other than those of the style."""
         for part in super().render(renderable, options):
-            yield part if part.control else Segment(without_controls(part.text), part.style)
+            yield part if part.control else Segment(_shown(part.text), part.style)
+
+
+def _shown(text: str) -> str:
+    """The text as every terminal takes it; half a character is shown as its number."""
+    return as_bytes(without_controls(text)).decode()
 
 
 def echo(text: str | bytes = "", *, nl: bool = True, err: bool = False) -> None:
     """A text without what steers a terminal. Bytes are what a file holds: whole, except to be read at a terminal."""
     if isinstance(text, bytes) and sys.stdout.isatty():
         text = text.decode("utf-8", "backslashreplace")
-    typer.echo(without_controls(text) if isinstance(text, str) else text, nl=nl, err=err)
+    typer.echo(_shown(text) if isinstance(text, str) else text, nl=nl, err=err)
 
 
 def say(message: str) -> None:
