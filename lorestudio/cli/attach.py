@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from lorestudio.cli.answering import Answering
 from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, command
-from lorestudio.cli.output import filled, fixed, fold, listing, picked, print_json, say, say_all, table
+from lorestudio.cli.output import Screen, echo, filled, fixed, fold, listing, picked, print_json, say, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.attach import AttachSettings
@@ -85,9 +84,9 @@ def attach(
 
     endpoint = attached(folder, attachment, kept, lambda: tell() if told else None)
     try:
-        typer.echo(f"{endpoint.address} passes everything on to {endpoint.provider}, unchanged.")
+        echo(f"{endpoint.address} passes everything on to {endpoint.provider}, unchanged.")
         for number, step in enumerate(steps(endpoint), 1):
-            typer.echo(f"{number}. {step}")
+            echo(f"{number}. {step}")
         tell()
         signal.signal(signal.SIGTERM, lambda *_what: ended.set())
         ended.wait()
@@ -106,7 +105,7 @@ def list_captures(*, as_json: JsonOption = False) -> None:
         print_json([_json(each) for each in found])
     elif found:
         rows = ((each.id, time_words(each.started_ms), each.path, capture_words(each)) for each in found)
-        Console().print(filled(listing(fixed("id"), fixed("when"), fold("asked"), fold("what came")), rows))
+        Screen().print(filled(listing(fixed("id"), fixed("when"), fold("asked"), fold("what came")), rows))
         say(f"{plural(len(found), '# capture|# captures')}, {store.size() / 2**20:.1f} MiB in {store.folder}.")
     else:
         say(f"nothing was captured yet ({store.folder}). “lorestudio attach --provider URL” begins.")
@@ -119,16 +118,16 @@ def show_capture(name: Name, *, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({**_json(capture), **picked(capture, "body", "answer")})
         return
-    typer.echo(f"{time_words(capture.started_ms)}  {capture.path}  {capture_words(capture)}")
+    echo(f"{time_words(capture.started_ms)}  {capture.path}  {capture_words(capture)}")
     try:
         messages = capture.prompt.messages
     except ValueError as error:
         say(f"the request cannot be read as a prompt ({error}).")
         messages = ()
     for number, message in enumerate(messages, 1):
-        typer.echo(f"\n--- {number} of {len(messages)}: {message.role}\n{message.text}")
+        echo(f"\n--- {number} of {len(messages)}: {message.role}\n{message.text}")
     for text in capture.replies:
-        typer.echo(f"\n--- answer\n{text}")
+        echo(f"\n--- answer\n{text}")
 
 
 @command(captures, "compare")
@@ -166,7 +165,7 @@ def compare_captures(
         return
     rows = ((time_words(each.capture.started_ms), *_matched_cells(each, turns.get(each.capture.id))) for each in found)
     columns = (fixed("when"), fixed("made"), fold("because"), fold("lore in the prompt and in the run"))
-    Console().print(filled(table(*columns), rows))
+    Screen().print(filled(table(*columns), rows))
     said = [each for each in turns.values() if each.agrees]
     say(
         f"{plural(len(found), '# capture|# captures')}, {len(turns)} of replies in this chat; "

@@ -8,12 +8,24 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOfSystem, SettingsOption, command
-from lorestudio.cli.output import as_bytes, filled, fold, json_bytes, listing, picked, print_json, say, say_all, table
+from lorestudio.cli.output import (
+    Screen,
+    as_bytes,
+    echo,
+    filled,
+    fold,
+    json_bytes,
+    listing,
+    picked,
+    print_json,
+    say,
+    say_all,
+    table,
+)
 from lorestudio.exchange import json_file
 from lorestudio.exchange.carrying import Carrier
 from lorestudio.exchange.problems import InputError
@@ -153,7 +165,7 @@ def list_settings(
     if as_json:
         print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
     elif found:
-        Console().print(setting_table(found, chosen))
+        Screen().print(setting_table(found, chosen))
     else:
         say("no setting fits. With fewer words there may be some.")
 
@@ -172,7 +184,7 @@ def show(
     if as_json:
         print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
     else:
-        typer.echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
+        echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
 
 
 @command(settings_app)
@@ -195,9 +207,9 @@ def list_profiles(as_json: JsonOption = False) -> None:
     if as_json:
         print_json([profile_json(each) for each in found], 2)
     elif found:
-        Console().print(profile_table(found))
+        Screen().print(profile_table(found))
     else:
-        typer.echo(f"There is no settings profile yet. They are kept in {known.folder}.")
+        echo(f"There is no settings profile yet. They are kept in {known.folder}.")
     say_all(problem for each in found for problem in each.problems)
 
 
@@ -324,7 +336,7 @@ def _export_text(carrier: Carrier, form: Form, output: Path | None, wanted: Sequ
         text = carrier.snippet(values)
     say_all(remarks)
     if output is None:
-        typer.echo(as_bytes(text), nl=False)
+        echo(as_bytes(text), nl=False)
         return
     if output.exists():
         raise InputError(output, "there is such a file already, and it is left alone. Choose another name.")
@@ -336,9 +348,9 @@ def _print_changes(changes: Sequence[SettingChange], before: str, after: str, *,
         found = [{"key": each.declaration.alias, "before": each.before, "after": each.after} for each in changes]
         print_json(found, 2)
     elif changes:
-        Console().print(change_table(changes, before, after))
+        Screen().print(change_table(changes, before, after))
     else:
-        typer.echo("No setting differs.")
+        echo("No setting differs.")
 
 
 def _print_merge(merge: Merge, *, as_json: bool) -> None:
@@ -349,6 +361,6 @@ def _print_merge(merge: Merge, *, as_json: bool) -> None:
         ]
         print_json(found, 2)
     elif merge.changes:
-        typer.echo("\n".join(each.text for each in merge.changes))
+        echo("\n".join(each.text for each in merge.changes))
     else:
-        typer.echo("Nothing differs, so nothing is written.")
+        echo("Nothing differs, so nothing is written.")

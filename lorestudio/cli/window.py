@@ -17,7 +17,7 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.options import ChatOption, ProjectOptions, SizeOption
-from lorestudio.cli.output import FAILED, say
+from lorestudio.cli.output import FAILED, echo, say
 from lorestudio.cli.replay import replay_chat, show_traces
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project, demo_folder, demo_project
@@ -112,7 +112,7 @@ def save_picture(project: Project, path: Path) -> None:
         _ui().render_window(project, path)
     except OSError as error:
         raise InputError(path, f"the picture cannot be written: {error.strerror or error}.") from error
-    typer.echo(f"A picture of the window: {path}")
+    echo(f"A picture of the window: {path}")
 
 
 def writable_folder() -> Path:
@@ -156,7 +156,7 @@ def start(help_text: str) -> None:
     """Open the window on its start screen; without a display say what there is instead."""
     if has_display():
         raise typer.Exit(show_window(None))
-    typer.echo(help_text)
+    echo(help_text)
     say("there is no display to open the window on; the commands work in the terminal.")
     raise typer.Exit(FAILED)
 
@@ -178,7 +178,7 @@ def demo(
     elif has_display():
         raise typer.Exit(show_window(project))
     else:
-        typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
+        echo("There is no display here, so the demo is replayed in the terminal.\n")
         show_traces(replay_chat(Simulator(project)).traces, project)
         save_picture(project, writable_folder() / "lorestudio-demo.png")
 

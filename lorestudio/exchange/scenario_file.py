@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, EMPTY, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
@@ -316,12 +317,12 @@ def _documents(path: Path, text: str) -> Iterator[tuple[int | None, str, object]
 def _value(path: Path, text: str, line: int | None = None) -> object:
     """The value of a JSON text, which is the whole file or a line of it. Raises InputError."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except json.JSONDecodeError as error:
         message = f"this is no JSON: {error.msg}, column {error.colno}. Correct this place."
         raise InputError(path, message, line or error.lineno) from error
-    except RecursionError as error:
-        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.", line) from error
+    except ValueError as error:
+        raise InputError(path, f"this is no JSON: {error}. A scenario has a handful of levels.", line) from error
 
 
 def _are_json_lines(lines: list[str]) -> bool:
@@ -329,8 +330,8 @@ def _are_json_lines(lines: list[str]) -> bool:
     objects = 0
     for line in lines:
         try:
-            objects += isinstance(json.loads(line), dict)
-        except (json.JSONDecodeError, RecursionError):
+            objects += isinstance(parse_json(line), dict)
+        except ValueError:
             continue
     return len(lines) > 1 and 2 * objects >= len(lines)
 

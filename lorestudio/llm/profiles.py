@@ -112,7 +112,7 @@ def load_profiles(path: Path) -> ProfileFile:
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise SettingsError(f'{path} is not a file of profiles: it lacks "format": "{FORMAT}". Choose another file.')
     version = document.get("version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or version > FORMAT_VERSION:
         raise SettingsError(f'{path}, field "version": {version!r} is not known here. Update lorestudio.')
     items = document.get("profiles")
     if not isinstance(items, list):

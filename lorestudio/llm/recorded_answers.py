@@ -235,7 +235,7 @@ def _from_json(line: Json) -> tuple[str, str, str, ChatReply]:
         case _:
             raise ValueError("it is no object")
     version = item.get("v")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or version > FORMAT_VERSION:
         raise ValueError(f'the field "v" is {version!r}, which is not known here')
     notes = item.get("notes", ())
     if not isinstance(notes, list | tuple) or not all(isinstance(note, str) for note in notes):

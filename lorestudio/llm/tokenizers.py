@@ -256,7 +256,7 @@ def _read(data: bytes, path: Path, name: str) -> Tokenizer:
     if head[:1] == b"{":
         try:
             document = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise _damaged(path, str(error)) from error
         if "bpe_ranks" in document:
             return _encoder_file(document, path, name)

@@ -52,7 +52,7 @@ def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise TraceFormatError(f'format: this is no trace; a trace has the format "{FORMAT}"')
     version = data.get("version")
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise TraceFormatError(f"version: this trace has version {version!r}; this program reads version {VERSION}")
     if "trace" not in data:
         raise TraceFormatError("trace: missing")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, ScriptEstimate, TokenCounter
 from lorestudio.exchange.tokenizer_choice import (
     TokenizerChoice,
@@ -173,7 +174,7 @@ def _document(path: Path) -> Mapping[str, Any] | None:
 @lru_cache(maxsize=8)
 def _read_document(path: Path, _modified: int, _size: int) -> Mapping[str, Any] | None:
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
+        document: Any = parse_json(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return None
     known = isinstance(document, dict) and (has_choice(document) or "chat_completion_source" in document)

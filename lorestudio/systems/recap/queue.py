@@ -7,6 +7,7 @@ A change makes a new state; whoever works on it writes each one to the disk befo
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -195,7 +196,7 @@ _OPERATION_KEYS: Final = frozenset(write_operation(QueuedOperation("", "")))
 
 
 def _number(value: Json) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
 
 
 FORMAT_VERSION: Final = 1

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
@@ -128,7 +129,7 @@ def _note(chat: Chat, settings: WorldInfoSettings, names: Collection[str]) -> Au
     if not written:
         return note
     try:
-        listed = json.loads(written)
+        listed = json_text.parse_json(written)
     except ValueError as error:
         raise InputError("character_notes", f"not valid JSON ({error}). {_NOTES_ADVICE}") from None
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
