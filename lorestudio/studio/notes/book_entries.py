@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.json_spelling import changed_text, same_value
@@ -21,6 +22,7 @@ from lorestudio.exchange.lorebooks.native import NEW_ENTRY, WITHOUT_EFFECT, nati
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.studio.project.project import Project
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import ChangedOnDisk, VaultError
 from lorestudio.vault.front_matter import BOM
@@ -60,7 +62,8 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
         if name in _NOT_SHOWN or isinstance(value, Mapping):
             continue
         said = name in raw and not same_value(value, NEW_ENTRY.get(name))
-        if said or (name in ALWAYS and name in raw) or (name in _MISSED and name not in raw):
+        missed = name in _MISSED and name not in raw and (name != "selective" or raw.get("keysecondary"))
+        if said or missed or (name in ALWAYS and name in raw):
             wanted[name] = value
     own = raw.get(_FILTER)
     if isinstance(own, Mapping):
@@ -151,6 +154,20 @@ def _with_texts(book: Lorebook, notes: Mapping[tuple[str, str], NoteText]) -> Lo
                 raise VaultError(str(error)) from None
             pairs.append((native_entry(changed, entry.name), changed))
     return replace(book, entries=tuple(entry for entry, _ in pairs), raws=tuple(raw for _, raw in pairs))
+
+
+def parsed_entry(project: Project, note: NoteText) -> Entry | LeftOutNote | None:
+    """The entry that a text of an entry makes, or why it makes none; None where the project has no such entry."""
+    uid = note.filename.removeprefix(_NAMED)
+    for book in project.books:
+        for entry, raw in zip(book.entries, book.raws, strict=True):
+            if (book.name, entry.name) == (note.vault, uid):
+                try:
+                    alone = with_texts([replace(book, entries=(entry,), raws=(raw,))], [note])
+                except VaultError as error:
+                    return LeftOutNote(note.filename, note.vault, NoteProblem.UNREADABLE, str(error))
+                return next(iter(project.with_books(alone).index.entries), None)
+    return None
 
 
 # ---- in the file ----------------------------------------------------------------------------------------------------
@@ -313,6 +330,11 @@ def plan_copies(paths: Sequence[Path]) -> Planned:
 def plan_removal(paths: Sequence[Path]) -> Planned:
     """Take the entries out of their books. Raises VaultError."""
     return _planned("Delete {what}", paths, lambda uid, _raw, _free: {uid: None})
+
+
+def plan_title(path: Path, title: str) -> Planned:
+    """Give an entry another title, which SillyTavern calls its comment. Raises VaultError."""
+    return _planned("Rename {what}", [path], lambda uid, raw, _free: {uid: {**raw, "comment": title}})
 
 
 def plan_switch(paths: Sequence[Path]) -> Planned:
