@@ -276,10 +276,12 @@ class EntryPane(Pane):
     def _show_entry(self, entry: Entry) -> None:
         self.heading.setText(entry.title)
         kind = entry_kind(entry)
+        of_book = self._path is not None and is_book_entry(self._path)
+        words = "order {priority}" if of_book else "priority {priority}"
         estimate = "" if self._session.project is None or self._session.project.counter.exact else "≈ "
         chips = [
             NoteChip(kind.word.split(",")[0], "neutral", kind.icon),
-            NoteChip(tr("priority {priority}", priority=number(entry.priority))),
+            NoteChip(tr(words, priority=number(entry.priority))),
             NoteChip(estimate + count(entry.tokens, "token", "tokens")),
         ]
         if entry.warnings:

@@ -42,7 +42,7 @@ def _flag(name: str, title: str, text: str) -> FieldSpec:
 
 
 def _extra(name: str, title: str) -> FieldSpec:
-    return _flag(name, title, "The entry's keys are looked for there, too, and not in the chat alone.")
+    return _flag(name, title, "The entry's keys are looked for there, too, not in the chat alone.")
 
 
 BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
@@ -85,12 +85,12 @@ BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
     FieldSpec("characterFilter.names", "characters", FieldKind.WORDS, "For whose chats it is.", "gate"),
     FieldSpec("characterFilter.tags", "character tags", FieldKind.WORDS, "The ids of characters' tags.", "gate"),
     _flag("characterFilter.isExclude", "not for those", "The characters and tags are those that it is not for."),
-    _extra("matchPersonaDescription", "search persona"),
-    _extra("matchCharacterDescription", "search description"),
-    _extra("matchCharacterPersonality", "search personality"),
-    _extra("matchCharacterDepthPrompt", "search char. note"),
-    _extra("matchScenario", "search scenario"),
-    _extra("matchCreatorNotes", "search creator notes"),
+    _extra("matchPersonaDescription", "in persona"),
+    _extra("matchCharacterDescription", "in description"),
+    _extra("matchCharacterPersonality", "in personality"),
+    _extra("matchCharacterDepthPrompt", "in char. note"),
+    _extra("matchScenario", "in scenario"),
+    _extra("matchCreatorNotes", "in creator notes"),
     FieldSpec("automationId", "automation", FieldKind.LINE, "The quick reply that it runs.", "code", general="none"),
 )
 """In the order in which the form shows them."""
