@@ -162,13 +162,16 @@ class Project:
         return [folder for folder in self.vault_folders if folder is not None]
 
     def note_path(self, vault: str, filename: str) -> Path | None:
-        """The file of a note, None where its vault has no folder."""
+        """The file of a note, or the path of a lorebook's entry (see `book_entries`); None where its vault has none."""
         folder = self.folders.get(vault)
+        if folder is None and not self.places:
+            folder = next((Path(book.place) for book in self.books if book.name == vault), None)
         return None if folder is None else folder / filename
 
     def note_place(self, path: Path) -> tuple[str, str] | None:
         """The vault and the name of the note behind a file, None where it is in none of the vaults."""
-        inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
+        roots = [*self.folders.items(), *((book.name, Path(book.place)) for book in self.books if not self.places)]
+        inside = ((name, root) for name, root in roots if root is not None and path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
 
     @property
@@ -262,6 +265,17 @@ class Project:
             problems=(*self.problems, *problem, *problems),
         )
         return changed.with_tokenizer(self.counting.asked)
+
+    def with_books(self, books: tuple[Lorebook, ...]) -> Project:
+        """The same project with these lorebooks; without a vault the index holds their entries."""
+        scanned = kind_of(replace(self, books=books).system).books
+        if self.places or scanned is None:
+            return replace(self, books=books)
+        return replace(self, books=books, index=_counted(scanned.index(books), self.counter), vault_state=None)
+
+    def with_books_reread(self) -> Project:
+        """The same project with its lorebooks as they are on the disk now. Raises InputError."""
+        return self.with_books(tuple(map(_lorebook, self.book_paths)))
 
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
         """Whether other settings leave the index as it is, because they do not decide how notes are read."""
@@ -361,24 +375,13 @@ def open_project(
     if news.failures:
         raise VaultError(news.failures[0])
     project = assembled(places, news, read, chat, settings, seed, counting)
-    return _with_books(project, files) if files else project
+    return replace(project, book_paths=files).with_books_reread() if files else project
 
 
 def _counted(index: VaultIndex, counter: TokenCounter) -> VaultIndex:
     """The index with the tokens of its entries as this one counts them."""
     entries = tuple(replace(entry, tokens=counter.count(entry.content)) for entry in index.entries)
     return replace(index, entries=entries)
-
-
-def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
-    """The project with lorebooks. Raises InputError where a file is none."""
-    books = tuple(map(_lorebook, files))
-    with_them = replace(project, books=books, book_paths=files)
-    if project.places:
-        return with_them
-    scanned = kind_of(with_them.system).books
-    index = _counted(scanned.index(books), project.counter) if scanned is not None else project.index
-    return replace(with_them, index=index, vault_state=None)
 
 
 def _lorebook(path: Path) -> Lorebook:

@@ -234,6 +234,8 @@ class Reading(QObject):
         self._runs.stale = tr("{names} was saved after this replay. The results below are from before.", names=names)
         session.state_changed.emit()
         state = project.vault_state
+        if any(book in (path, path.parent) for book in project.book_paths for path in paths):
+            self._reread_books(project)
         if state is None:  # nobody knows what the index was made of
             return
 
@@ -245,6 +247,21 @@ class Reading(QObject):
             lambda _report: work(),
             done=lambda after: self._renew(paths, project, after),
             failed=session.fail,
+        )
+
+    def _reread_books(self, project: Project) -> None:
+        def done(read: Project) -> None:
+            now = self._session.project
+            if now is not None and now.book_paths == project.book_paths:
+                why = tr("Entries were saved after this run. The results below are from before.")
+                index = now.index if now.places else read.index
+                self._session.set_project(replace(now, books=read.books, index=index), renewed=why)
+
+        self._session.jobs.start(
+            tr("Taking in what was saved"),
+            lambda _report: project.with_books_reread(),
+            done=done,
+            failed=self._session.fail,
         )
 
     def follow(self) -> None:

@@ -148,9 +148,12 @@ class SessionRuns:
     def previewer(self, generation: Generation | None) -> Previewer | None:
         """Tries out other texts and settings on a generation, None where it was not run as is chosen now."""
         simulator = self.simulator(generation)
-        if simulator is None or generation is None or simulator.project.vault_state is None:
+        if simulator is None or generation is None:
             return None
-        return Previewer(simulator, generation)
+        try:
+            return Previewer(simulator, generation)
+        except ValueError:  # nobody knows what the index was made of
+            return None
 
     def rerun(self, generation: Generation | None) -> Rerun | None:
         """A generation with all that it was run with, None where it was not run as is chosen now."""
