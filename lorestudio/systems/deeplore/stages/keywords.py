@@ -25,7 +25,7 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     matcher = ctx.matcher
     if ctx.is_fixed("window_filter") and _reaches_further(window, ctx):
         state.note_switch("window_filter", ledger.name, "the window reaches further back past hidden messages")
-    hits = matcher.find(window.text)
+    hits = matcher.find_in_lines([line.text for line in window.lines])
     offsets: dict[float, int] = {}
     for entry_id in matcher.hit_entries(hits):
         entry = ctx.index.vault.entries[entry_id]
