@@ -47,7 +47,7 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
             continue
         if not _passes(state, ctx, ledger, entry, window.text[offsets[depth] :]):
             continue
-        details = _hit_details(window, ctx, matcher, hit, depth)
+        details = _hit_details(window, ctx, matcher, hit, depth) if ledger.detailed else {}
         if entry.id in state.matched:  # a bootstrap entry: the key takes over as the reason
             state.set_label(entry, hit.key)
             ledger.change(entry, "relabeled", **details)

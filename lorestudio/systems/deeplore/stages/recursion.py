@@ -94,8 +94,11 @@ def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry, text: st
 
 
 def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, searched: StepText, step: int) -> None:
-    source = searched.source(hit.start)
     state.let_in(entry, f"{hit.key} (recursion step {step})")
+    if not ledger.detailed:
+        ledger.add(entry, "recursion")
+        return
+    source = searched.source(hit.start)
     details: dict[str, Json] = {"key": hit.key, "step": step, "source": source.title, "source_id": source.id}
     if hit.refine is not None:
         refining = searched.source(hit.refine.start)
