@@ -216,4 +216,24 @@ def score(
     return Scores(tuple(turns), blocks(len(turns)))
 
 
+def score_by_labels(
+    outcomes: Sequence[TurnOutcome],
+    labels: Mapping[Generation, frozenset[int]],
+    left_out: frozenset[int] = frozenset(),
+) -> Scores:
+    """What went in against labels that nobody has written down, of the replies that have some.
+
+    Of what has a label `hits` went in and `missed` did not; `wrong` is what went in without one. `left_out` counts
+    nowhere.
+    """
+    turns = []
+    for outcome in outcomes:
+        generation = Generation(outcome.message, outcome.swipe)
+        if (wanted := labels.get(generation)) is not None:
+            inside = frozenset(entry for entry, _ in outcome.injected) - left_out
+            wanted -= left_out
+            turns.append(TurnScore(generation, len(inside & wanted), len(wanted - inside), len(inside - wanted)))
+    return Scores(tuple(turns), blocks(len(turns)))
+
+
 _WANTED: Final = frozenset({Should.IN, Should.MATCHED, Should.SELECTED, Should.WHOLE})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,3 +120,8 @@ def test_a_gain_is_told_from_chance_by_the_same_blocks() -> None:
 @pytest.mark.parametrize("sums", [[[1, 1]] * 3, [[0, 0]] * 9], ids=["too few blocks", "nothing to divide by"])
 def test_no_interval_where_none_can_be_told(sums: list[list[float]]) -> None:
     assert bootstrap(np.array(sums, dtype=np.float64)) is None
+
+
+def test_the_manual_defines_every_metric() -> None:
+    page = (Path(__file__).parents[3] / "resources/docs/tuning.md").read_text(encoding="utf-8")
+    assert [each.title for each in METRICS.values() if f"| {each.title} |" not in page] == []
