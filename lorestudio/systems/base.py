@@ -101,7 +101,8 @@ class Moment:
     knows it; `clock_ms` is milliseconds since the epoch. `timer` measures stages in seconds, `watcher` sees them come
     and go. `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped;
     such a run is none of the chat's. `forced` are the entries, by their
-    names, that the host activates from outside; `quiet_prompt` is the text that a quiet generation is asked with.
+    names, that the host activates from outside; `quiet_prompt` is the text that a quiet generation is asked with. What
+    is not `recorded` decides the same and says less: its trace has no details but those of the budget.
     """
 
     index: VaultIndex
@@ -122,6 +123,7 @@ class Moment:
     seen: SeenChat = AS_STORED
     forced: tuple[str, ...] = ()
     quiet_prompt: str = ""
+    recorded: bool = True
 
     def position(self, message: int) -> int:
         """Index in the chat file of the prompt view's message number `message`."""

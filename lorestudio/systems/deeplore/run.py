@@ -50,6 +50,7 @@ async def run(ctx: Inputs) -> Decided:
         ai=ctx.state.ai,
         separate_titles=ctx.rules.labels_by_vault or ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
+        recorded=ctx.moment.recorded,
     )
     records = await run_stages((pipeline.OPENING, *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
     if state.match_now:
@@ -157,7 +158,11 @@ def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[Pro
 
 
 def _exempt(ctx: Inputs, state: RunState) -> list[int]:
-    return [entry.id for entry in ctx.index.visible if entry in state.policy] if state.policy.exempt else []
+    return (
+        [entry.id for entry in ctx.index.visible if entry in state.policy]
+        if state.policy.exempt and state.recorded
+        else []
+    )
 
 
 def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:
