@@ -27,6 +27,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "history": "history.history",
     "lint": "lint.lint",
     "check": "check.check",
+    "score": "score.score",
     "compare": "compare.compare",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",

@@ -110,6 +110,7 @@ _QUOTES: Final = {
 _PLACED_AFTER: Final = _placed_after()
 
 
+@lru_cache(maxsize=16384)
 def sort_key(text: str) -> CollationKey:
     """Return a key that orders like `localeCompare`; equal keys are those for which it returns 0.
 

@@ -103,7 +103,8 @@ class Moment:
     and go. `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped;
     such a run is none of the chat's. `forced` are the entries, by their
     names, that the host activates from outside; `quiet_prompt` is the text that a quiet generation is asked with.
-    `for_claude`: the host's settings say that one of Claude's models writes.
+    `for_claude`: the host's settings say that one of Claude's models writes. What is not `recorded` decides the same
+    and says less: its trace has no details but those of the budget.
     """
 
     index: VaultIndex
@@ -125,6 +126,7 @@ class Moment:
     forced: tuple[str, ...] = ()
     quiet_prompt: str = ""
     for_claude: bool = False
+    recorded: bool = True
 
     def position(self, message: int) -> int:
         """Index in the chat file of the prompt view's message number `message`."""

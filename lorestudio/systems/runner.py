@@ -33,6 +33,7 @@ class UnderWay(Protocol):
     candidates: list[Any]
     outcome: RunOutcome | None
     holding: Holding | None
+    recorded: bool
 
     def put_back(self, candidates: list[Any]) -> None:
         """Make the candidates these again, which they were before a stage that failed."""
@@ -99,7 +100,7 @@ class FunctionStage(Generic[RunT, InputsT]):
 
     async def run(self, run: RunT, inputs: InputsT, /) -> StageRecord:
         """Decide; return who came in, who went on, and why."""
-        record = self.work(run, inputs, Ledger(self, run.candidates))
+        record = self.work(run, inputs, Ledger(self, run.candidates, detailed=run.recorded))
         return record if isinstance(record, StageRecord) else await record
 
 
@@ -121,6 +122,7 @@ class Run:
         self.injections: tuple[Injection, ...] = ()
         self.blocks: tuple[PromptBlock, ...] = ()
         self.outcome: RunOutcome | None = None
+        self.recorded = moment.recorded
         held = moment.held
         self.holding = None if held is None else Holding(held, moment.index.entries[held.entry])
 

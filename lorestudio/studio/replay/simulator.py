@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lorestudio.domain.chat import Chat, Generation
@@ -182,6 +182,19 @@ class Simulator:
                 on_progress(Progress(len(self._runs), total, generation, self.reused))
             await asyncio.sleep(0)  # let a cancelled task notice
 
+    async def unrecorded(self, cancel: CancelToken | None = None) -> AsyncIterator[Trace]:
+        """Run all generations with their recording switched off: the same decisions, in traces without details.
+
+        Nothing is taken over and nothing is kept. Raises Cancelled before the next generation after a request to stop.
+        """
+        states = [self.system.first_state(self.project.seed)]
+        for place in range(len(self.generations)):
+            heed(cancel)
+            moment = replace(self._moment(place), recorded=False)
+            decided = await _decided(self.system, moment, states[self._place_before(place) + 1])
+            states.append(decided.state)
+            yield decided.trace
+
     def offer(self, reuse: Reuse, now: Generated) -> Decided | None:
         """What the next generation of another replay comes to by what was run here, None where only a run can tell."""
         turn = now.moment.turn
@@ -253,7 +266,9 @@ async def decided_trace(system: System, moment: Moment, state: State) -> Trace:
 
 
 async def _decided(system: System, moment: Moment, state: State) -> Decided:
-    decided = _with_seen(await system.decide(moment, state), system, moment)
+    decided = await system.decide(moment, state)
+    if moment.recorded:
+        decided = _with_seen(decided, system, moment)
     if system.kind.of_vault:
         return decided
     return Decided(_own_numbers(decided.trace, moment.index), decided.state, decided.tally)

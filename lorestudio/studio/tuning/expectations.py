@@ -184,11 +184,15 @@ class JudgedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An expectation with every reply that it speaks of. `problem` says why it could not be judged, "" where it was."""
+    """An expectation with every reply that it speaks of. `problem` says why it could not be judged, "" where it was.
+
+    `notes` are the ids that each of its names stands for.
+    """
 
     expectation: Expectation
     turns: tuple[JudgedTurn, ...] = ()
     problem: str = ""
+    notes: tuple[frozenset[int], ...] = ()
 
     @property
     def broken(self) -> tuple[JudgedTurn, ...]:
@@ -209,12 +213,16 @@ def judge(
     Expectations of single replies of other chats have no turns.
     """
     strangers = {entry: title for outcome in outcomes for entry, title in outcome.strangers}
-    active = [each for each in outcomes if each.swipe == _active_swipe(chat, each.message)]
-    return tuple(_judged(each, chat, chat_name, index, strangers, active) for each in expectations)
+    shown = shown_swipes(chat, outcomes)
+    return tuple(_judged(each, chat, chat_name, index, strangers, shown) for each in expectations)
 
 
-def _active_swipe(chat: Chat, message: int) -> int:
-    return chat.messages[message].swipe if message < len(chat.messages) else 0
+def shown_swipes(chat: Chat, outcomes: Sequence[TurnOutcome]) -> tuple[TurnOutcome, ...]:
+    """Of each reply the swipe that is active, and the reply to come."""
+    messages = chat.messages
+    return tuple(
+        each for each in outcomes if each.swipe == (messages[each.message].swipe if each.message < len(messages) else 0)
+    )
 
 
 def _judged(
@@ -242,7 +250,7 @@ def _judged(
             turns.append(
                 JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())
             )
-    return Judged(expectation, tuple(turns))
+    return Judged(expectation, tuple(turns), notes=tuple(notes))
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------

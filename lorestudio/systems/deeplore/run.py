@@ -11,6 +11,7 @@ from lorestudio.settings.rules import OLD
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
+from lorestudio.systems.deeplore.matched import match
 from lorestudio.systems.deeplore.stages.placement import PREFILL_TAG, prefilled
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.deeplore.words import VOCABULARY
@@ -50,8 +51,14 @@ async def run(ctx: Inputs) -> Decided:
         ai=ctx.state.ai,
         separate_titles=ctx.rules.labels_by_vault or ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
+        recorded=ctx.moment.recorded,
     )
-    records = await run_stages((pipeline.OPENING, *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
+    records = await run_stages((pipeline.OPENING,), state, ctx, ctx.moment)
+    selecting = pipeline.selecting(ctx.settings)
+    if selecting[: len(pipeline.MATCHING)] == pipeline.MATCHING:
+        records += await match(state, ctx)
+        selecting = selecting[len(pipeline.MATCHING) :]
+    records += await run_stages(selecting, state, ctx, ctx.moment)
     if state.match_now:
         records += await _match_after_all(state, ctx)
     if pipeline.uses_ai(ctx.settings):
@@ -157,7 +164,11 @@ def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[Pro
 
 
 def _exempt(ctx: Inputs, state: RunState) -> list[int]:
-    return [entry.id for entry in ctx.index.visible if entry in state.policy] if state.policy.exempt else []
+    return (
+        [entry.id for entry in ctx.index.visible if entry in state.policy]
+        if state.policy.exempt and state.recorded
+        else []
+    )
 
 
 def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:

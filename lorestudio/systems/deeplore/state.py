@@ -77,6 +77,7 @@ class RunState:
     switches: list[dict[str, Json]] = field(default_factory=list)
     facts: dict[str, Json] = field(default_factory=dict)
     holding: Holding | None = None
+    recorded: bool = True
 
     def bootstraps_exempt(self, ctx: Inputs) -> bool:
         """Whether bootstrap entries pass all gates: always in 2.0.2, while the chat is short in 2.6."""

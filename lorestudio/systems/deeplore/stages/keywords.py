@@ -25,7 +25,7 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     matcher = ctx.matcher
     if ctx.is_fixed("window_filter") and _reaches_further(window, ctx):
         state.note_switch("window_filter", ledger.name, "the window reaches further back past hidden messages")
-    hits = matcher.find(window.text)
+    hits = matcher.find_in_lines([line.text for line in window.lines])
     offsets: dict[float, int] = {}
     for entry_id in matcher.hit_entries(hits):
         entry = ctx.index.vault.entries[entry_id]
@@ -47,7 +47,7 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
             continue
         if not _passes(state, ctx, ledger, entry, window.text[offsets[depth] :]):
             continue
-        details = _hit_details(window, ctx, matcher, hit, depth)
+        details = _hit_details(window, ctx, matcher, hit, depth) if ledger.detailed else {}
         if entry.id in state.matched:  # a bootstrap entry: the key takes over as the reason
             state.set_label(entry, hit.key)
             ledger.change(entry, "relabeled", **details)

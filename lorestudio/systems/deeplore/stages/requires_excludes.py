@@ -99,7 +99,7 @@ class RequiresExcludesStage:
 
     async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Resolve the candidates; with nothing left the run ends here."""
-        ledger = Ledger(self, state.candidates)
+        ledger = Ledger(self, state.candidates, detailed=state.recorded)
         state.candidates = resolve(state.candidates, state.policy, ledger, rules=ctx.rules, reverse=ctx.reversed)
         put_surest_first(state, ctx, ledger)
         present = {entry.title.lower() for entry in state.candidates}
