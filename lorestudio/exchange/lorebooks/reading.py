@@ -28,7 +28,7 @@ from lorestudio.exchange.problems import InputError
 
 Raw = Mapping[str, Json]
 
-_EXTENSIONS: Final = frozenset({
+EXTENSIONS: Final = frozenset({
     "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",
     "useProbability", "depth", "role", "selectiveLogic", "group", "group_override", "group_weight", "scan_depth",
     "case_sensitive", "match_whole_words", "use_group_scoring", "automation_id", "vectorized", "sticky", "cooldown",
@@ -59,8 +59,8 @@ def of_card(raw: Raw, name: str) -> dict[str, Json]:
         "position": int(BookPlace.BEFORE if raw.get("position") == "before_char" else BookPlace.AFTER),
     }
     _take(native, "order", raw, "insertion_order")
-    native |= {to_camel(name): value for name, value in own.items() if name in _EXTENSIONS and value is not None}
-    native |= {f"extensions.{name}": value for name, value in own.items() if name not in _EXTENSIONS}
+    native |= {to_camel(name): value for name, value in own.items() if name in EXTENSIONS and value is not None}
+    native |= {f"extensions.{name}": value for name, value in own.items() if name not in EXTENSIONS}
     return native | _left_over(raw, _CARD)
 
 
