@@ -21,8 +21,15 @@ from lorestudio.exchange.lorebooks.crossing import (
 )
 from lorestudio.exchange.lorebooks.decorators import DECORATED, is_decorated, without_decorators
 from lorestudio.exchange.lorebooks.entry import BookPlace
-from lorestudio.exchange.lorebooks.reading import EXTENSIONS
 
+EXTENSIONS: Final = frozenset({
+    "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",
+    "useProbability", "depth", "role", "selectiveLogic", "group", "group_override", "group_weight", "scan_depth",
+    "case_sensitive", "match_whole_words", "use_group_scoring", "automation_id", "vectorized", "sticky", "cooldown",
+    "delay", "outlet_name", "triggers", "ignore_budget", "match_persona_description", "match_character_description",
+    "match_character_personality", "match_character_depth_prompt", "match_scenario", "match_creator_notes",
+})  # fmt: skip
+"""What a card says of an entry in its extensions; a native entry says the same under the name in camel case."""
 _EXTENSION: Final = {to_camel(name): name for name in sorted(EXTENSIONS)}
 """The fields of World Info that stand in the extensions of a card's entry, and their names there."""
 _OWN: Final = "extensions"
@@ -96,7 +103,7 @@ FORM: Final = EntryForm(
             "content",
             DECORATED,
             applies=lambda raw: (
-                bool(without_decorators(text(raw.get("content")))[0]) and mapping(raw.get(_OWN)).get("position") is None
+                is_decorated(text(raw.get("content"))) and mapping(raw.get(_OWN)).get("position") is None
             ),
         ),
         FieldLink("constant", "constant"),

@@ -7,7 +7,7 @@ again where it stood as long as it means the same. The report is worked out from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -212,7 +212,7 @@ def _fields_of(kept: Raw) -> Iterable[tuple[str, Json]]:
 
 def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
     links = {link.theirs: link for link in form.links}
-    usual = _flat(form.new({}), form.nested)
+    usual = _flat(form.back(NEW_ENTRY), form.nested) | _flat(form.new({}), form.nested)
     fields = _flat(raw, form.nested)
     beside = _flat(mapping(kept.get("fields")), form.nested)
     all_said = form.there(raw)
@@ -229,13 +229,8 @@ def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
             yield FieldFate(name, Fate.CARRIED)
         else:
             rest = form.there(_unflat({one: fields[one] for one in fields if one != path}))
-            ours = link.ours
-            told = not same_value(all_said.get(ours), rest.get(ours)) or effective(all_said, ours) in (
-                False,
-                NEW_ENTRY.get(ours),
-            )
-            how = "" if told else "World Info has no such value"
-            yield FieldFate(name, Fate.EXACT if told else Fate.CARRIED, how)
+            told = not same_value(all_said.get(link.ours), rest.get(link.ours))
+            yield FieldFate(name, Fate.EXACT if told else Fate.CARRIED)
 
 
 def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str]) -> Iterable[FieldFate]:
@@ -319,6 +314,3 @@ def chance(entry: Raw) -> int | float:
 def said(**fields: Json) -> dict[str, Json]:
     """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
-
-
-Entries: TypeAlias = Sequence[Raw]

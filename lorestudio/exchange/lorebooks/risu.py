@@ -87,9 +87,7 @@ FORM: Final = EntryForm(
     cannot="Risu has no place for it",
     links=(
         FieldLink("comment", "comment"),
-        FieldLink(
-            "content", "content", DECORATED, applies=lambda raw: bool(without_decorators(text(raw.get("content")))[0])
-        ),
+        FieldLink("content", "content", DECORATED, applies=lambda raw: is_decorated(text(raw.get("content")))),
         FieldLink("key", "key", how_back="where one key is a pattern, Risu wants all of them to be"),
         FieldLink("secondkey", "keysecondary"),
         FieldLink("selective", "selective"),
