@@ -143,10 +143,17 @@ def _without_home(entry: Raw) -> Raw:
 def _beside(raw: Raw, made: Raw, nested: str) -> dict[str, Json]:
     """What has to be said of `raw` where `made` is known: fields that are other ones, and those it is without."""
     own, known = _flat(raw, nested), _flat(made, nested)
-    fields = {path: value for path, value in own.items() if path not in known or spell(value) != spell(known[path])}
+    fields = {path: value for path, value in own.items() if path not in known or not _is_spelled(value, known[path])}
     kept: dict[str, Json] = {"fields": _unflat(fields)} if fields else {}
     without = [list(path) for path in known if path not in own]
     return kept | ({"without": without} if without else {})
+
+
+def _is_spelled(value: Json, other: Json) -> bool:
+    """Whether two values are spelled alike; 1 and 1.0 are not."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return type(value) is type(other) and value == other
+    return spell(value) == spell(other)
 
 
 def _restored(
@@ -266,6 +273,8 @@ def effective(entry: Raw, name: str) -> Json:
 
 def alike(name: str, one: Json, other: Json) -> bool:
     """Whether two values of a World Info field do the same: for most, 0, false, null and nothing are one."""
+    if one is other:
+        return True
     if name not in _NULL_COUNTS and _is_nothing(one) and _is_nothing(other):
         return True
     return same_value(one, other)

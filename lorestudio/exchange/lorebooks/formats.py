@@ -93,7 +93,7 @@ def _in_risu(document: Json) -> Found | None:
     data = mapping(document).get("data")
     if mapping(document).get("type") != "risu" or not isinstance(data, list | tuple):
         return None
-    return Found(("data",), risu.FORM, is_lore=risu.is_lore, folder=partial(risu.folder_of, data))
+    return Found(("data",), risu.FORM, is_lore=risu.is_lore, folder=partial(risu.folder_of, risu.folder_names(data)))
 
 
 def _in_risu_module(document: Json) -> Found | None:
@@ -101,7 +101,7 @@ def _in_risu_module(document: Json) -> Found | None:
     listed = module.get("lorebook")
     if module.get("type") != "risuModule" or not isinstance(listed, list | tuple):
         return None
-    folder = partial(risu.folder_of, listed)
+    folder = partial(risu.folder_of, risu.folder_names(listed))
     return Found(("lorebook",), risu.FORM, text(module.get("name")), is_lore=risu.is_lore, folder=folder)
 
 

@@ -71,11 +71,15 @@ def _as_pattern(key: str) -> str:
     return f"/{re.escape(key).replace('/', chr(92) + '/')}/i" if is_plain(key) else key
 
 
-def folder_of(entries: Sequence[Json], raw: Raw) -> str:
-    """The name of the folder that an entry lies in, "" without one."""
-    inside = raw.get("folder")
+def folder_names(entries: Sequence[Json]) -> dict[str, str]:
+    """The names of a book's folders, by what their members have as `folder`."""
     folders = (each for each in entries if isinstance(each, Mapping) and each.get("mode") == "folder")
-    return next((text(each.get("comment")) for each in folders if inside and each.get("key") == inside), "")
+    return {key: text(each.get("comment")) for each in folders if (key := text(each.get("key")))}
+
+
+def folder_of(names: Mapping[str, str], raw: Raw) -> str:
+    """The name of the folder that an entry lies in, "" without one."""
+    return names.get(text(raw.get("folder")), "")
 
 
 FORM: Final = EntryForm(
