@@ -1,7 +1,7 @@
 """An entry on its way between World Info and another program's form, so that nothing is lost on the way back.
 
 A form says what its entries mean in World Info (`there`) and how World Info entries are spelled in it (`back`). What
-`back` would not spell as it was is kept in the entry, under `extensions.lorestudio` and the form's name, and stands
+`back` would not spell as it was is kept in the entry, under `extensions.lorestudio_kept` and the form's name, and stands
 again where it stood as long as it means the same. The report is worked out from the same two functions.
 """
 
@@ -21,7 +21,7 @@ from lorestudio.exchange.lorebooks.report import EntryFate, Fate, FieldFate
 Raw = Mapping[str, Json]
 Path: TypeAlias = tuple[str, ...]
 
-HOME: Final = "lorestudio"
+HOME: Final = "lorestudio_kept"
 """The member of an entry's `extensions` in which is kept what has no other place (rules: lorebooks 2)."""
 WORLD_INFO: Final = "world_info"
 """In there: what World Info says and a card's entry cannot."""
@@ -241,6 +241,9 @@ def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
 
 
 def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str]) -> Iterable[FieldFate]:
+    for name in mapping(entry.get("extensions")) if form.cannot else ():
+        if name != HOME:
+            yield FieldFate(f"extensions.{name}", Fate.LOST, form.cannot)
     links = {link.ours: link for link in form.links}
     for name in dict.fromkeys((*entry, *NEW_ENTRY)):
         if name in _OUR_OWN:
