@@ -221,9 +221,11 @@ def _foreign(raw: Raw) -> dict[str, Json]:
     """The members that World Info does not know, without those that say what the note was."""
     found = {name: value for name, value in raw.items() if name not in _MEMBERS and name not in {"uid", "extensions"}}
     own = raw.get("extensions")
-    if isinstance(own, Mapping) and _OWN in own:
-        own = {name: value for name, value in own.items() if name != _OWN} or None
-    return found | ({} if own is None else {"extensions": own})
+    if isinstance(own, Mapping) and isinstance(kept := own.get(_OWN), Mapping) and _DEEPLORE in kept:
+        kept = {name: value for name, value in kept.items() if name != _DEEPLORE}
+        own = {name: value for name, value in own.items() if name != _OWN} | ({_OWN: kept} if kept else {})
+        return found | ({"extensions": own} if own else {})
+    return found | ({"extensions": own} if "extensions" in raw else {})
 
 
 def _read_back(said: Raw, body: str, rules: ParseRules) -> Raw:
@@ -346,7 +348,9 @@ def entry_of(
     carried = _carried(values, raw, rules)
     if carried:
         own = raw.get("extensions")
-        raw["extensions"] = {**(own if isinstance(own, Mapping) else {}), _OWN: {_DEEPLORE: carried}}
+        own = own if isinstance(own, Mapping) else {}
+        kept = own.get(_OWN)
+        raw["extensions"] = {**own, _OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
     fates = tuple(_fates_out(values, entry, carried, cleaned=content != _own_text(body)))
     uid = values.get(UID)
     fate = EntryFate("" if uid is None else to_string(uid), entry.title, fates, left_out)
