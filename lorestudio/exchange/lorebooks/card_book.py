@@ -21,10 +21,17 @@ from lorestudio.exchange.lorebooks.crossing import (
 )
 from lorestudio.exchange.lorebooks.decorators import DECORATED, without_decorators
 from lorestudio.exchange.lorebooks.entry import BookPlace
-from lorestudio.exchange.lorebooks.reading import EXTENSIONS
 
-_EXTENSION: Final = {to_camel(name): name for name in sorted(EXTENSIONS)}
-"""The fields of World Info that stand in the extensions of a card's entry, and their names there."""
+EXTENSIONS: Final = frozenset({
+    "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",
+    "useProbability", "depth", "role", "selectiveLogic", "group", "group_override", "group_weight", "scan_depth",
+    "case_sensitive", "match_whole_words", "use_group_scoring", "automation_id", "vectorized", "sticky", "cooldown",
+    "delay", "outlet_name", "triggers", "ignore_budget", "match_persona_description", "match_character_description",
+    "match_character_personality", "match_character_depth_prompt", "match_scenario", "match_creator_notes",
+})  # fmt: skip
+"""What a card says of an entry in its extensions; a native entry says the same under the name in camel case."""
+_OURS: Final = {name: to_camel(name) for name in sorted(EXTENSIONS)}
+"""The members of the extensions of a card's entry that are fields of World Info, and their names there."""
 _OWN: Final = "extensions"
 
 
@@ -49,8 +56,8 @@ def _there(raw: Raw) -> dict[str, Json]:
     }
     if order is not None:
         made["order"] = order
-    made |= {to_camel(name): value for name, value in own.items() if name in EXTENSIONS and value is not None}
-    others = {name: value for name, value in without_kept(own, WORLD_INFO).items() if name not in EXTENSIONS}
+    made |= {_OURS[name]: value for name, value in own.items() if name in _OURS and value is not None}
+    others = {name: value for name, value in without_kept(own, WORLD_INFO).items() if name not in _OURS}
     return made | decorated | ({_OWN: others} if others else {})
 
 
@@ -69,7 +76,7 @@ def _back(entry: Raw) -> dict[str, Json]:
         "position": "before_char" if effective(entry, "position") == BookPlace.BEFORE else "after_char",
         "use_regex": True,
     }
-    said = {theirs: effective(entry, ours) for ours, theirs in _EXTENSION.items()}
+    said = {theirs: effective(entry, ours) for theirs, ours in _OURS.items()}
     if "displayIndex" not in entry:
         said.pop("display_index", None)
     return made | {_OWN: {**without_kept(entry.get(_OWN), FORM.name), **said}}
@@ -96,7 +103,7 @@ FORM: Final = EntryForm(
             "content",
             DECORATED,
             applies=lambda raw: (
-                bool(without_decorators(text(raw.get("content")))[0]) and mapping(raw.get(_OWN)).get("position") is None
+                is_decorated(text(raw.get("content"))) and mapping(raw.get(_OWN)).get("position") is None
             ),
         ),
         FieldLink("constant", "constant"),
@@ -105,7 +112,7 @@ FORM: Final = EntryForm(
         FieldLink("enabled", "disable"),
         FieldLink("position", "position"),
         FieldLink("id", "uid"),
-        *(FieldLink(f"{_OWN}.{theirs}", ours) for ours, theirs in _EXTENSION.items()),
+        *(FieldLink(f"{_OWN}.{theirs}", ours) for theirs, ours in _OURS.items()),
     ),
 )
 """What a card's entry cannot say is kept in its extensions, where SillyTavern leaves it."""

@@ -1,13 +1,13 @@
 """An entry on its way between World Info and another program's form, so that nothing is lost on the way back.
 
 A form says what its entries mean in World Info (`there`) and how World Info entries are spelled in it (`back`). What
-`back` would not spell as it was is kept in the entry, under `extensions.lorestudio` and the form's name, and stands
+`back` would not spell as it was is kept in the entry, under `extensions.lorestudio_kept` and the form's name, and stands
 again where it stood as long as it means the same. The report is worked out from the same two functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -21,7 +21,7 @@ from lorestudio.exchange.lorebooks.report import EntryFate, Fate, FieldFate
 Raw = Mapping[str, Json]
 Path: TypeAlias = tuple[str, ...]
 
-HOME: Final = "lorestudio"
+HOME: Final = "lorestudio_kept"
 """The member of an entry's `extensions` in which is kept what has no other place (rules: lorebooks 2)."""
 WORLD_INFO: Final = "world_info"
 """In there: what World Info says and a card's entry cannot."""
@@ -143,10 +143,17 @@ def _without_home(entry: Raw) -> Raw:
 def _beside(raw: Raw, made: Raw, nested: str) -> dict[str, Json]:
     """What has to be said of `raw` where `made` is known: fields that are other ones, and those it is without."""
     own, known = _flat(raw, nested), _flat(made, nested)
-    fields = {path: value for path, value in own.items() if path not in known or spell(value) != spell(known[path])}
+    fields = {path: value for path, value in own.items() if path not in known or not _is_spelled(value, known[path])}
     kept: dict[str, Json] = {"fields": _unflat(fields)} if fields else {}
     without = [list(path) for path in known if path not in own]
     return kept | ({"without": without} if without else {})
+
+
+def _is_spelled(value: Json, other: Json) -> bool:
+    """Whether two values are spelled alike; 1 and 1.0 are not."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return type(value) is type(other) and value == other
+    return spell(value) == spell(other)
 
 
 def _restored(
@@ -212,7 +219,7 @@ def _fields_of(kept: Raw) -> Iterable[tuple[str, Json]]:
 
 def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
     links = {link.theirs: link for link in form.links}
-    usual = _flat(form.new({}), form.nested)
+    usual = _flat(form.back(NEW_ENTRY), form.nested) | _flat(form.new({}), form.nested)
     fields = _flat(raw, form.nested)
     beside = _flat(mapping(kept.get("fields")), form.nested)
     all_said = form.there(raw)
@@ -229,16 +236,14 @@ def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
             yield FieldFate(name, Fate.CARRIED)
         else:
             rest = form.there(_unflat({one: fields[one] for one in fields if one != path}))
-            ours = link.ours
-            told = not same_value(all_said.get(ours), rest.get(ours)) or effective(all_said, ours) in (
-                False,
-                NEW_ENTRY.get(ours),
-            )
-            how = "" if told else "World Info has no such value"
-            yield FieldFate(name, Fate.EXACT if told else Fate.CARRIED, how)
+            told = not same_value(all_said.get(link.ours), rest.get(link.ours))
+            yield FieldFate(name, Fate.EXACT if told else Fate.CARRIED)
 
 
 def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str]) -> Iterable[FieldFate]:
+    for name in mapping(entry.get("extensions")) if form.cannot else ():
+        if name != HOME:
+            yield FieldFate(f"extensions.{name}", Fate.LOST, form.cannot)
     links = {link.ours: link for link in form.links}
     for name in dict.fromkeys((*entry, *NEW_ENTRY)):
         if name in _OUR_OWN:
@@ -271,6 +276,8 @@ def effective(entry: Raw, name: str) -> Json:
 
 def alike(name: str, one: Json, other: Json) -> bool:
     """Whether two values of a World Info field do the same: for most, 0, false, null and nothing are one."""
+    if one is other:
+        return True
     if name not in _NULL_COUNTS and _is_nothing(one) and _is_nothing(other):
         return True
     return same_value(one, other)
@@ -319,6 +326,3 @@ def chance(entry: Raw) -> int | float:
 def said(**fields: Json) -> dict[str, Json]:
     """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
-
-
-Entries: TypeAlias = Sequence[Raw]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -102,3 +102,19 @@ def form_of(book: Raw) -> EntryForm:
 def folder_of(book: Raw, raw: Raw) -> str:
     """The name of an entry's category, "" without one."""
     return next((text(each.get("name")) for each in categories(book) if each.get("id") == raw.get("category")), "")
+
+
+EMPTY: Final[Raw] = {
+    "lorebookVersion": 5, "entries": [], "settings": {"orderByKeyLocations": False}, "categories": [],
+}  # fmt: skip
+"""A new lorebook."""
+
+
+def with_order(book: Raw, entries: Sequence[Raw]) -> Raw:
+    """The book with its `order` saying what its entries are, where it has one: new ones come last."""
+    order = book.get("order")
+    if not isinstance(order, list | tuple):
+        return book
+    ids = dict.fromkeys(text(each.get("id")) for each in entries)
+    listed = [each for each in order if not isinstance(each, str) or each in ids]
+    return {**book, "order": [*listed, *(each for each in ids if each and each not in listed)]}

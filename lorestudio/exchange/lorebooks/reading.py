@@ -18,9 +18,11 @@ from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import Json, key_order, trim, truthy
 from lorestudio.domain.json_text import parse_json
-from lorestudio.exchange.character_card import SIGNATURE, CharacterCard, parse_card
+from lorestudio.exchange.character_card import CharacterCard, parse_card
+from lorestudio.exchange.containers import SIGNATURE, is_archive
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
+from lorestudio.exchange.lorebooks.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
@@ -28,14 +30,6 @@ from lorestudio.exchange.problems import InputError
 
 Raw = Mapping[str, Json]
 
-EXTENSIONS: Final = frozenset({
-    "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",
-    "useProbability", "depth", "role", "selectiveLogic", "group", "group_override", "group_weight", "scan_depth",
-    "case_sensitive", "match_whole_words", "use_group_scoring", "automation_id", "vectorized", "sticky", "cooldown",
-    "delay", "outlet_name", "triggers", "ignore_budget", "match_persona_description", "match_character_description",
-    "match_character_personality", "match_character_depth_prompt", "match_scenario", "match_creator_notes",
-})  # fmt: skip
-"""What a card says of an entry in its extensions; a native entry says the same under the name in camel case."""
 _CARD: Final = frozenset({
     "id", "keys", "secondary_keys", "comment", "name", "content", "constant", "selective", "insertion_order", "enabled",
     "position", "extensions", "use_regex",
@@ -273,7 +267,7 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
     Without a role a card's book is the character's and any other one is global.
     """
     data = read_file(path, "lorebook")
-    if data.startswith(SIGNATURE):
+    if data.startswith(SIGNATURE) or is_archive(data):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
         document = parse_json(data.decode("utf-8-sig"))

@@ -7,7 +7,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
-from lorestudio.exchange.character_card import SIGNATURE
+from lorestudio.exchange.containers import SIGNATURE
 
 _ZIP: Final = b"PK\x03\x04"
 _RISU_MODULE: Final = b"\x6f\x00"

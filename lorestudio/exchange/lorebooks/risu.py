@@ -71,11 +71,15 @@ def _as_pattern(key: str) -> str:
     return f"/{re.escape(key).replace('/', chr(92) + '/')}/i" if is_plain(key) else key
 
 
-def folder_of(entries: Sequence[Json], raw: Raw) -> str:
-    """The name of the folder that an entry lies in, "" without one."""
-    inside = raw.get("folder")
+def folder_names(entries: Sequence[Json]) -> dict[str, str]:
+    """The names of a book's folders, by what their members have as `folder`."""
     folders = (each for each in entries if isinstance(each, Mapping) and each.get("mode") == "folder")
-    return next((text(each.get("comment")) for each in folders if inside and each.get("key") == inside), "")
+    return {key: text(each.get("comment")) for each in folders if (key := text(each.get("key")))}
+
+
+def folder_of(names: Mapping[str, str], raw: Raw) -> str:
+    """The name of the folder that an entry lies in, "" without one."""
+    return names.get(text(raw.get("folder")), "")
 
 
 FORM: Final = EntryForm(
@@ -87,9 +91,7 @@ FORM: Final = EntryForm(
     cannot="Risu has no place for it",
     links=(
         FieldLink("comment", "comment"),
-        FieldLink(
-            "content", "content", DECORATED, applies=lambda raw: bool(without_decorators(text(raw.get("content")))[0])
-        ),
+        FieldLink("content", "content", DECORATED, applies=lambda raw: is_decorated(text(raw.get("content")))),
         FieldLink("key", "key", how_back="where one key is a pattern, Risu wants all of them to be"),
         FieldLink("secondkey", "keysecondary"),
         FieldLink("selective", "selective"),
