@@ -50,6 +50,7 @@ async def run(ctx: Inputs) -> Decided:
         ai=ctx.state.ai,
         separate_titles=ctx.rules.labels_by_vault or ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
+        lots=ctx.lots,
     )
     records = await run_stages((pipeline.OPENING, *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
     if state.match_now:
