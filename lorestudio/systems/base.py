@@ -25,6 +25,7 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.carrying import Carrier, SectionCarrier
 from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.llm.messages import AnswerSource, NoAnswers
@@ -417,6 +418,23 @@ class System(ABC):
         """The same where these are the messages of the chat's file; what it remembers of the chat stays."""
         return self
 
+    def following(self, recorded: Sequence[RecordedEntry]) -> System:  # noqa: ARG002
+        """The same, for a generation of which this is recorded: what no file keeps is decided as it was then."""
+        return self
+
+    def recalled(
+        self,
+        moment: Moment,  # noqa: ARG002
+        decided: Decided,
+        recorded: Sequence[RecordedEntry],  # noqa: ARG002
+    ) -> State:
+        """The state after a generation in which the recorded entries went in, whatever was decided."""
+        return decided.state
+
+    def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:  # noqa: ARG002
+        """What else may have been and no file keeps: each in words, and the run's inputs by it."""
+        yield from ()
+
     async def write_note(
         self,
         chat: Chat,  # noqa: ARG002
@@ -496,7 +514,8 @@ class SystemKind:
     find keys. `reads_file` takes settings out of another program's file, None where it is none of that program's;
     `carrier` carries them back. `reading` are those of its settings that say how notes are read, None where they leave
     that to the project's. `books` tells how its settings name lorebooks, None where it scans none.
-    `reads_setup` says that it looks at the card and the persona of the prompts.
+    `reads_setup` says that it looks at the card and the persona of the prompts. `records` are the keys under which
+    chats keep what such a system put in (`exchange.chats.recorded`).
     """
 
     name: str
@@ -525,6 +544,7 @@ class SystemKind:
     reading: Callable[[Any], DeepLoreSettings | None] = field(default=lambda _settings: None, repr=False)
     books: ScannedBooks | None = field(default=None, repr=False)
     reads_setup: bool = False
+    records: tuple[str, ...] = ()
 
     def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
         """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""

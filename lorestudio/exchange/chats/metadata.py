@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
@@ -213,21 +212,3 @@ def _kind(value: Json) -> str:
     if isinstance(value, str):
         return "a text"
     return "an object" if isinstance(value, Mapping) else "a list"
-
-
-def noted_tokens(message: Message, swipe: int) -> int | None:
-    """The lore tokens that DeepLore noted beside a reply, None where it noted nothing (rules: deeplore-tools 3.5).
-
-    The swipe that the chat goes on with has its note in the message, the others in their own record. Nothing noted does
-    not mean that nothing went in, and DeepLore 2.0.2 may note the list of the reply before.
-    """
-    extra: object = message.extra
-    if swipe != message.swipe:
-        infos = message.raw.get("swipe_info")
-        info = infos[swipe] if isinstance(infos, list) and swipe < len(infos) else None
-        extra = info.get("extra") if isinstance(info, Mapping) else None
-    sources = extra.get("deeplore_sources") if isinstance(extra, Mapping) else None
-    if not isinstance(sources, list | tuple) or not sources:
-        return None
-    tokens = (each.get("tokens") for each in sources if isinstance(each, Mapping))
-    return sum(int(each) for each in tokens if isinstance(each, int | float) and not isinstance(each, bool))

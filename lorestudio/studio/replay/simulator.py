@@ -12,12 +12,14 @@ from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.resources import VERSION
+from lorestudio.settings.basis import FOLLOWED
 from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.card import group_speaker
 from lorestudio.studio.replay.order import Superseded, clock_ms, generations
 from lorestudio.studio.replay.runs import Runs, TraceBook
 from lorestudio.studio.replay.seen import SeenChats, searched_of
+from lorestudio.studio.verify.recorded import RecordedReply, recorded_replies
 from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
@@ -51,7 +53,9 @@ class Simulator:
         self._epoch = 0  # goes up whenever what is under way is given up: a run of an earlier one is not kept
         self._characters = _active_characters(project, self.generations)
         self._seen = SeenChats(project)
-        self.inputs = _input_digests(project, self.generations, self._characters, made, self._seen)
+        followed = project.basis.settings.records == FOLLOWED
+        self._records: Mapping[Generation, RecordedReply] = recorded_replies(project, made.kind) if followed else {}
+        self.inputs = _input_digests(project, self.generations, self._characters, made, self._seen, self._records)
         """For each generation the digest of everything that it and the ones before it depend on."""
         self._runs = Runs(made.first_state(project.seed), made.counting)
         self._traces = TraceBook()
@@ -126,6 +130,12 @@ class Simulator:
         """For each generation run so far the state after it without its counts, and what it counted."""
         runs = self._runs
         return tuple((runs.lean_state(place), runs.tally(place)) for place in range(len(runs)))
+
+    def decider(self, generation: Generation) -> System:
+        """Who decides a generation: the system, where records are followed with what is recorded of it."""
+        record = self._records.get(generation)
+        trusted = record is not None and record.holds_for(anything_went_in=True)
+        return self.system.following(record.entries) if record is not None and trusted else self.system
 
     def moment(self, generation: Generation) -> Moment:
         """What the system is given for a generation. Raises ValueError for one that the chat does not have."""
@@ -207,19 +217,28 @@ class Simulator:
 
     async def _run_next(self) -> None:
         place, epoch = len(self._runs), self._epoch
+        generation = self.generations[place]
         now = Generated(place, self._moment(place), self._runs.state(self._place_before(place)))
-        offers = (other.offer(self._reuse, now) for other in self._earlier)
+        alike = (other for other in self._earlier if other._records == self._records)  # noqa: SLF001  # the same class
+        offers = (other.offer(self._reuse, now) for other in alike)
         result = next((offer for offer in offers if offer is not None), None)
         ran = result is None
         if result is None:
-            result = await _decided(self.system, now.moment, now.state)
+            result = self._recalled(now.moment, await _decided(self.decider(generation), now.moment, now.state))
         else:
             result = _with_seen(result, self.system, now.moment)
         if epoch != self._epoch:
             raise Superseded
-        if self.generations[place] not in self._traces:  # another task may have been quicker, with the same trace
+        if generation not in self._traces:  # another task may have been quicker, with the same trace
             self.ran += ran
             self._keep(result)
+
+    def _recalled(self, moment: Moment, result: Decided) -> Decided:
+        """What was decided, with the state that the recorded entries leave where records are followed."""
+        record = self._records.get(Generation(moment.turn.message, moment.turn.swipe))
+        if record is None or not record.holds_for(anything_went_in=bool(result.trace.injections)):
+            return result
+        return replace(result, state=self.system.recalled(moment, result, record.entries))
 
     def _keep(self, result: Decided) -> None:
         place = len(self._runs)
@@ -303,7 +322,12 @@ def _active_characters(project: Project, generations: Sequence[Generation]) -> t
 
 
 def _input_digests(
-    project: Project, generations: Sequence[Generation], characters: Sequence[str], system: System, seen: SeenChats
+    project: Project,
+    generations: Sequence[Generation],
+    characters: Sequence[str],
+    system: System,
+    seen: SeenChats,
+    records: Mapping[Generation, RecordedReply],
 ) -> tuple[str, ...]:
     """For each generation the SHA-256 of everything that it and the ones before it depend on.
 
@@ -331,6 +355,7 @@ def _input_digests(
             digest.update(system.reads_of(read).encode("utf-8", "surrogatepass"))
         done = max(done, generation.message)
         told = seen.told_of(generation, character)
-        digest.update(repr((generation, character, told)).encode("utf-8", "surrogatepass"))
+        record = (records[generation],) if generation in records else ()
+        digest.update(repr((generation, character, told, *record)).encode("utf-8", "surrogatepass"))
         found.append(digest.hexdigest())
     return tuple(found)

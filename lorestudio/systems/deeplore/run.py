@@ -52,6 +52,7 @@ async def run(ctx: Inputs) -> Decided:
         separate_titles=ctx.rules.labels_by_vault or ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
         recorded=ctx.moment.recorded,
+        lots=ctx.lots,
     )
     records = await run_stages((pipeline.OPENING,), state, ctx, ctx.moment)
     selecting = pipeline.selecting(ctx.settings)

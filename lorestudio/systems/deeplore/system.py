@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EngineState, Tally
 from lorestudio.exchange.carrying import DeepLoreCarrier
 from lorestudio.exchange.chats.notepad import notes_of, withdrawn
+from lorestudio.exchange.chats.recorded import SOURCES, RecordedEntry
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import FIXED, Behaviour
@@ -40,6 +41,7 @@ from lorestudio.systems.base import (
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS, counted
 from lorestudio.systems.deeplore.differences import own_differences
+from lorestudio.systems.deeplore.following import RecordedChoice, following, recalled, unrecorded
 from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
@@ -82,7 +84,8 @@ class Indexes:
 class DeepLoreSystem(System):
     """DeepLore with its settings (whose rules hold is one), its behaviour switches and whoever answers for the model.
 
-    `random` makes the stream of random numbers from the state it stood at.
+    `random` makes the stream of random numbers from the state it stood at; `lots` says how lots of entries fell where
+    that is known.
     """
 
     swipes_go_on: ClassVar[bool] = True
@@ -94,6 +97,7 @@ class DeepLoreSystem(System):
     answers: AnswerSource = field(default_factory=StandInAnswers)
     model: str = ""
     random: Callable[[int], RandomSource] | None = None
+    lots: Callable[[Entry], float] | None = None
     indexes: Indexes = field(default_factory=Indexes, repr=False, compare=False)
 
     @property
@@ -114,7 +118,9 @@ class DeepLoreSystem(System):
         """The inputs of a generation with the vault prepared."""
         before = state if isinstance(state, EngineState) else self.first_state(moment.seed)
         index = self.indexes.of(moment.index)
-        return Inputs(moment, index, self.settings, before, self.answers, self.model, self.behaviour, self.random)
+        return Inputs(
+            moment, index, self.settings, before, self.answers, self.model, self.behaviour, self.random, self.lots
+        )
 
     def first_state(self, seed: int) -> EngineState:
         """The trackers stored with a chat are those of its end; a replay begins before all of them."""
@@ -167,6 +173,8 @@ class DeepLoreSystem(System):
 
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
         """Answers given before; no provider and no person is asked."""
+        if isinstance(self.answers, RecordedChoice):
+            return Offline(self)
         unanswered = given.unanswered
         if unanswered is None:
             unanswered = Unanswered.STAND_IN if self.answers.name == Unanswered.STAND_IN else Unanswered.FAIL
@@ -176,6 +184,18 @@ class DeepLoreSystem(System):
             answers.earlier = trace
 
         return Offline(replace(self, answers=answers), answers.lacks, lambda: answers.sentences, turn_to)
+
+    def following(self, recorded: Sequence[RecordedEntry]) -> DeepLoreSystem:
+        """With what was recorded in place of a model's choice and of lots."""
+        return following(self, recorded)
+
+    def recalled(self, moment: Moment, decided: Decided, recorded: Sequence[RecordedEntry]) -> EngineState:
+        """The trackers as the recorded entries leave them."""
+        return recalled(self.settings, moment, decided, recorded)
+
+    def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:
+        """Empty trackers, a model that failed or chose nothing, other lots."""
+        return unrecorded(self, run)
 
     async def write_note(
         self, chat: Chat, controls: ChatControls, focus: str = "", vault: Path | None = None
@@ -314,5 +334,6 @@ KIND: Final = SystemKind(
     key_search=DeepLoreKeySearch,
     carrier=DeepLoreCarrier,
     reading=lambda settings: settings,
+    records=(SOURCES,),
 )
 DeepLoreSystem.kind = KIND

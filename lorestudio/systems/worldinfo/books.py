@@ -14,6 +14,7 @@ from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.exchange.carrying import SectionCarrier
+from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.lorebooks.books import BookRole, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.files import BookFile
@@ -295,5 +296,6 @@ KIND: Final = SystemKind(
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
     books=ScannedBooks(book_files, with_book_files, _index_of),
     reads_setup=True,
+    records=(ACTIVE_BOOKS, BOOK_VIEWER),
 )
 WorldInfoSystem.kind = KIND

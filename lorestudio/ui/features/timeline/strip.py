@@ -12,7 +12,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
-from lorestudio.exchange.chats.metadata import noted_tokens
+from lorestudio.exchange.chats.recorded import noted_tokens
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.budget import ORIGINS
 from lorestudio.ui.features.timeline.map_content import label_of, shown_generations
