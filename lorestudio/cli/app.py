@@ -28,6 +28,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "lint": "lint.lint",
     "check": "check.check",
     "score": "score.score",
+    "effects": "effects.effects",
     "compare": "compare.compare",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",
