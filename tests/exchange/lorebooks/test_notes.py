@@ -93,7 +93,8 @@ def test_entries_of_samples_come_back_member_for_member(raw: dict[str, Any]) -> 
 
 def test_a_plain_entry_is_a_plain_note() -> None:
     raw = {**NEW_ENTRY, "uid": 7, "addMemo": True, "key": ["Skarn", "the bell, old"], "comment": "Skarn",
-           "content": "An island.\n", "order": 250, "position": 4, "depth": 2, "role": 1, "keysecondary": ["storm"], "probability": 35,
+           "content": "An island.\n", "order": 250, "position": 4, "depth": 2, "role": 1, "keysecondary": ["storm"],
+           "probability": 35,
            "cooldown": 4, "constant": True, "disable": True, "scanDepth": 0, "excludeRecursion": True}  # fmt: skip
     assert note_of(raw, "Sea", RULES).text == (
         "---\ntags:\n  - lorebook\nkeys:\n  - Skarn\n  - the bell, old\nrefine_keys:\n  - storm\nconstant: true\n"
