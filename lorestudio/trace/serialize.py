@@ -101,6 +101,8 @@ def _json_out(value: Json) -> object:
         if len(value) == 1 and next(iter(value)).startswith("$"):
             return {"$object": [[key, _json_out(item)] for key, item in value.items()]}
         return {key: item if type(item) in _AS_THEY_ARE else _json_out(item) for key, item in value.items()}
+    if isinstance(value, str | int):  # a member of an enumeration
+        return value
     return [_json_out(item) for item in cast("Sequence[Json]", value)]
 
 
