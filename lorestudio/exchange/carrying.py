@@ -15,19 +15,10 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import change_of, read_file
 from lorestudio.exchange.json_spelling import INDENT, set_members
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.settings_files import (
-    KeyChange,
-    Merge,
-    host_document,
-    merge_candidates,
-    plan_merge,
-    prepared,
-    snippet,
-)
+from lorestudio.exchange.settings_files import KeyChange, Merge, host_document
 from lorestudio.settings.declaration import Declaration, Section, declared
-from lorestudio.settings.deeplore import DeepLoreSettings, in_file, same, setting_value
+from lorestudio.settings.deeplore import in_file, same, setting_value
 from lorestudio.settings.differences import SettingChange, differences
-from lorestudio.settings.store import new_document
 
 Place = tuple[str, ...]
 """The names on the way to an object in SillyTavern's settings.json."""
@@ -64,32 +55,6 @@ class Carrier(Protocol):
     def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:
         """The values as a settings file of lorestudio."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class DeepLoreCarrier:
-    """DeepLore's settings (rules: deeplore-tools 4.3)."""
-
-    settings: DeepLoreSettings = field(repr=False)
-    not_there: str = ""
-
-    def differing(self) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
-        return differences(DeepLoreSettings(), self.settings)
-
-    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102
-        return merge_candidates(path, self.settings)
-
-    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102
-        return prepared(self.settings, keys)
-
-    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102
-        return plan_merge(path, values)
-
-    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102
-        return snippet(values)
-
-    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102
-        return {**new_document(self.settings), "settings": dict(values)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from lorestudio.settings.deeplore import (
 )
 from lorestudio.settings.differences import SettingChange, differences, value_text
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
-from lorestudio.settings.store import FORMAT, SETTINGS_VERSION, Layout, Stored, read_stored
+from lorestudio.settings.store import FORMAT, SETTINGS_VERSION, Layout, Stored, new_document, read_stored
 
 PLACE: Final = ("extension_settings", "deeplore_enhanced")
 """Where DeepLore's settings are in SillyTavern's file (rules: deeplore-tools 4.1)."""
@@ -255,6 +255,32 @@ def changes_list(changes: Sequence[SettingChange]) -> str:
         if isinstance(change.after, str) and each.long and change.after:
             lines += [f"    | {line}" for line in change.after.split("\n")]
     return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class DeepLoreCarrier:
+    """DeepLore's settings as a Carrier (see `lorestudio.exchange.carrying`; rules: deeplore-tools 4.3)."""
+
+    settings: DeepLoreSettings = field(repr=False)
+    not_there: str = ""
+
+    def differing(self) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
+        return differences(DeepLoreSettings(), self.settings)
+
+    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102
+        return merge_candidates(path, self.settings)
+
+    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102
+        return prepared(self.settings, keys)
+
+    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102
+        return plan_merge(path, values)
+
+    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102
+        return snippet(values)
+
+    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102
+        return {**new_document(self.settings), "settings": dict(values)}
 
 
 @dataclass(frozen=True, slots=True)

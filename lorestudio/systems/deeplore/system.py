@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Final, Self
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EngineState, Tally
-from lorestudio.exchange.carrying import DeepLoreCarrier
 from lorestudio.exchange.chats.notepad import notes_of, withdrawn
 from lorestudio.exchange.chats.recorded import SOURCES, RecordedEntry
+from lorestudio.exchange.settings_files import DeepLoreCarrier
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import FIXED, Behaviour
