@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 import re
@@ -33,6 +35,21 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         reason = error.strerror or str(error)
         raise SettingsError(f"{path} cannot be read ({reason}). Check that you may open it.") from None
+
+
+UNPACKED_AT_MOST: Final = 256 * 1024 * 1024
+"""So many bytes may come out of a packed file; a few kilobytes can hold any number of zeros."""
+
+
+def unpacked(data: bytes) -> bytes:
+    """The bytes of a gzip file; other bytes as they are. Raises OSError, EOFError or zlib.error where it is damaged."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    with gzip.open(io.BytesIO(data)) as packed:
+        whole = packed.read(UNPACKED_AT_MOST + 1)
+    if len(whole) > UNPACKED_AT_MOST:
+        raise OSError(f"unpacked it is larger than {UNPACKED_AT_MOST // 1024 // 1024} MiB")
+    return whole
 
 
 def parse_json(data: bytes, path: Path) -> Json:
