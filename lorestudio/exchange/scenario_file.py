@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
@@ -26,6 +25,7 @@ from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.files import unpacked
 from lorestudio.settings.rules import NEW, OLD, rules_of
 
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
@@ -286,8 +286,7 @@ def read_records(path: Path) -> list[ScenarioRecord]:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes()
-        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        data = unpacked(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(path, f"the file cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     try:

@@ -33,7 +33,7 @@ from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.openai_compatible import OpenAiCompatible
 from lorestudio.llm.profiles import Api, KeySource, Profile
-from lorestudio.llm.redaction import Secret, cut, hide_known
+from lorestudio.llm.redaction import MASK, Secret, cut, hide_known
 
 GRACE_S: Final = 0.5
 """How long a cancelled exchange may take to close its connection (rules: deeplore-tools 1.3 "Backup timer")."""
@@ -220,11 +220,12 @@ class HttpChatClient:
 
     def reply(self, answer: ReadAnswer, exchange: _Exchange, habits: Habits, raw: str) -> ChatReply:
         """The reply with its notes."""
+        text = hide_known(answer.text, exchange.secrets)
         reply = ChatReply(
-            hide_known(answer.text, exchange.secrets),
+            text,
             answer.usage,
             self.label,
-            raw=raw,
+            raw=raw if text == answer.text else MASK,  # a key in pieces of a stream is whole in the text only
             value=answer.value,
             finish=answer.finish,
             live=True,

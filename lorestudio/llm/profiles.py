@@ -140,7 +140,9 @@ def save_profiles(path: Path, profiles: Sequence[Profile], unreadable: Sequence[
             raise ProfileError(f'Two profiles are called "{name}". Rename one of them.')
     items: list[Json] = [*(_write(profile) for profile in profiles), *unreadable]
     try:
-        write_atomically(path, json_bytes({"format": FORMAT, "version": FORMAT_VERSION, "profiles": items}))
+        write_atomically(
+            path, json_bytes({"format": FORMAT, "version": FORMAT_VERSION, "profiles": items}), private=True
+        )
     except OSError as error:
         reason = error.strerror or str(error)
         raise SettingsError(f"{path} cannot be written ({reason}). Check folder, permissions and free space.") from None

@@ -184,6 +184,8 @@ def _append(path: Path, line: bytes) -> None:
     """Add a line in a single write. A line that was cut off by a crash before is ended first, so it spoils no other."""
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
+    if is_new:
+        path.touch(0o600)
     with path.open("ab+", buffering=0) as stream:
         end = stream.seek(0, os.SEEK_END)
         if end:

@@ -229,6 +229,8 @@ def _unpack(blob: object, words: Callable[[str], Vocabulary[Trace]]) -> Trace:
 
 def _open(path: Path) -> sqlite3.Connection:
     """A connection to a sound store at `path`, new or old; raises `_DamagedError` where the file is none."""
+    if not path.exists():
+        path.touch(0o600)  # what was said is for its owner's eyes only
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
 import time
 from contextlib import suppress
@@ -11,8 +10,6 @@ from random import Random
 
 from tests.fuzz.mutation import damaged
 from tests.fuzz.readers import CHAT_VAULT, Reader
-
-logging.getLogger("lorestudio").setLevel(logging.CRITICAL)  # warnings about each damaged file are no news
 
 
 def give(reader: Reader, data: bytes) -> float:

@@ -33,7 +33,7 @@ from lorestudio.settings import store
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.recap import load_recap_settings
 from lorestudio.studio.attach import wire
-from lorestudio.studio.attach.captures import Captures, load_attachment
+from lorestudio.studio.attach.captures import Captures, load_attachment, time_words
 from lorestudio.studio.chat.presets import read_preset
 from lorestudio.studio.graph.preparing import LayoutStore
 from lorestudio.studio.notes.change_journal import Journal
@@ -328,7 +328,8 @@ def _trash(path: Path) -> object:
 
 
 def _captured(path: Path) -> object:
-    return [Captures(path.parent.parent).read(each.id) for each in Captures(path.parent.parent).list()]
+    captures = Captures(path.parent.parent)
+    return [(time_words(each.started_ms), captures.read(each.id).replies) for each in captures.list()]
 
 
 ALL: Final = (

@@ -14,7 +14,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
 from lorestudio.settings.behaviour import FIXED
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.settings.files import SettingsError
+from lorestudio.settings.files import SettingsError, real_path
 from lorestudio.studio.project.tokens import BY_SCRIPT, TokenizerError, counter_by_word, word_of
 from lorestudio.systems.registry import kind_of, scenario_format
 from lorestudio.vault.files import NoteFile, VaultFiles
@@ -127,6 +127,8 @@ def _vault_problem(vault: ScenarioVault, root: Path | None) -> str:
         )
     if not (root / vault.ref).is_dir():
         return f"there is no folder {root / vault.ref}. Name the folder that “{vault.ref}” lies in with --vault-root."
+    if not real_path(root / vault.ref).is_relative_to(real_path(root)):
+        return f"“{vault.ref}” leads out of {root}, and a scenario may read what lies in there only."
     return ""
 
 

@@ -464,7 +464,8 @@ def save_queue(path: Path, state: QueueState) -> None:
         return
     document: Json = write_queue(state)
     try:
-        write_atomically(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+        data = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+        write_atomically(path, data, private=True)
     except OSError as error:
         raise InputError(path, f"the queue cannot be written: {error.strerror or error}.") from error
 

@@ -30,6 +30,7 @@ from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState
 from lorestudio.systems.worldinfo.mapping import index_of
 from lorestudio.systems.worldinfo.system import NAME, WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
+from lorestudio.trace.wording import one_line
 
 _ROLE_WORDS: Final = {
     BookRole.GLOBAL: "a global lorebook",
@@ -143,6 +144,7 @@ def _note(chat: Chat, settings: WorldInfoSettings, names: Collection[str]) -> Au
     return replace(note, text="\n".join(texts.get(place, (text,)) if isinstance(place, int) else (text,)))
 
 
+_LONGEST_NAME: Final = 240
 _NOTES_ADVICE: Final = "Copy the list “chara” from “note” in SillyTavern's settings.json."
 
 
@@ -192,6 +194,9 @@ def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) ->
     by_card = card.data.extensions.world if card is not None else None
     for wanted, role, who in ((by_chat, BookRole.CHAT, "chat"), (by_card, BookRole.CHARACTER, "card")):
         if not isinstance(wanted, str) or not wanted or any(book.name == wanted for book in (*named, *books)):
+            continue
+        if Path(wanted).name != wanted or len(wanted) > _LONGEST_NAME:
+            missing.append(f"The {who} names the lorebook “{one_line(wanted)}”, as which no file is called.")
             continue
         path = Path(settings.worlds).expanduser() / f"{wanted}.json" if settings.worlds else None
         if path is not None and path.is_file():

@@ -230,6 +230,9 @@ class Feature(QObject):
     def keep_in(self, folder: Path) -> None:
         """Keep what must survive the window in this folder from now on."""
 
+    def save_work(self) -> None:
+        """Something went wrong inside the program: see that what is unsaved is found by the next start."""
+
     def ask_before_closing(self, close: Leave) -> bool:
         """Ask what becomes of what is not saved before the window is closed; False where there is nothing to ask."""
         return False
