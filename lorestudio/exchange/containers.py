@@ -159,16 +159,16 @@ def is_archive(data: bytes) -> bool:
     return data.startswith(ZIP) or (data.startswith(_JPEG) and ZIP in data)
 
 
-def archive(data: bytes, source: Path | str) -> dict[str, bytes]:
+def archive(data: bytes, source: Path | str, *, only_names: bool = False) -> dict[str, bytes]:
     """The files in a ZIP archive, by name and in order. Raises InputError for one that is damaged or not to be trusted.
 
-    Folders are left out.
+    Folders are left out; `only_names` unpacks nothing.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             members = [member for member in packed.infolist() if not member.is_dir()]
             _check(members, source)
-            return {member.filename: packed.read(member) for member in members}
+            return {member.filename: b"" if only_names else packed.read(member) for member in members}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise InputError(source, f"the archive is damaged ({error}). Download or pack it again.") from error
 
@@ -191,7 +191,7 @@ def _check(members: list[zipfile.ZipInfo], source: Path | str) -> None:
 def _from_charx(data: bytes, source: Path | str) -> Opened:
     files = archive(data, source)
     if CARD_MEMBER not in files:
-        raise InputError(source, f"the archive holds no character: there is no {CARD_MEMBER} in it.")
+        raise InputError(source, f"the archive holds neither a character ({CARD_MEMBER}) nor notes (.md).")
     try:
         text = files[CARD_MEMBER].decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -15,9 +15,9 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
-from lorestudio.exchange.containers import Opened, opened
+from lorestudio.exchange.containers import CARD_MEMBER, Opened, archive, is_archive, opened
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, novelai, risu
+from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
 from lorestudio.exchange.lorebooks.table import HEADER, form_of, looks_like_table, read_table, write_table
@@ -46,7 +46,7 @@ class Format:
     @property
     def makes_new(self) -> bool:
         """Whether a file of it is made from nothing."""
-        return self.writes and (self.empty is not None or self.name == CSV)
+        return self.writes and (self.empty is not None or self.name in {CSV, NOTES})
 
 
 # ---- where the book lies --------------------------------------------------------------------------------------------
@@ -208,6 +208,7 @@ def _in_world_info(document: Json) -> Found | None:
 # ---- the formats ----------------------------------------------------------------------------------------------------
 
 CSV: Final = "csv"
+NOTES: Final = "markdown"
 WORLD_INFO: Final = "world-info"
 
 FORMATS: Final[tuple[Format, ...]] = (
@@ -258,18 +259,25 @@ FORMATS: Final[tuple[Format, ...]] = (
         CSV, "Table (CSV)", (".csv", ".tsv"), "a first line that names columns for keys and text",
         (form_of(HEADER),),
     ),
+    Format(
+        NOTES, markdown.TITLE, (markdown.ENDING, ".zip"), "a folder or an archive of notes", (markdown.FORM,),
+    ),
 )  # fmt: skip
 
 BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
 
 
 def read_lore(path: Path) -> Lore:
-    """The lore in a file of any format. Waits for the disk. Raises InputError."""
+    """The lore in a file of any format, or in a folder of notes. Waits for the disk. Raises InputError."""
+    if path.is_dir() or path.suffix.lower() == markdown.ENDING:
+        return markdown.read_notes(path)
     return parse_lore(read_file(path, "lorebook"), path)
 
 
 def parse_lore(data: bytes, path: Path) -> Lore:
     """The lore in the bytes of a file. Raises InputError that names the field that is wrong, or says what it is."""
+    if is_archive(data) and archived(data) == NOTES:
+        return markdown.notes_in(archive(data, path), path)
     looked = _look(data, path)
     if looked is None:
         return read_table(data, path.stem, path)
@@ -290,6 +298,8 @@ def write_lore(form: str, name: str, entries: Sequence[Raw], original: tuple[Pat
     kind = BY_NAME[form]
     if kind.name == CSV:
         return write_table(entries, original and original[1], original[0] if original else name)
+    if kind.name == NOTES:
+        return markdown.write_notes(entries, name, original and original[1], original[0] if original else name)
     if not kind.writes or (original is None and kind.empty is None):
         advice = "Name the file that they go into a copy of." if kind.writes else "Choose another format."
         raise InputError(name, f"a new file of this format ({kind.title}) cannot be made. {advice}")
@@ -324,6 +334,22 @@ def _has_book(document: Json, found: Found) -> bool:
     return isinstance(document, Mapping)
 
 
+def kind_of(document: Json) -> tuple[Format, Found] | None:
+    """The format of a JSON document, and where its book lies; None for what is no lore."""
+    return next(((kind, found) for kind in FORMATS if (found := kind.find(document)) is not None), None)
+
+
+def archived(data: bytes) -> str:
+    """Which format an archive is of: notes, or a card; "" where neither is in it, or it cannot be read."""
+    try:
+        names = archive(data, "", only_names=True)
+    except InputError:
+        return ""
+    if CARD_MEMBER in names:
+        return "card"
+    return NOTES if any(map(markdown.is_note, names)) else ""
+
+
 def refusal(data: bytes) -> str:
     """What a file with these bytes is, as a sentence from “this is …” on, where it holds no lore; else ""."""
     if not data.strip():
@@ -353,9 +379,8 @@ def _look(data: bytes, path: Path) -> Looked | None:
         raise InputError(path, f"not valid JSON ({error.msg}). Export the file again.", error.lineno) from None
     except ValueError as error:
         raise InputError(path, f"not valid JSON ({error}). Export the file again.") from None
-    for kind in FORMATS:
-        found = kind.find(document)
-        if found is not None:
-            return kind, found, inside, document
+    known = kind_of(document)
+    if known is not None:
+        return *known, inside, document
     told = ", ".join(dict.fromkeys(each.title for each in FORMATS))
     raise InputError(path, f"this is no lore that is known here. Give a file of one of these: {told}.")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, novelai, risu
+from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu, table
 from lorestudio.exchange.lorebooks.crossing import EntryForm, from_world_info, into_world_info
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.report import Fate
@@ -19,8 +19,10 @@ FORMS = (
     card_book.FORM,
     kobold.LITE,
     kobold.UNITED,
+    markdown.FORM,
     novelai.FORM,
     risu.FORM,
+    table.form_of(table.HEADER),
 )
 WORDS = st.sampled_from(
     ["", "Mira", "the quay, the kite", " a ", "/x+/i", "@@depth 3\n@@role user\nText", "Circ*", "50"]

@@ -286,3 +286,94 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
 def test_names_are_told_apart() -> None:
     assert len(BY_NAME) == len(FORMATS)
     assert all(kind.forms or kind.name == "world-info" for kind in FORMATS)
+
+
+# ---- Markdown and tables --------------------------------------------------------------------------------------------
+
+NOTES = {
+    "World/People/Mira.md": b"---\ntags: [person]  # mine\naliases: [Smith, Mira]\n---\n# Mira\n\nA smith.\n",
+    "World/Quay.md": b"**Keys:** quay, harbour\r\n\r\nWet.\r\n",
+    "World/Old.md": b"---\nkeys: [old]\nconstant: true\nenabled: false\npriority: 40\n---\nOld.",
+    "World/.obsidian/app.json": b"{}",
+    "World/map.png": b"\x89PNG",
+}
+
+
+def test_a_folder_and_an_archive_of_notes_are_the_same_lore(tmp_path: Path) -> None:
+    for path, data in NOTES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    folder = read_lore(tmp_path / "World")
+    packed = parse_lore(zipped(**NOTES), Path("notes.zip"))
+    assert (packed.form, packed.name, folder.name, packed.folders) == ("markdown", "World", "World", {"0": "People"})
+    assert {entry["comment"]: entry["key"] for entry in packed.entries} == {
+        "Mira": ["Mira", "Smith"], "Quay": ["quay", "harbour"], "Old": ["old"],
+    }  # fmt: skip
+    assert [entry["content"] for entry in packed.entries] == ["A smith.\n", "Wet.\r\n", "Old."]
+    old = packed.entries[2]
+    assert (old["constant"], old["disable"], old["order"]) == (True, True, 960)
+    assert "map.png" in packed.report.remarks[0]
+    assert "app.json" not in packed.report.remarks[0]
+    by_title = {str(entry["comment"]): entry["content"] for entry in folder.entries}
+    assert by_title == {str(entry["comment"]): entry["content"] for entry in packed.entries}
+
+
+def unpacked(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def test_notes_come_out_byte_for_byte_and_keep_their_front_matter() -> None:
+    given = (Path("notes.zip"), zipped(**NOTES))
+    lore = parse_lore(given[1], given[0])
+    assert unpacked(write_lore("markdown", "World", through_json(lore), given).data) == NOTES
+    entries = through_json(lore)
+    entries[0] |= {"key": ["Mira"], "constant": True}
+    after = unpacked(
+        write_lore("markdown", "World", [*entries[:2], {"uid": 9, "comment": "con", "content": "N"}], given).data
+    )
+    text = after["World/People/Mira.md"].decode()
+    assert text.startswith("---\ntags: [person]  # mine\naliases: [Smith, Mira]\n")
+    assert text.endswith("---\n# Mira\n\nA smith.\n")
+    assert "constant: true" in text
+    assert "World/Old.md" not in after
+    assert after["con_.md"].endswith(b"# con\n\nN")
+
+
+def test_two_notes_of_one_name_are_two_files() -> None:
+    entries = [
+        {"uid": uid, "comment": title, "content": "x"} for uid, title in enumerate(["Mira", "mira", "A/B: #1", ""])
+    ]
+    names = list(unpacked(write_lore("markdown", "World", entries).data))
+    assert names == ["World/Mira.md", "World/mira (2).md", "World/A B 1.md", "World/Entry 3.md"]
+
+
+@pytest.mark.parametrize(
+    ("table", "wanted"),
+    [
+        ("Name;Triggers;Text\nMira;a|b;x", {"comment": "Mira", "key": ["a", "b"], "content": "x"}),
+        ("key\tvalue\tdisable\na, b\tx\tyes", {"key": ["a", "b"], "content": "x", "disable": True}),
+        ('keys,content,secondary\n"a\nb",x,c;d', {"key": ["a", "b"], "keysecondary": ["c", "d"]}),
+        ("Keys,Content,Order,Insertion_Order\na,x,7,9", {"order": 7}),
+        ("keys,content,position,depth,role\na,x,Depth,2,user", {"position": 4, "depth": 2, "role": 1}),
+        ("keys,content,probability\na,x,40%", {"probability": 40, "useProbability": True}),
+        ('\ufeffkeys,content\na," x "', {"content": " x "}),
+        ("keys,content,always\na,x,maybe", {"constant": False}),
+    ],
+)
+def test_columns_of_tables(table: str, wanted: dict[str, object]) -> None:
+    given = (Path("lore.csv"), table.encode())
+    lore = parse_lore(given[1], given[0])
+    assert {name: lore.entries[0][name] for name in wanted} == wanted
+    again = parse_lore(write_lore("csv", "lore", through_json(lore), given).data, Path("lore.csv"))
+    assert again.entries == lore.entries
+
+
+def test_columns_that_are_not_known_come_out_again_also_in_a_new_table() -> None:
+    lore = parse_lore(b"keys,content,Mood\na,x,grim\n", Path("lore.csv"))
+    assert "Mood" in lore.report.remarks[0]
+    written = write_lore("csv", "lore", [*lore.entries, {"uid": 5, "key": ["=1+1"], "content": "y"}])
+    lines = written.data.decode().splitlines()
+    assert lines[0].split(",")[-1] == "Mood"
+    assert lines[1].endswith(",grim")
+    assert "formula" in written.report.remarks[0]
