@@ -237,9 +237,12 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     )
     if lost:
         yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
+    broken: dict[tuple[str, str], list[BookEntry]] = {}
     for entry in entries:
-        for key, problem in broken_patterns((*entry.keys, *entry.secondary)):
-            yield f"{_title(entry)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
+        for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary))):
+            broken.setdefault(found, []).append(entry)
+    for (key, problem), having in broken.items():
+        yield f"{_named(having)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
 
 
 def _entries(amount: int) -> str:

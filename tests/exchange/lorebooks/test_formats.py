@@ -16,7 +16,7 @@ from lorestudio.exchange.lorebooks.report import Fate
 from lorestudio.exchange.problems import InputError
 from tests.exchange.test_character_card import V2, as_json, chunk, picture
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "samples"
 SAMPLES = {
     "10-old-2023-gaps.json": ("world-info", 10),
     "12-chub-lorebook.json": ("world-info", 9),
