@@ -19,7 +19,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     texts,
     without_kept,
 )
-from lorestudio.exchange.lorebooks.decorators import DECORATED, without_decorators
+from lorestudio.exchange.lorebooks.decorators import DECORATED, is_decorated, without_decorators
 from lorestudio.exchange.lorebooks.entry import BookPlace
 
 EXTENSIONS: Final = frozenset({

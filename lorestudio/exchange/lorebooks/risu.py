@@ -17,7 +17,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     text,
     texts,
 )
-from lorestudio.exchange.lorebooks.decorators import DECORATED, MEANT, with_decorators, without_decorators
+from lorestudio.exchange.lorebooks.decorators import DECORATED, MEANT, is_decorated, with_decorators, without_decorators
 from lorestudio.exchange.lorebooks.entry import Logic
 from lorestudio.exchange.lorebooks.keys import is_plain
 
