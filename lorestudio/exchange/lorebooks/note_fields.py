@@ -81,6 +81,7 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         FieldWay("caseSensitive", "", other=(Fate.CARRIED, "DeepLore has one setting for all entries.")),
         FieldWay("matchWholeWords", "", other=(Fate.CARRIED, "DeepLore has one setting for all entries.")),
         FieldWay("characterFilter", "", other=(Fate.CARRIED, "DeepLore knows no filter by character cards or tags.")),
+        FieldWay("addMemo", "", other=(Fate.CARRIED, "It only concerns SillyTavern's editor.")),
         FieldWay("displayIndex", "", other=(Fate.CARRIED, "It only concerns SillyTavern's editor.")),
     )
 }  # fmt: skip

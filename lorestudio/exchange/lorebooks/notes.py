@@ -118,7 +118,7 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
     content = raw.get("content")
     body = f"# {title}\n\n{_writable(content) if isinstance(content, str) else ''}"
     said: dict[str, Json] = {"tags": [rules.lorebook_tag], **_sayable(_properties(raw, rules))}
-    said |= {UID: uid if isinstance(uid, str | int | float) else name, BOOK: _writable(book)}
+    said |= {UID: uid if isinstance(uid, int | float) else _writable(name), BOOK: _writable(book)}
     said = _with_brought(said, raw, body, rules)
     unlike = _unlike(raw, _read_back(said, body, rules))
     for member in [*unlike]:
@@ -138,9 +138,10 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
 
 def title_of(raw: Raw, uid: str) -> str:
     """One line that a note can be called: the comment, else the first keys, else the number."""
-    named = " ".join(_writable(to_string(raw.get("comment") or "")).split())
+    named = " ".join(to_string(raw.get("comment") or "").split())
     named = trim(named.replace("[[", "").replace("]]", ""))
-    return named or trim(", ".join(key for key in _texts(raw.get("key")) if trim(key))[:50]) or f"Entry {uid}"
+    listed = ", ".join(key for key in _texts(raw.get("key")) if trim(key))
+    return _writable(named or " ".join(listed[:50].split()) or f"Entry {uid}")
 
 
 def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
@@ -549,7 +550,8 @@ def _text(properties: Raw, body: str) -> str:
 
 
 def _line(name: str, value: Json) -> str:
-    """A property as DeepLore and YAML read it alike. Raises ValueError where no spelling is."""
+    """A property as DeepLore and YAML read it alike. Raises ValueError where no spelling is, or no file can hold it."""
+    spell(value).encode()
     if isinstance(value, list | tuple):
         items = [item_spelling(item) if isinstance(item, str) else None for item in value]
         if None in items:
