@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from lorestudio.cli.app import COMMANDS, app
 from lorestudio.exchange.lorebooks.crossing import FieldLink
-from lorestudio.exchange.lorebooks.formats import FORMATS, Format
+from lorestudio.exchange.lorebooks.formats import FORMATS, LoreFormat
 from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.differences import value_text
 from lorestudio.systems.registry import KINDS
@@ -147,7 +147,7 @@ def formats() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def format_row(kind: Format) -> tuple[str, ...]:
+def format_row(kind: LoreFormat) -> tuple[str, ...]:
     """A format as a row."""
     out = "new, or a copy" if kind.makes_new else "a copy" if kind.writes else "no"
     return kind.title, f"`{kind.name}`", ", ".join(kind.endings), kind.looks, out

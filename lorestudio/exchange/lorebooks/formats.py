@@ -15,7 +15,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
-from lorestudio.exchange.containers import CARD_MEMBER, Opened, archive, is_archive, opened
+from lorestudio.exchange.containers import CARD_MEMBER, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
@@ -27,7 +27,7 @@ Find = Callable[[Json], Found | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class LoreFormat:
     """A format of lore. `looks` says to people what a file of it is told by, `endings` how such files are called.
 
     `find` finds its book in a JSON document. `empty` is the document of a new book of that name; without one a book
@@ -209,62 +209,62 @@ def _in_world_info(document: Json) -> Found | None:
 
 CSV: Final = "csv"
 NOTES: Final = "markdown"
-WORLD_INFO: Final = "world-info"
+SILLYTAVERN: Final = "sillytavern"
 
-FORMATS: Final[tuple[Format, ...]] = (
-    Format(
+FORMATS: Final[tuple[LoreFormat, ...]] = (
+    LoreFormat(
         "lorebook-v3", "Lorebook V3", (".json",), "`spec` is `lorebook_v3`", (card_book.FORM,), _in_lorebook_v3,
         lambda name: {"spec": "lorebook_v3", "data": {"name": name, "extensions": {}, "entries": []}},
     ),
-    Format(
+    LoreFormat(
         "card", "Character card", (".png", ".json", ".charx"),
         "a PNG picture with a `chara` or `ccv3` text, `card.json` in a CharX, or a card's `spec` or fields",
         (card_book.FORM,), _in_card,
     ),
-    Format(
+    LoreFormat(
         "risu", "Risu", (".json",), "`type` is `risu`", (risu.FORM,), _in_risu,
         lambda _name: {"type": "risu", "ver": 1, "data": []},
     ),
-    Format("risu-module", "Risu module", (".json",), "`type` is `risuModule`", (risu.FORM,), _in_risu_module),
-    Format(
+    LoreFormat("risu-module", "Risu module", (".json",), "`type` is `risuModule`", (risu.FORM,), _in_risu_module),
+    LoreFormat(
         "novelai", "NovelAI", (".lorebook", ".story", ".scenario", ".png"),
         "`lorebookVersion`, `storyContainerVersion` or `scenarioVersion`, or a PNG picture with a `naidata` text",
         (novelai.FORM,), _in_novelai, lambda _name: novelai.EMPTY,
     ),
-    Format(
+    LoreFormat(
         "agnaistic", "Agnaistic", (".json",), "`kind` is `memory`", (agnaistic.FORM,), _in_agnaistic,
         lambda name: {"kind": "memory", "name": name, "description": "", "entries": []},
     ),
-    Format(
+    LoreFormat(
         "kobold-united", "KoboldAI United", (".json",), "`entries` and `folders`, or `worldinfo_v2`",
         (kobold.UNITED,), _in_united, writes=False,
     ),
-    Format(
+    LoreFormat(
         "kobold", "KoboldAI", (".json",), "a list with `key` as a text and `content`, or a save with `worldinfo`",
         (kobold.LITE,), _in_kobold, lambda _name: [],
     ),
-    Format(
+    LoreFormat(
         "aidungeon", "AI Dungeon", (".json",), "a list with `keys` and `value`, or `storyCards`",
         (aidungeon.CARDS,), _in_aidungeon, lambda _name: [],
     ),
-    Format(
+    LoreFormat(
         "character-book", "Book of a card", (".json",), "`entries` that have `keys`, and no `key`",
         (card_book.FORM,), _in_character_book,
     ),
-    Format(
-        WORLD_INFO, "World Info", (".json",), "`entries` that have `key`, or a list of such",
+    LoreFormat(
+        SILLYTAVERN, "World Info", (".json",), "`entries` that have `key`, or a list of such",
         find=_in_world_info, empty=lambda _name: {"entries": {}},
     ),
-    Format(
+    LoreFormat(
         CSV, "Table (CSV)", (".csv", ".tsv"), "a first line that names columns for keys and text",
         (form_of(HEADER),),
     ),
-    Format(
+    LoreFormat(
         NOTES, markdown.TITLE, (markdown.ENDING, ".zip"), "a folder or an archive of notes", (markdown.FORM,),
     ),
 )  # fmt: skip
 
-BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
+BY_NAME: Final[Mapping[str, LoreFormat]] = {each.name: each for each in FORMATS}
 
 
 def read_lore(path: Path) -> Lore:
@@ -306,7 +306,7 @@ def write_lore(form: str, name: str, entries: Sequence[Raw], original: tuple[Pat
     if original is None:
         document = kind.empty(name) if kind.empty is not None else None
         found = kind.find(document) or Found((), kind.forms[0])
-        inside = Opened(_spelled(document))
+        inside = OpenedContainer(_spelled(document))
         source: Path | str = name
     else:
         source = original[0]
@@ -334,7 +334,7 @@ def _has_book(document: Json, found: Found) -> bool:
     return isinstance(document, Mapping)
 
 
-def kind_of(document: Json) -> tuple[Format, Found] | None:
+def kind_of(document: Json) -> tuple[LoreFormat, Found] | None:
     """The format of a JSON document, and where its book lies; None for what is no lore."""
     return next(((kind, found) for kind in FORMATS if (found := kind.find(document)) is not None), None)
 
@@ -363,7 +363,7 @@ def refusal(data: bytes) -> str:
 
 _RISU_MODULE: Final = b"\x6f\x00"
 
-Looked = tuple[Format, Found, Opened, Json]
+Looked = tuple[LoreFormat, Found, OpenedContainer, Json]
 
 
 def _look(data: bytes, path: Path) -> Looked | None:

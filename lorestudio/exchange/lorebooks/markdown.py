@@ -28,7 +28,7 @@ from lorestudio.exchange.lorebooks.crossing import (
 )
 from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Written
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER
-from lorestudio.exchange.lorebooks.report import Report
+from lorestudio.exchange.lorebooks.report import LoreReport
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault import front_matter
 from lorestudio.vault.note.document import NoteDocument
@@ -88,7 +88,7 @@ def notes_in(files: Mapping[str, bytes], source: Path) -> Lore:
     folders = {str(place): _folder(path, root) for place, path in enumerate(notes) if _folder(path, root)}
     named = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
     remarks = (f"What is no note is left out: {named}.",) if others else ()
-    report = Report(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
+    report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
     return Lore("markdown", root or source.stem, tuple(entry for entry, _fate in crossed), report, folders)
 
 
@@ -124,7 +124,7 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
         for path in before
         if path in written or path in files
     }
-    report = Report(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()))
+    report = LoreReport(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()))
     return Written(zipped(ordered | written), report)
 
 

@@ -12,7 +12,7 @@ from lorestudio.exchange.lorebooks.formats import NOTES, archived, kind_of, refu
 from lorestudio.exchange.lorebooks.table import looks_like_table
 
 _CHAT_FIELDS: Final = frozenset({"mes", "user_name", "chat_metadata"})
-_RUN: Final = frozenset({"lorebook-v3", "card", "character-book", "world-info", "risu", "novelai", "agnaistic"})
+_RUN: Final = frozenset({"lorebook-v3", "card", "character-book", "sillytavern", "risu", "novelai", "agnaistic"})
 """The formats that the scan takes as SillyTavern does."""
 _INTO_A_VAULT: Final = "Bring its lore into a vault: “lorestudio import FILE --into VAULT”."
 

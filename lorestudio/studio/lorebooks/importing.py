@@ -25,7 +25,7 @@ from lorestudio.exchange.lorebooks.notes import (
     own_text,
     values_of,
 )
-from lorestudio.exchange.lorebooks.report import EntryFate, Report, told_once
+from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
@@ -95,7 +95,7 @@ class ImportPlan:
 
     planned: Planned
     entries: tuple[ImportedEntry, ...]
-    reports: tuple[Report, ...]
+    reports: tuple[LoreReport, ...]
 
 
 def read_books(paths: Sequence[Path]) -> tuple[BookFileRead, ...]:
@@ -136,7 +136,7 @@ def plan_import(
             if on_progress is not None:
                 on_progress(len(found) + len(done), steps)
         found += done
-        notes = Report("World Info", "notes", tuple(one.fate for one in done), making.remarks(done))
+        notes = LoreReport("World Info", "notes", tuple(one.fate for one in done), making.remarks(done))
         reports.append(book.lore.report.then(notes))
     made = sum(one.filename != "" for one in found)
     names = ", ".join(book.lore.name for book in books)

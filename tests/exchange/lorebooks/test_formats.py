@@ -12,15 +12,16 @@ import pytest
 from lorestudio.exchange.containers import opened
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, parse_lore, read_lore, write_lore
-from lorestudio.exchange.lorebooks.report import Fate
+from lorestudio.exchange.lorebooks.report import Fidelity
 from lorestudio.exchange.problems import InputError
 from tests.exchange.test_character_card import V2, as_json, chunk, picture
 
-DATA = Path(__file__).parent / "samples"
+DATA = Path(__file__).parent / "data"
+WORLD_INFO = Path(__file__).parent / "samples"
 SAMPLES = {
-    "10-old-2023-gaps.json": ("world-info", 10),
-    "12-chub-lorebook.json": ("world-info", 9),
-    "13-odd-types.json": ("world-info", 12),
+    "10-old-2023-gaps.json": ("sillytavern", 10),
+    "12-chub-lorebook.json": ("sillytavern", 9),
+    "13-odd-types.json": ("sillytavern", 12),
     "14-card-v2-sillytavern.json": ("card", 7),
     "15-card-v3-decorators.json": ("card", 7),
     "16-lorebook-v3.json": ("lorebook-v3", 8),
@@ -46,7 +47,7 @@ def through_json(lore: Lore) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_told_by_its_content_and_comes_out_as_it_was(name: str, tmp_path: Path) -> None:
-    data = (DATA / name).read_bytes()
+    data = ((WORLD_INFO if SAMPLES[name][0] == "sillytavern" else DATA) / name).read_bytes()
     path = tmp_path / "told-by-nothing.bin"
     lore = parse_lore(data, path)
     assert (lore.form, len(lore.entries)) == SAMPLES[name]
@@ -139,11 +140,11 @@ def test_entries_that_are_gone_or_new() -> None:
 
 
 def test_the_fields_of_a_book_of_chubs_change_in_both_spellings() -> None:
-    path = DATA / "12-chub-lorebook.json"
+    path = WORLD_INFO / "12-chub-lorebook.json"
     lore = read_lore(path)
     entries = through_json(lore)
     entries[0] |= {"key": ["other"], "disable": True}
-    data = write_lore("world-info", lore.name, entries, (path, path.read_bytes())).data
+    data = write_lore("sillytavern", lore.name, entries, (path, path.read_bytes())).data
     changed = json.loads(data)["entries"]["1"]
     assert (changed["key"], changed["keys"], changed["disable"], changed["enabled"]) == (
         ["other"],
@@ -158,7 +159,7 @@ def test_two_entries_of_one_uid_stay_two_and_come_out_as_they_were() -> None:
     data = as_json(book)
     lore = parse_lore(data, Path("b.json"))
     assert len({str(entry["uid"]) for entry in lore.entries}) == 3
-    assert write_lore("world-info", "b", lore.entries, (Path("b.json"), data)).data == data
+    assert write_lore("sillytavern", "b", lore.entries, (Path("b.json"), data)).data == data
 
 
 # ---- cards ----------------------------------------------------------------------------------------------------------
@@ -227,12 +228,12 @@ def test_a_card_of_another_format_or_without_a_place_is_refused() -> None:
 def test_what_cannot_go_is_named_with_the_reason() -> None:
     entry = {**ENTRY, "sticky": 3, "order": 400, "position": 1}
     fates = {said.field: said for said in write_lore("novelai", "x", [entry]).report.entries[0].fields}
-    assert fates["sticky"].fate is Fate.LOST
+    assert fates["sticky"].fate is Fidelity.LOST
     assert "NovelAI" in fates["sticky"].how
-    assert (fates["order"].fate, fates["position"].fate) == (Fate.EXACT, Fate.LOST)
+    assert (fates["order"].fate, fates["position"].fate) == (Fidelity.EXACT, Fidelity.LOST)
     carried = write_lore("lorebook-v3", "x", [entry]).report.entries[0].fields
-    assert {said.field for said in carried if said.fate is Fate.CARRIED} == {"characterFilter"}
-    assert not {said.field for said in carried if said.fate is Fate.LOST}
+    assert {said.field for said in carried if said.fate is Fidelity.CARRIED} == {"characterFilter"}
+    assert not {said.field for said in carried if said.fate is Fidelity.LOST}
 
 
 # ---- files that are none --------------------------------------------------------------------------------------------
@@ -285,7 +286,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
 
 def test_names_are_told_apart() -> None:
     assert len(BY_NAME) == len(FORMATS)
-    assert all(kind.forms or kind.name == "world-info" for kind in FORMATS)
+    assert all(kind.forms or kind.name == "sillytavern" for kind in FORMATS)
 
 
 # ---- Markdown and tables --------------------------------------------------------------------------------------------
