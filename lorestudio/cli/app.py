@@ -35,6 +35,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "order": "notes.order_notes",
     "links": "notes.list_links",
     "entries": "entries.entries",
+    "import": "lorebooks.import_books",
     "report": "reports.report",
     "scenario": "reports.scenario",
     "runs": "runs.runs",

@@ -24,7 +24,7 @@ from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
-from lorestudio.exchange.lorebooks.report import EntryFate, Fate, FieldFate
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.note.document import NoteDocument
@@ -63,7 +63,7 @@ _NO_FILTER: Final[Raw] = {"isExclude": False, "names": [], "tags": []}
 _ALIKE: Final[Mapping[str, tuple[Json, ...]]] = {
     "sticky": (0,), "cooldown": (0,), "delay": (0,), "role": (None,), "delayUntilRecursion": (False, None),
     _FILTER: (_NO_FILTER,), "content": (None,), "comment": (None,), "group": (None,), "automationId": (None,),
-    "outletName": (None,), "triggers": (None,), "key": (None,), "keysecondary": (None,),
+    "outletName": (None,), "addMemo": (True, False, None), "triggers": (None,), "key": (None,), "keysecondary": (None,),
 }  # fmt: skip
 """Values that mean the same as a new entry's."""
 _ABSENT: Final = "\0absent"
@@ -118,7 +118,7 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
     content = raw.get("content")
     body = f"# {title}\n\n{_writable(content) if isinstance(content, str) else ''}"
     said: dict[str, Json] = {"tags": [rules.lorebook_tag], **_sayable(_properties(raw, rules))}
-    said |= {UID: uid if isinstance(uid, str | int | float) else name, BOOK: _writable(book)}
+    said |= {UID: uid if isinstance(uid, int | float) else _writable(name), BOOK: _writable(book)}
     said = _with_brought(said, raw, body, rules)
     unlike = _unlike(raw, _read_back(said, body, rules))
     for member in [*unlike]:
@@ -138,9 +138,10 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
 
 def title_of(raw: Raw, uid: str) -> str:
     """One line that a note can be called: the comment, else the first keys, else the number."""
-    named = " ".join(_writable(to_string(raw.get("comment") or "")).split())
+    named = " ".join(to_string(raw.get("comment") or "").split())
     named = trim(named.replace("[[", "").replace("]]", ""))
-    return named or trim(", ".join(key for key in _texts(raw.get("key")) if trim(key))[:50]) or f"Entry {uid}"
+    listed = ", ".join(key for key in _texts(raw.get("key")) if trim(key))
+    return _writable(named or " ".join(listed[:50].split()) or f"Entry {uid}")
 
 
 def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
@@ -338,7 +339,7 @@ def entry_of(
     elif values.get(NEVER) is False:
         left_out = f"It says {NEVER}: false."
     linked = UID in values
-    content = _own_text(body) if linked or as_written else entry.content
+    content = own_text(body) if linked or as_written else entry.content
     changed = set() if then is None else _changed_members(values, entry.title, body, then)
     fields = {name: value for name, value in entry.system_fields.items() if member_of(name) not in changed}
     said = replace(entry, content=content, system_fields=fields)
@@ -351,7 +352,7 @@ def entry_of(
         own = own if isinstance(own, Mapping) else {}
         kept = own.get(_OWN)
         raw["extensions"] = {**own, _OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
-    fates = tuple(_fates_out(values, entry, carried, cleaned=content != _own_text(body)))
+    fates = tuple(_fates_out(values, entry, carried, cleaned=content != own_text(body)))
     uid = values.get(UID)
     fate = EntryFate("" if uid is None else to_string(uid), entry.title, fates, left_out)
     return NoteEntry(raw, entry.title, uid, book if isinstance(book, str) else "", left_out, fate)
@@ -366,7 +367,7 @@ def _changed_members(values: Raw, title: str, body: str, then: str) -> set[str]:
         if any(not _same(values.get(name), before.get(name)) for name in names)
     }
     changed |= {"comment"} if cleaning.title(old_body, "") != title else set()
-    changed |= {"content"} if _own_text(old_body) != _own_text(body) else set()
+    changed |= {"content"} if own_text(old_body) != own_text(body) else set()
     return {member for member in changed if _same(values.get(_property(member)), before.get(_property(member)))}
 
 
@@ -465,8 +466,8 @@ def values_of(text: str) -> tuple[dict[str, Json], str]:
 _HEADING: Final = re.compile(r"# [^\n]*(?:\n\n?|\Z)")
 
 
-def _own_text(body: str) -> str:
-    """The text below the title."""
+def own_text(body: str) -> str:
+    """The text of a note below the title that it begins with."""
     found = _HEADING.match(body)
     return body if found is None else body[found.end() :]
 
@@ -504,19 +505,24 @@ def _fates(raw: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
     beside = {*extra, *_texts(said.get(_MISSING)), *(member_of(name) for name in said if name.startswith(PREFIX))}
     for member, value in said_of_all.items():
         fits = member not in beside
-        if _same(value, _usual(raw, member)) or (fits and member in {"addMemo", "displayIndex"}):
+        if _same(value, _usual(raw, member)) or (fits and member == "displayIndex"):
             continue
         way = INTO_NOTES[member]
         if member == "content":
-            fits = fits and cleaning.clean(body) == trim(_own_text(body))
+            fits = fits and cleaning.clean(body) == trim(own_text(body))
         place = _choice(raw.get("position"), BookPlace, BookPlace.NOWHERE)
         if member == "position" and place in PLACES:
-            yield FieldFate(member, Fate.APPROXIMATE, PLACES[place])
+            yield FieldFate(member, Fidelity.APPROXIMATE, PLACES[place])
         else:
             yield way.fate(fits=fits)
     for member in extra:
-        if member not in said_of_all:
-            yield FieldFate(member, Fate.CARRIED, FOREIGN)
+        if member not in said_of_all and not (member == "extensions" and _is_ours(extra[member])):
+            yield FieldFate(member, Fidelity.CARRIED, FOREIGN)
+
+
+def _is_ours(extensions: Json) -> bool:
+    """Whether nothing is there but what the way through other formats keeps, which was said there."""
+    return isinstance(extensions, Mapping) and all(name.startswith(_OWN) for name in extensions)
 
 
 def _fates_out(values: Raw, entry: Entry, carried: Raw, *, cleaned: bool) -> Iterator[FieldFate]:
@@ -527,7 +533,7 @@ def _fates_out(values: Raw, entry: Entry, carried: Raw, *, cleaned: bool) -> Ite
             way = OUT_OF_NOTES[name]
             fits = name in MAPPED and name != "tags"
             if name == "position" and entry.position == Position.IN_CHAT:
-                way = replace(way, plain=(Fate.EXACT, ""))
+                way = replace(way, plain=(Fidelity.EXACT, ""))
             yield way.fate(fits=fits)
         elif name in carried:
             yield replace(KEPT, field=name).fate(fits=False)
@@ -544,7 +550,8 @@ def _text(properties: Raw, body: str) -> str:
 
 
 def _line(name: str, value: Json) -> str:
-    """A property as DeepLore and YAML read it alike. Raises ValueError where no spelling is."""
+    """A property as DeepLore and YAML read it alike. Raises ValueError where no spelling is, or no file can hold it."""
+    spell(value).encode()
     if isinstance(value, list | tuple):
         items = [item_spelling(item) if isinstance(item, str) else None for item in value]
         if None in items:
