@@ -13,11 +13,11 @@ from rich.console import Console
 from lorestudio.cli.notes import FolderArgument
 from lorestudio.cli.options import RulesOption, SettingsOption, rules_named
 from lorestudio.cli.output import answer_to, filled, fixed, fold, json_bytes, print_json, say, say_all, table
-from lorestudio.exchange.lorebooks.formats import BY_NAME, WORLD_INFO
-from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, Report
+from lorestudio.exchange.lorebooks.formats import BY_NAME
+from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
-from lorestudio.studio.lorebooks.exporting import ExportChoice, plan_export, write_export
+from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, plan_export, write_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
 from lorestudio.studio.lorebooks.trying import Tried, try_book
 from lorestudio.studio.notes.change_log import ChangeLog
@@ -170,7 +170,7 @@ def _agreed(question: str, *, yes: bool) -> bool:
     return yes or answer_to(f"{question} [y/N] ", "--yes", asked) in {"y", "yes"}
 
 
-def _tell(reports: Sequence[Report], file: Path | None, tried: Tried | None = None, *, as_json: bool) -> None:
+def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None = None, *, as_json: bool) -> None:
     """The reports in a file and on the screen."""
     document = [report.as_json() | ({} if tried is None else {"tried": tried.as_json()}) for report in reports]
     if file is not None:
@@ -183,7 +183,7 @@ def _tell(reports: Sequence[Report], file: Path | None, tried: Tried | None = No
         print_report(report)
 
 
-def print_report(report: Report) -> None:
+def print_report(report: LoreReport) -> None:
     """The fates of fields, the worst first, and what is left out."""
     going = sum(not entry.left_out for entry in report.entries)
     typer.echo(f"{report.source} → {report.target}: {plural(going, '# entry|# entries')}")

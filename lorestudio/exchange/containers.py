@@ -44,7 +44,7 @@ def _as_it_is(text: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedContainer:
     """The JSON text in a container. `close` gives the container's bytes with another text; `remarks` say what changes.
 
     `inside` is what people call the container, "" for a file that is nothing but JSON.
@@ -56,14 +56,14 @@ class Opened:
     remarks: tuple[str, ...] = ()
 
 
-def opened(data: bytes, source: Path | str, what: str = "card") -> Opened:
+def opened(data: bytes, source: Path | str, what: str = "card") -> OpenedContainer:
     """What lies in the bytes of a PNG, a CharX or a JSON file. Raises InputError; `what` is the thing looked for."""
     if data.startswith(SIGNATURE):
         return _from_png(data, source)
     if is_archive(data):
         return _from_charx(data, source)
     try:
-        return Opened(data.decode("utf-8-sig"))
+        return OpenedContainer(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         message = f"this is neither a PNG picture nor JSON in UTF-8. Choose a {what}."
         raise InputError(source, message) from error
@@ -82,7 +82,7 @@ class _Chunk:
     value: bytes = b""
 
 
-def _from_png(data: bytes, source: Path | str) -> Opened:
+def _from_png(data: bytes, source: Path | str) -> OpenedContainer:
     chunks = [chunk for chunk in _chunks(data, source) if chunk.keyword in {*CARD_CHUNKS, NOVELAI_CHUNK}]
     found = {chunk.keyword: chunk for chunk in reversed(chunks)}
     name = next((name for name in (*CARD_CHUNKS, NOVELAI_CHUNK) if name in found), "")
@@ -105,7 +105,7 @@ def _from_png(data: bytes, source: Path | str) -> Opened:
                 done = chunk.end
         return b"".join((*parts, data[done:]))
 
-    return Opened(text, close, "picture")
+    return OpenedContainer(text, close, "picture")
 
 
 def _chunks(data: bytes, source: Path | str) -> Iterator[_Chunk]:
@@ -159,16 +159,16 @@ def is_archive(data: bytes) -> bool:
     return data.startswith(ZIP) or (data.startswith(_JPEG) and ZIP in data)
 
 
-def archive(data: bytes, source: Path | str) -> dict[str, bytes]:
+def archive(data: bytes, source: Path | str, *, only_names: bool = False) -> dict[str, bytes]:
     """The files in a ZIP archive, by name and in order. Raises InputError for one that is damaged or not to be trusted.
 
-    Folders are left out.
+    Folders are left out; `only_names` unpacks nothing.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             members = [member for member in packed.infolist() if not member.is_dir()]
             _check(members, source)
-            return {member.filename: packed.read(member) for member in members}
+            return {member.filename: b"" if only_names else packed.read(member) for member in members}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise InputError(source, f"the archive is damaged ({error}). Download or pack it again.") from error
 
@@ -188,10 +188,10 @@ def _check(members: list[zipfile.ZipInfo], source: Path | str) -> None:
             raise InputError(source, "the archive is encrypted. Unpack it, and give what it holds.")
 
 
-def _from_charx(data: bytes, source: Path | str) -> Opened:
+def _from_charx(data: bytes, source: Path | str) -> OpenedContainer:
     files = archive(data, source)
     if CARD_MEMBER not in files:
-        raise InputError(source, f"the archive holds no character: there is no {CARD_MEMBER} in it.")
+        raise InputError(source, f"the archive holds neither a character ({CARD_MEMBER}) nor notes (.md).")
     try:
         text = files[CARD_MEMBER].decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -208,7 +208,7 @@ def _from_charx(data: bytes, source: Path | str) -> Opened:
         f"The file has a {RISU_MODULE}, whose lorebook Risu prefers and which cannot be read here. When the file is "
         "written it goes without, so that Risu takes the card's own lorebook; scripts in the module go with it."
     )
-    return Opened(text, close, "CharX", (module,) if RISU_MODULE in files else ())
+    return OpenedContainer(text, close, "CharX", (module,) if RISU_MODULE in files else ())
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -1,8 +1,8 @@
 """An entry on its way between World Info and another program's form, so that nothing is lost on the way back.
 
 A form says what its entries mean in World Info (`there`) and how World Info entries are spelled in it (`back`). What
-`back` would not spell as it was is kept in the entry, under `extensions.lorestudio_kept` and the form's name, and stands
-again where it stood as long as it means the same. The report is worked out from the same two functions.
+`back` would not spell as it was is kept in the entry, under `extensions.lorestudio_kept` and the form's name, and
+stands again where it stood as long as it means the same. The report is worked out from the same two functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lorestudio.domain.json_text import spell
 from lorestudio.exchange.json_spelling import same_value
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
-from lorestudio.exchange.lorebooks.report import EntryFate, Fate, FieldFate
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
 
 Raw = Mapping[str, Json]
 Path: TypeAlias = tuple[str, ...]
@@ -229,21 +229,21 @@ def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
         if path[-1] == HOME or value in (None, "", [], {}) or (path in usual and same_value(usual[path], value)):
             continue
         if link is not None and link.how and link.applies(raw):
-            yield FieldFate(name, Fate.APPROXIMATE, link.how)
+            yield FieldFate(name, Fidelity.APPROXIMATE, link.how)
         elif path not in beside:
-            yield FieldFate(name, Fate.EXACT)
+            yield FieldFate(name, Fidelity.EXACT)
         elif link is None:
-            yield FieldFate(name, Fate.CARRIED)
+            yield FieldFate(name, Fidelity.CARRIED)
         else:
             rest = form.there(_unflat({one: fields[one] for one in fields if one != path}))
             told = not same_value(all_said.get(link.ours), rest.get(link.ours))
-            yield FieldFate(name, Fate.EXACT if told else Fate.CARRIED)
+            yield FieldFate(name, Fidelity.EXACT if told else Fidelity.CARRIED)
 
 
 def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str]) -> Iterable[FieldFate]:
     for name in mapping(entry.get("extensions")) if form.cannot else ():
         if name != HOME:
-            yield FieldFate(f"extensions.{name}", Fate.LOST, form.cannot)
+            yield FieldFate(f"extensions.{name}", Fidelity.LOST, form.cannot)
     links = {link.ours: link for link in form.links}
     for name in dict.fromkeys((*entry, *NEW_ENTRY)):
         if name in _OUR_OWN:
@@ -252,21 +252,21 @@ def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str])
         link = links.get(name)
         if name == "order" and form.ranked:
             if name in entry and not alike(name, was, NEW_ENTRY[name]):
-                yield FieldFate(name, Fate.APPROXIMATE, f"the place in the list is the order in {form.title}")
+                yield FieldFate(name, Fidelity.APPROXIMATE, f"the place in the list is the order in {form.title}")
         elif not alike(name, was, becomes):
             yield _worse(form, link, name, becomes, carried)
         elif link is not None and link.how_back and not alike(name, was, NEW_ENTRY.get(name)):
-            yield FieldFate(name, Fate.APPROXIMATE, link.how_back)
+            yield FieldFate(name, Fidelity.APPROXIMATE, link.how_back)
         elif not alike(name, was, NEW_ENTRY.get(name)):
-            yield FieldFate(name, Fate.EXACT)
+            yield FieldFate(name, Fidelity.EXACT)
 
 
 def _worse(form: EntryForm, link: FieldLink | None, name: str, becomes: Json, carried: frozenset[str]) -> FieldFate:
     if name in carried:
-        return FieldFate(name, Fate.CARRIED)
+        return FieldFate(name, Fidelity.CARRIED)
     if link is None or alike(name, becomes, NEW_ENTRY.get(name)):
-        return FieldFate(name, Fate.LOST, form.cannot)
-    return FieldFate(name, Fate.APPROXIMATE, link.how_back or f"{form.title} cannot say all of it")
+        return FieldFate(name, Fidelity.LOST, form.cannot)
+    return FieldFate(name, Fidelity.APPROXIMATE, link.how_back or f"{form.title} cannot say all of it")
 
 
 def effective(entry: Raw, name: str) -> Json:

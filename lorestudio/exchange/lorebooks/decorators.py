@@ -54,6 +54,13 @@ def without_decorators(content: str, *, may_have_keys: bool = True) -> tuple[dic
     return fields, "\n".join(line for place, line in enumerate(lines) if place not in used)
 
 
+NOT_QUITE: Final[Mapping[str, str]] = {
+    "delay": "it counts the model's messages only",
+    "sticky": "for good is 10,000 messages, and nothing shorter can be said",
+}
+"""Of those, what a decorator says only approximately."""
+
+
 def is_decorated(content: str) -> bool:
     """Whether a text says something with decorators that World Info has a field for."""
     return bool(without_decorators(content)[0])
@@ -135,10 +142,10 @@ _READERS: Final[tuple[tuple[tuple[str, ...], _Reader], ...]] = (
 """Which lines are read together, and what they say."""
 
 MEANT: Final[Mapping[str, str]] = {
-    "position": "`@@depth`, `@@position`", "depth": "`@@depth`", "role": "`@@role`",
-    "keysecondary": "`@@additional_keys`, `@@exclude_keys`", "selectiveLogic": "the kind of further keys",
-    "probability": "`@@probability`", "scanDepth": "`@@scan_depth`", "delay": "`@@activate_only_after`",
-    "sticky": "`@@keep_activate_after_match`", "matchWholeWords": "`@@match_full_word`",
+    "position": "@@depth, @@position", "depth": "@@depth", "role": "@@role",
+    "selectiveLogic": "@@additional_keys, @@exclude_keys, @@exclude_keys_all", "probability": "@@probability",
+    "scanDepth": "@@scan_depth", "delay": "@@activate_only_after", "sticky": "@@keep_activate_after_match",
+    "matchWholeWords": "@@match_full_word, @@match_partial_word",
 }  # fmt: skip
 """The World Info fields that decorators can say, and with which."""
 

@@ -22,7 +22,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     number,
     title_of,
 )
-from lorestudio.exchange.lorebooks.report import EntryFate, Report, told_once
+from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 
 WORLD_INFO_TITLE: Final = "World Info"
@@ -39,7 +39,7 @@ class Lore:
     form: str
     name: str
     entries: tuple[Raw, ...] = field(repr=False)
-    report: Report = field(repr=False)
+    report: LoreReport = field(repr=False)
     folders: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -48,7 +48,7 @@ class Written:
     """The bytes of a file of lore, and what became of every field on the way."""
 
     data: bytes = field(repr=False)
-    report: Report = field(repr=False)
+    report: LoreReport = field(repr=False)
 
 
 def _is_lore(_raw: Raw) -> bool:
@@ -110,13 +110,13 @@ def read_book(document: Json, found: Found, form: str, title: str, name: str, so
         fates.append(fate)
         if folder := found.folder(slot.raw):
             folders[str(slot.uid)] = folder
-    report = Report(title, WORLD_INFO_TITLE, tuple(fates), told_once(found.remarks))
+    report = LoreReport(title, WORLD_INFO_TITLE, tuple(fates), told_once(found.remarks))
     return Lore(form, found.name or name, tuple(entries), report, folders)
 
 
 def write_book(
     text: str, document: Json, found: Found, title: str, entries: Sequence[Raw], source: Path | str
-) -> tuple[str, Report]:
+) -> tuple[str, LoreReport]:
     """The text of the document with these entries in the place of its own, and the report. Raises InputError.
 
     An entry with the uid of one that stands there takes its place; the others follow, in their order.
@@ -137,7 +137,7 @@ def write_book(
     new = _listed(slots, made, ranked=found.form is not None and found.form.ranked)
     now: Json = dict(new) if isinstance(listed, Mapping) else [raw for _key, raw in new]
     wanted = _with(document, found.path, now, lambda book: found.around(book, [raw for _key, raw in new]))
-    report = Report(WORLD_INFO_TITLE, title, tuple(fates))
+    report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates))
     return changed_text(text, wanted), report
 
 

@@ -15,9 +15,9 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
-from lorestudio.exchange.containers import Opened, opened
+from lorestudio.exchange.containers import CARD_MEMBER, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, novelai, risu
+from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
 from lorestudio.exchange.lorebooks.table import HEADER, form_of, looks_like_table, read_table, write_table
@@ -27,7 +27,7 @@ Find = Callable[[Json], Found | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class LoreFormat:
     """A format of lore. `looks` says to people what a file of it is told by, `endings` how such files are called.
 
     `find` finds its book in a JSON document. `empty` is the document of a new book of that name; without one a book
@@ -46,7 +46,7 @@ class Format:
     @property
     def makes_new(self) -> bool:
         """Whether a file of it is made from nothing."""
-        return self.writes and (self.empty is not None or self.name == CSV)
+        return self.writes and (self.empty is not None or self.name in {CSV, NOTES})
 
 
 # ---- where the book lies --------------------------------------------------------------------------------------------
@@ -208,68 +208,76 @@ def _in_world_info(document: Json) -> Found | None:
 # ---- the formats ----------------------------------------------------------------------------------------------------
 
 CSV: Final = "csv"
-WORLD_INFO: Final = "world-info"
+NOTES: Final = "markdown"
+SILLYTAVERN: Final = "sillytavern"
 
-FORMATS: Final[tuple[Format, ...]] = (
-    Format(
+FORMATS: Final[tuple[LoreFormat, ...]] = (
+    LoreFormat(
         "lorebook-v3", "Lorebook V3", (".json",), "`spec` is `lorebook_v3`", (card_book.FORM,), _in_lorebook_v3,
         lambda name: {"spec": "lorebook_v3", "data": {"name": name, "extensions": {}, "entries": []}},
     ),
-    Format(
+    LoreFormat(
         "card", "Character card", (".png", ".json", ".charx"),
         "a PNG picture with a `chara` or `ccv3` text, `card.json` in a CharX, or a card's `spec` or fields",
         (card_book.FORM,), _in_card,
     ),
-    Format(
+    LoreFormat(
         "risu", "Risu", (".json",), "`type` is `risu`", (risu.FORM,), _in_risu,
         lambda _name: {"type": "risu", "ver": 1, "data": []},
     ),
-    Format("risu-module", "Risu module", (".json",), "`type` is `risuModule`", (risu.FORM,), _in_risu_module),
-    Format(
+    LoreFormat("risu-module", "Risu module", (".json",), "`type` is `risuModule`", (risu.FORM,), _in_risu_module),
+    LoreFormat(
         "novelai", "NovelAI", (".lorebook", ".story", ".scenario", ".png"),
         "`lorebookVersion`, `storyContainerVersion` or `scenarioVersion`, or a PNG picture with a `naidata` text",
         (novelai.FORM,), _in_novelai, lambda _name: novelai.EMPTY,
     ),
-    Format(
+    LoreFormat(
         "agnaistic", "Agnaistic", (".json",), "`kind` is `memory`", (agnaistic.FORM,), _in_agnaistic,
         lambda name: {"kind": "memory", "name": name, "description": "", "entries": []},
     ),
-    Format(
+    LoreFormat(
         "kobold-united", "KoboldAI United", (".json",), "`entries` and `folders`, or `worldinfo_v2`",
         (kobold.UNITED,), _in_united, writes=False,
     ),
-    Format(
+    LoreFormat(
         "kobold", "KoboldAI", (".json",), "a list with `key` as a text and `content`, or a save with `worldinfo`",
         (kobold.LITE,), _in_kobold, lambda _name: [],
     ),
-    Format(
+    LoreFormat(
         "aidungeon", "AI Dungeon", (".json",), "a list with `keys` and `value`, or `storyCards`",
         (aidungeon.CARDS,), _in_aidungeon, lambda _name: [],
     ),
-    Format(
+    LoreFormat(
         "character-book", "Book of a card", (".json",), "`entries` that have `keys`, and no `key`",
         (card_book.FORM,), _in_character_book,
     ),
-    Format(
-        WORLD_INFO, "World Info", (".json",), "`entries` that have `key`, or a list of such",
+    LoreFormat(
+        SILLYTAVERN, "World Info", (".json",), "`entries` that have `key`, or a list of such",
         find=_in_world_info, empty=lambda _name: {"entries": {}},
     ),
-    Format(
+    LoreFormat(
         CSV, "Table (CSV)", (".csv", ".tsv"), "a first line that names columns for keys and text",
         (form_of(HEADER),),
     ),
+    LoreFormat(
+        NOTES, markdown.TITLE, (markdown.ENDING, ".zip"), "a folder or an archive of notes", (markdown.FORM,),
+    ),
 )  # fmt: skip
 
-BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
+BY_NAME: Final[Mapping[str, LoreFormat]] = {each.name: each for each in FORMATS}
 
 
 def read_lore(path: Path) -> Lore:
-    """The lore in a file of any format. Waits for the disk. Raises InputError."""
+    """The lore in a file of any format, or in a folder of notes. Waits for the disk. Raises InputError."""
+    if path.is_dir() or path.suffix.lower() == markdown.ENDING:
+        return markdown.read_notes(path)
     return parse_lore(read_file(path, "lorebook"), path)
 
 
 def parse_lore(data: bytes, path: Path) -> Lore:
     """The lore in the bytes of a file. Raises InputError that names the field that is wrong, or says what it is."""
+    if is_archive(data) and archived(data) == NOTES:
+        return markdown.notes_in(archive(data, path), path)
     looked = _look(data, path)
     if looked is None:
         return read_table(data, path.stem, path)
@@ -290,13 +298,15 @@ def write_lore(form: str, name: str, entries: Sequence[Raw], original: tuple[Pat
     kind = BY_NAME[form]
     if kind.name == CSV:
         return write_table(entries, original and original[1], original[0] if original else name)
+    if kind.name == NOTES:
+        return markdown.write_notes(entries, name, original and original[1], original[0] if original else name)
     if not kind.writes or (original is None and kind.empty is None):
         advice = "Name the file that they go into a copy of." if kind.writes else "Choose another format."
         raise InputError(name, f"a new file of this format ({kind.title}) cannot be made. {advice}")
     if original is None:
         document = kind.empty(name) if kind.empty is not None else None
         found = kind.find(document) or Found((), kind.forms[0])
-        inside = Opened(_spelled(document))
+        inside = OpenedContainer(_spelled(document))
         source: Path | str = name
     else:
         source = original[0]
@@ -324,6 +334,22 @@ def _has_book(document: Json, found: Found) -> bool:
     return isinstance(document, Mapping)
 
 
+def kind_of(document: Json) -> tuple[LoreFormat, Found] | None:
+    """The format of a JSON document, and where its book lies; None for what is no lore."""
+    return next(((kind, found) for kind in FORMATS if (found := kind.find(document)) is not None), None)
+
+
+def archived(data: bytes) -> str:
+    """Which format an archive is of: notes, or a card; "" where neither is in it, or it cannot be read."""
+    try:
+        names = archive(data, "", only_names=True)
+    except InputError:
+        return ""
+    if CARD_MEMBER in names:
+        return "card"
+    return NOTES if any(map(markdown.is_note, names)) else ""
+
+
 def refusal(data: bytes) -> str:
     """What a file with these bytes is, as a sentence from “this is …” on, where it holds no lore; else ""."""
     if not data.strip():
@@ -337,7 +363,7 @@ def refusal(data: bytes) -> str:
 
 _RISU_MODULE: Final = b"\x6f\x00"
 
-Looked = tuple[Format, Found, Opened, Json]
+Looked = tuple[LoreFormat, Found, OpenedContainer, Json]
 
 
 def _look(data: bytes, path: Path) -> Looked | None:
@@ -353,9 +379,8 @@ def _look(data: bytes, path: Path) -> Looked | None:
         raise InputError(path, f"not valid JSON ({error.msg}). Export the file again.", error.lineno) from None
     except ValueError as error:
         raise InputError(path, f"not valid JSON ({error}). Export the file again.") from None
-    for kind in FORMATS:
-        found = kind.find(document)
-        if found is not None:
-            return kind, found, inside, document
+    known = kind_of(document)
+    if known is not None:
+        return *known, inside, document
     told = ", ".join(dict.fromkeys(each.title for each in FORMATS))
     raise InputError(path, f"this is no lore that is known here. Give a file of one of these: {told}.")

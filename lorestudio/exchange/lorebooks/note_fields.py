@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.exchange.lorebooks.entry import BookPlace
-from lorestudio.exchange.lorebooks.report import Fate, FieldFate
+from lorestudio.exchange.lorebooks.report import Fidelity, FieldFate
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,16 +16,16 @@ class FieldWay:
 
     field: str
     becomes: str
-    plain: tuple[Fate, str] = (Fate.EXACT, "")
-    other: tuple[Fate, str] = (Fate.CARRIED, "")
+    plain: tuple[Fidelity, str] = (Fidelity.EXACT, "")
+    other: tuple[Fidelity, str] = (Fidelity.CARRIED, "")
 
     def fate(self, *, fits: bool) -> FieldFate:
         """What is said of one entry."""
         return FieldFate(self.field, *(self.plain if fits else self.other))
 
 
-_FOR_ST: Final = (Fate.CARRIED, "DeepLore has nothing like it; it has its effect in World Info alone.")
-_APPROXIMATE: Final = Fate.APPROXIMATE
+_FOR_ST: Final = (Fidelity.CARRIED, "DeepLore has nothing like it; it has its effect in World Info alone.")
+_APPROXIMATE: Final = Fidelity.APPROXIMATE
 
 INTO_NOTES: Final[Mapping[str, FieldWay]] = {
     way.field: way
@@ -44,25 +44,25 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         ),
         FieldWay(
             "keysecondary", "refine_keys",
-            other=(Fate.CARRIED, "DeepLore cannot ask for them in this way: the entry comes in without them."),
+            other=(Fidelity.CARRIED, "DeepLore cannot ask for them in this way: the entry comes in without them."),
         ),
         FieldWay(
             "selectiveLogic", "selective_logic (DeepLore 2.6)",
             other=(_APPROXIMATE, "DeepLore 2.0.2 takes any one refine key for enough, or knows no exclusion."),
         ),
-        FieldWay("selective", "", other=(Fate.CARRIED, "Without it secondary keys do not count.")),
+        FieldWay("selective", "", other=(Fidelity.CARRIED, "Without it secondary keys do not count.")),
         FieldWay("constant", "constant", other=(_APPROXIMATE, "It is no true or false, but counts as one.")),
         FieldWay("disable", "enabled: false", other=(_APPROXIMATE, "It is no true or false, but counts as one.")),
         FieldWay("order", "priority: 1000 less the order", other=(_APPROXIMATE, "No priority gives this order again.")),
         FieldWay("position", "position, outlet", other=(_APPROXIMATE, "DeepLore has no such place.")),
-        FieldWay("depth", "depth", other=(Fate.CARRIED, "At this position it has no effect.")),
-        FieldWay("role", "role", other=(Fate.CARRIED, "At this position it has no effect.")),
-        FieldWay("outletName", "outlet", other=(Fate.CARRIED, "At this position it has no effect.")),
+        FieldWay("depth", "depth", other=(Fidelity.CARRIED, "At this position it has no effect.")),
+        FieldWay("role", "role", other=(Fidelity.CARRIED, "At this position it has no effect.")),
+        FieldWay("outletName", "outlet", other=(Fidelity.CARRIED, "At this position it has no effect.")),
         FieldWay(
             "probability", "probability from 0 to 1",
             other=(_APPROXIMATE, "It is no number from 0 to 100, or no lot is drawn."),
         ),
-        FieldWay("useProbability", "", other=(Fate.CARRIED, "No lot is drawn.")),
+        FieldWay("useProbability", "", other=(Fidelity.CARRIED, "No lot is drawn.")),
         FieldWay("scanDepth", "scanDepth"),
         FieldWay("excludeRecursion", "excludeRecursion"),
         FieldWay(
@@ -78,11 +78,11 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
                 "matchCreatorNotes",
             )
         ),
-        FieldWay("caseSensitive", "", other=(Fate.CARRIED, "DeepLore has one setting for all entries.")),
-        FieldWay("matchWholeWords", "", other=(Fate.CARRIED, "DeepLore has one setting for all entries.")),
-        FieldWay("characterFilter", "", other=(Fate.CARRIED, "DeepLore knows no filter by character cards or tags.")),
-        FieldWay("addMemo", "", other=(Fate.CARRIED, "It only concerns SillyTavern's editor.")),
-        FieldWay("displayIndex", "", other=(Fate.CARRIED, "It only concerns SillyTavern's editor.")),
+        FieldWay("caseSensitive", "", other=(Fidelity.CARRIED, "DeepLore has one setting for all entries.")),
+        FieldWay("matchWholeWords", "", other=(Fidelity.CARRIED, "DeepLore has one setting for all entries.")),
+        FieldWay("characterFilter", "", other=(Fidelity.CARRIED, "DeepLore knows no filter by cards or tags.")),
+        FieldWay("addMemo", "", other=(Fidelity.CARRIED, "It only concerns SillyTavern's editor.")),
+        FieldWay("displayIndex", "", other=(Fidelity.CARRIED, "It only concerns SillyTavern's editor.")),
     )
 }  # fmt: skip
 """By the member of an entry. What `becomes` says nothing for stands in a property named after it with `wi_`."""
@@ -102,7 +102,7 @@ FOREIGN: Final = "World Info does not know this member; the note keeps it."
 
 _NO_RULE: Final = "World Info has no such condition: the entry comes in without it."
 _NO_MODEL: Final = "In World Info no model chooses."
-_KEPT: Final = (Fate.CARRIED, "It means nothing to World Info; the entry keeps it.")
+_KEPT: Final = (Fidelity.CARRIED, "It means nothing to World Info; the entry keeps it.")
 
 OUT_OF_NOTES: Final[Mapping[str, FieldWay]] = {
     way.field: way
@@ -123,15 +123,15 @@ OUT_OF_NOTES: Final[Mapping[str, FieldWay]] = {
         FieldWay("cooldown", "cooldown in messages, two for a generation"),
         FieldWay("text", "content", other=(_APPROXIMATE, "As DeepLore cleans it: without comments and link marks.")),
         *(
-            FieldWay(name, "extensions.lorestudio.deeplore", other=(Fate.CARRIED, _NO_RULE))
+            FieldWay(name, "extensions.lorestudio.deeplore", other=(Fidelity.CARRIED, _NO_RULE))
             for name in ("requires", "excludes", "warmup", "era", "location", "scene_type", "character_present")
         ),
         FieldWay(
             "cascade_links", "extensions.lorestudio.deeplore",
-            other=(Fate.CARRIED, "World Info brings no other entries in; only recursion over the text may."),
+            other=(Fidelity.CARRIED, "World Info brings no other entries in; only recursion over the text may."),
         ),
-        FieldWay("summary", "extensions.lorestudio.deeplore", other=(Fate.CARRIED, _NO_MODEL)),
-        FieldWay("tags", "extensions.lorestudio.deeplore", other=(Fate.CARRIED, "World Info has no tags of entries.")),
+        FieldWay("summary", "extensions.lorestudio.deeplore", other=(Fidelity.CARRIED, _NO_MODEL)),
+        FieldWay("tags", "extensions.lorestudio.deeplore", other=(Fidelity.CARRIED, "World Info has no tags.")),
     )
 }  # fmt: skip
 """By the property of a note. All other properties are kept as `KEPT` says."""

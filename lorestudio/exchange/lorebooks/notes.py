@@ -24,7 +24,7 @@ from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
-from lorestudio.exchange.lorebooks.report import EntryFate, Fate, FieldFate
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.note.document import NoteDocument
@@ -512,12 +512,12 @@ def _fates(raw: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
             fits = fits and cleaning.clean(body) == trim(own_text(body))
         place = _choice(raw.get("position"), BookPlace, BookPlace.NOWHERE)
         if member == "position" and place in PLACES:
-            yield FieldFate(member, Fate.APPROXIMATE, PLACES[place])
+            yield FieldFate(member, Fidelity.APPROXIMATE, PLACES[place])
         else:
             yield way.fate(fits=fits)
     for member in extra:
         if member not in said_of_all and not (member == "extensions" and _is_ours(extra[member])):
-            yield FieldFate(member, Fate.CARRIED, FOREIGN)
+            yield FieldFate(member, Fidelity.CARRIED, FOREIGN)
 
 
 def _is_ours(extensions: Json) -> bool:
@@ -533,7 +533,7 @@ def _fates_out(values: Raw, entry: Entry, raw: Raw, carried: Raw, *, cleaned: bo
             way = OUT_OF_NOTES[name]
             fits = name in MAPPED and name != "tags"
             if name == "position" and (entry.position == Position.IN_CHAT or UID in values):
-                way = replace(way, plain=(Fate.EXACT, ""))
+                way = replace(way, plain=(Fidelity.EXACT, ""))
             yield way.fate(fits=fits)
         elif name in carried:
             yield replace(KEPT, field=name).fate(fits=False)

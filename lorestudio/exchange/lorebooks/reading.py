@@ -26,6 +26,7 @@ from lorestudio.exchange.lorebooks.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
+from lorestudio.exchange.lorebooks.recognition import what_document, what_file
 from lorestudio.exchange.problems import InputError
 
 Raw = Mapping[str, Json]
@@ -236,9 +237,12 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     )
     if lost:
         yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
+    broken: dict[tuple[str, str], list[BookEntry]] = {}
     for entry in entries:
-        for key, problem in broken_patterns((*entry.keys, *entry.secondary)):
-            yield f"{_title(entry)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
+        for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary))):
+            broken.setdefault(found, []).append(entry)
+    for (key, problem), having in broken.items():
+        yield f"{_named(having)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
 
 
 def _entries(amount: int) -> str:
@@ -267,6 +271,8 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
     Without a role a card's book is the character's and any other one is global.
     """
     data = read_file(path, "lorebook")
+    if said := what_file(data):
+        raise InputError(path, said)
     if data.startswith(SIGNATURE) or is_archive(data):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
@@ -277,6 +283,8 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
         raise InputError(path, f"not valid JSON ({error.msg}). {ADVICE}", error.lineno) from None
     except ValueError as error:
         raise InputError(path, f"not valid JSON ({error}). {ADVICE}") from None
+    if said := what_document(document):
+        raise InputError(path, said)
     if isinstance(document, Mapping) and _is_card(document):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from lorestudio.domain.javascript import Json
 
 
-class Fate(StrEnum):
+class Fidelity(StrEnum):
     """What becomes of a field, the best first."""
 
     EXACT = "exact"
@@ -27,7 +27,7 @@ class FieldFate:
     """What becomes of one field of an entry. `field` is its name where it comes from; `how` is a sentence or ""."""
 
     field: str
-    fate: Fate
+    fate: Fidelity
     how: str = ""
 
 
@@ -49,13 +49,13 @@ class FateCount:
     """How many entries a field has the same fate in."""
 
     field: str
-    fate: Fate
+    fate: Fidelity
     how: str
     entries: int
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class LoreReport:
     """The way of a book. `source` and `target` are what people call its forms; `remarks` are about the whole book."""
 
     source: str
@@ -69,14 +69,14 @@ class Report:
         for entry in self.entries:
             for said in entry.fields:
                 found[said] = found.get(said, 0) + 1
-        worst = list(reversed(Fate))
+        worst = list(reversed(Fidelity))
         ordered = sorted(found.items(), key=lambda item: (worst.index(item[0].fate), -item[1], item[0].field))
         return tuple(FateCount(said.field, said.fate, said.how, amount) for said, amount in ordered)
 
     @property
     def loses(self) -> bool:
         """Whether anything is lost, which a person has to agree to before something is written."""
-        return any(said.fate is Fate.LOST for entry in self.entries for said in entry.fields)
+        return any(said.fate is Fidelity.LOST for entry in self.entries for said in entry.fields)
 
     def as_json(self) -> dict[str, Json]:
         """The report for `--report` and `--json`: `from`, `to`, `remarks`, `counts`, `entries`."""
@@ -99,13 +99,13 @@ class Report:
             ],
         }
 
-    def then(self, second: Report) -> Report:
+    def then(self, second: LoreReport) -> LoreReport:
         """This way and the one after it as one: what either says of an entry is said, its worse fates included."""
         first = {entry.uid: entry for entry in self.entries}
         after = {entry.uid: entry for entry in second.entries}
         joined = [_joined(entry, after.get(entry.uid)) for entry in self.entries]
         joined += [entry for uid, entry in after.items() if uid not in first]
-        return Report(self.source, second.target, tuple(joined), told_once((*self.remarks, *second.remarks)))
+        return LoreReport(self.source, second.target, tuple(joined), told_once((*self.remarks, *second.remarks)))
 
 
 def _joined(entry: EntryFate, later: EntryFate | None) -> EntryFate:

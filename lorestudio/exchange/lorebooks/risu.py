@@ -17,7 +17,14 @@ from lorestudio.exchange.lorebooks.crossing import (
     text,
     texts,
 )
-from lorestudio.exchange.lorebooks.decorators import DECORATED, MEANT, is_decorated, with_decorators, without_decorators
+from lorestudio.exchange.lorebooks.decorators import (
+    DECORATED,
+    MEANT,
+    NOT_QUITE,
+    is_decorated,
+    with_decorators,
+    without_decorators,
+)
 from lorestudio.exchange.lorebooks.entry import Logic
 from lorestudio.exchange.lorebooks.keys import is_plain
 
@@ -98,6 +105,6 @@ FORM: Final = EntryForm(
         FieldLink("insertorder", "order"),
         FieldLink("alwaysActive", "constant"),
         FieldLink("activationPercent", "probability"),
-        *(FieldLink(line, ours) for ours, line in MEANT.items() if ours != "keysecondary"),
+        *(FieldLink(line, ours, NOT_QUITE.get(ours, ""), NOT_QUITE.get(ours, "")) for ours, line in MEANT.items()),
     ),
 )

@@ -29,7 +29,7 @@ from lorestudio.exchange.lorebooks.crossing import (
 from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Written
 from lorestudio.exchange.lorebooks.entry import BookPlace
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
-from lorestudio.exchange.lorebooks.report import Report
+from lorestudio.exchange.lorebooks.report import LoreReport
 from lorestudio.exchange.problems import InputError
 
 TITLE: Final = "Table (CSV)"
@@ -88,7 +88,7 @@ def read_table(data: bytes, name: str, source: Path | str) -> Lore:
     folders = {str(place): text(row[where]) for place, row in enumerate(rows) if where and row.get(where)}
     own = [column for column in columns if not _plain(column)]
     remarks = (f"Columns that are not known here are kept with each entry: {', '.join(own)}.",) if own else ()
-    report = Report(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
+    report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
     return Lore("csv", name, tuple(entry for entry, _fate in crossed), report, folders)
 
 
@@ -125,7 +125,7 @@ def write_table(entries: Sequence[Raw], original: bytes | None, source: Path | s
     made = {str(entry.get("uid")): from_world_info(form, entry) for entry in entries}
     order = [str(place) for place in range(len(rows)) if str(place) in made]
     order += [uid for uid in made if uid not in order]
-    report = Report(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()), _may_run(made))
+    report = LoreReport(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()), _may_run(made))
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=divider, lineterminator=_line_end(original))
     writer.writerow(columns)

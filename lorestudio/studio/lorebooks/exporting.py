@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.exchange.json_file import carry_out, change_of, read_file
 from lorestudio.exchange.lorebooks.documents import Written
-from lorestudio.exchange.lorebooks.formats import BY_NAME, WORLD_INFO, parse_lore, write_lore
+from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import NoteEntry, Raw, entry_of, restored
-from lorestudio.exchange.lorebooks.report import EntryFate, Report, told_once
+from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, links_of, original_text
@@ -22,6 +23,9 @@ from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.writer import read_note
+
+WORLD_INFO: Final = "world-info"
+"""The format that is written where nobody names another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class ExportPlan:
     written: Written = field(repr=False)
     notes: tuple[ExportedNote, ...] = field(repr=False)
     link: NoteFileChange | None = field(repr=False)
-    report: Report = field(repr=False)
+    report: LoreReport = field(repr=False)
 
     @property
     def entries(self) -> dict[str, Raw]:
@@ -84,7 +88,7 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     name = target.stem if link is None else link.book
     written = write_lore(choice.form, name, going, original)
     parse_lore(written.data, target)  # what cannot be read again is not written
-    first = Report("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
+    first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
     return ExportPlan(target, written, notes, _linking(vault, target, choice, name, notes, written, link), report)
 

@@ -14,7 +14,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json, fold, to_string
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.documents import Lore
-from lorestudio.exchange.lorebooks.formats import parse_lore
+from lorestudio.exchange.lorebooks.formats import parse_lore, read_lore
 from lorestudio.exchange.lorebooks.notes import (
     MAPPED,
     PREFIX,
@@ -25,7 +25,7 @@ from lorestudio.exchange.lorebooks.notes import (
     own_text,
     values_of,
 )
-from lorestudio.exchange.lorebooks.report import EntryFate, Report, told_once
+from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
@@ -95,15 +95,15 @@ class ImportPlan:
 
     planned: Planned
     entries: tuple[ImportedEntry, ...]
-    reports: tuple[Report, ...]
+    reports: tuple[LoreReport, ...]
 
 
 def read_books(paths: Sequence[Path]) -> tuple[BookFileRead, ...]:
     """The lore in the files. Waits for the disk. Raises InputError."""
     read = []
     for path in map(real_path, paths):
-        data = read_file(path, "lorebook")
-        read.append(BookFileRead(path, data, parse_lore(data, path)))
+        data = b"" if path.is_dir() else read_file(path, "lorebook")
+        read.append(BookFileRead(path, data, parse_lore(data, path) if data else read_lore(path)))
     return tuple(read)
 
 
@@ -136,7 +136,7 @@ def plan_import(
             if on_progress is not None:
                 on_progress(len(found) + len(done), steps)
         found += done
-        notes = Report("World Info", "notes", tuple(one.fate for one in done), making.remarks(done))
+        notes = LoreReport("World Info", "notes", tuple(one.fate for one in done), making.remarks(done))
         reports.append(book.lore.report.then(notes))
     made = sum(one.filename != "" for one in found)
     names = ", ".join(book.lore.name for book in books)

@@ -205,9 +205,13 @@ def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) ->
 
 def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
     playing = in_play(books)
+    told: dict[str, list[str]] = {}
     for book in playing.used:
         for remark in book.remarks:
-            yield f"{book.name}: {remark}"
+            told.setdefault(remark, []).append(book.name)
+    for remark, names in told.items():
+        listed = ", ".join(names)
+        yield f"{f'{len(names)} books ({listed})' if len(names) > 1 else listed}: {remark}"
     for dropped, kept in playing.dropped:
         if dropped.place == kept.place:
             yield f"{kept.name} is listed twice; it is scanned once, as {_ROLE_WORDS[kept.role]}."

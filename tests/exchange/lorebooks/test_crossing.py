@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, novelai, risu
+from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu, table
 from lorestudio.exchange.lorebooks.crossing import EntryForm, from_world_info, into_world_info
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
-from lorestudio.exchange.lorebooks.report import Fate
+from lorestudio.exchange.lorebooks.report import Fidelity
 
 FORMS = (
     agnaistic.FORM,
@@ -19,8 +19,10 @@ FORMS = (
     card_book.FORM,
     kobold.LITE,
     kobold.UNITED,
+    markdown.FORM,
     novelai.FORM,
     risu.FORM,
+    table.form_of(table.HEADER),
 )
 WORDS = st.sampled_from(
     ["", "Mira", "the quay, the kite", " a ", "/x+/i", "@@depth 3\n@@role user\nText", "Circ*", "50"]
@@ -88,7 +90,7 @@ def spelled(value: object) -> str:
 def test_out_and_in_an_entry_is_equal_but_for_what_the_report_names(form: EntryForm, entry: dict[str, object]) -> None:
     raw, fate = from_world_info(form, entry)
     again, _fate = into_world_info(form, json.loads(json.dumps(raw)), entry["uid"], 0)
-    named = {said.field for said in fate.fields if said.fate in (Fate.APPROXIMATE, Fate.LOST)}
+    named = {said.field for said in fate.fields if said.fate in (Fidelity.APPROXIMATE, Fidelity.LOST)}
     for name in entry.keys() | NEW_ENTRY.keys():
         if name not in named | {"addMemo", "extensions"} and not (form.ranked and name == "order"):
             assert same(name, entry, again), name
@@ -108,7 +110,7 @@ def same(name: str, one: dict[str, object], other: dict[str, object]) -> bool:
 @given(entry=WORLD_INFO)
 def test_a_card_carries_all_of_an_entry(entry: dict[str, object]) -> None:
     raw, fate = from_world_info(card_book.FORM, entry)
-    assert not {Fate.LOST} & {said.fate for said in fate.fields}
+    assert not {Fidelity.LOST} & {said.fate for said in fate.fields}
     again, _fate = into_world_info(card_book.FORM, raw, entry["uid"], 0)
     kept = again.get("extensions", {})
     rest = {name: value for name, value in kept.items() if name != "lorestudio_kept"}

@@ -12,15 +12,16 @@ import pytest
 from lorestudio.exchange.containers import opened
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, parse_lore, read_lore, write_lore
-from lorestudio.exchange.lorebooks.report import Fate
+from lorestudio.exchange.lorebooks.report import Fidelity
 from lorestudio.exchange.problems import InputError
 from tests.exchange.test_character_card import V2, as_json, chunk, picture
 
 DATA = Path(__file__).parent / "data"
+WORLD_INFO = Path(__file__).parent / "samples"
 SAMPLES = {
-    "10-old-2023-gaps.json": ("world-info", 10),
-    "12-chub-lorebook.json": ("world-info", 9),
-    "13-odd-types.json": ("world-info", 12),
+    "10-old-2023-gaps.json": ("sillytavern", 10),
+    "12-chub-lorebook.json": ("sillytavern", 9),
+    "13-odd-types.json": ("sillytavern", 12),
     "14-card-v2-sillytavern.json": ("card", 7),
     "15-card-v3-decorators.json": ("card", 7),
     "16-lorebook-v3.json": ("lorebook-v3", 8),
@@ -46,7 +47,7 @@ def through_json(lore: Lore) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_told_by_its_content_and_comes_out_as_it_was(name: str, tmp_path: Path) -> None:
-    data = (DATA / name).read_bytes()
+    data = ((WORLD_INFO if SAMPLES[name][0] == "sillytavern" else DATA) / name).read_bytes()
     path = tmp_path / "told-by-nothing.bin"
     lore = parse_lore(data, path)
     assert (lore.form, len(lore.entries)) == SAMPLES[name]
@@ -139,11 +140,11 @@ def test_entries_that_are_gone_or_new() -> None:
 
 
 def test_the_fields_of_a_book_of_chubs_change_in_both_spellings() -> None:
-    path = DATA / "12-chub-lorebook.json"
+    path = WORLD_INFO / "12-chub-lorebook.json"
     lore = read_lore(path)
     entries = through_json(lore)
     entries[0] |= {"key": ["other"], "disable": True}
-    data = write_lore("world-info", lore.name, entries, (path, path.read_bytes())).data
+    data = write_lore("sillytavern", lore.name, entries, (path, path.read_bytes())).data
     changed = json.loads(data)["entries"]["1"]
     assert (changed["key"], changed["keys"], changed["disable"], changed["enabled"]) == (
         ["other"],
@@ -158,7 +159,7 @@ def test_two_entries_of_one_uid_stay_two_and_come_out_as_they_were() -> None:
     data = as_json(book)
     lore = parse_lore(data, Path("b.json"))
     assert len({str(entry["uid"]) for entry in lore.entries}) == 3
-    assert write_lore("world-info", "b", lore.entries, (Path("b.json"), data)).data == data
+    assert write_lore("sillytavern", "b", lore.entries, (Path("b.json"), data)).data == data
 
 
 # ---- cards ----------------------------------------------------------------------------------------------------------
@@ -227,12 +228,12 @@ def test_a_card_of_another_format_or_without_a_place_is_refused() -> None:
 def test_what_cannot_go_is_named_with_the_reason() -> None:
     entry = {**ENTRY, "sticky": 3, "order": 400, "position": 1}
     fates = {said.field: said for said in write_lore("novelai", "x", [entry]).report.entries[0].fields}
-    assert fates["sticky"].fate is Fate.LOST
+    assert fates["sticky"].fate is Fidelity.LOST
     assert "NovelAI" in fates["sticky"].how
-    assert (fates["order"].fate, fates["position"].fate) == (Fate.EXACT, Fate.LOST)
+    assert (fates["order"].fate, fates["position"].fate) == (Fidelity.EXACT, Fidelity.LOST)
     carried = write_lore("lorebook-v3", "x", [entry]).report.entries[0].fields
-    assert {said.field for said in carried if said.fate is Fate.CARRIED} == {"characterFilter"}
-    assert not {said.field for said in carried if said.fate is Fate.LOST}
+    assert {said.field for said in carried if said.fate is Fidelity.CARRIED} == {"characterFilter"}
+    assert not {said.field for said in carried if said.fate is Fidelity.LOST}
 
 
 # ---- files that are none --------------------------------------------------------------------------------------------
@@ -285,4 +286,95 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
 
 def test_names_are_told_apart() -> None:
     assert len(BY_NAME) == len(FORMATS)
-    assert all(kind.forms or kind.name == "world-info" for kind in FORMATS)
+    assert all(kind.forms or kind.name == "sillytavern" for kind in FORMATS)
+
+
+# ---- Markdown and tables --------------------------------------------------------------------------------------------
+
+NOTES = {
+    "World/People/Mira.md": b"---\ntags: [person]  # mine\naliases: [Smith, Mira]\n---\n# Mira\n\nA smith.\n",
+    "World/Quay.md": b"**Keys:** quay, harbour\r\n\r\nWet.\r\n",
+    "World/Old.md": b"---\nkeys: [old]\nconstant: true\nenabled: false\npriority: 40\n---\nOld.",
+    "World/.obsidian/app.json": b"{}",
+    "World/map.png": b"\x89PNG",
+}
+
+
+def test_a_folder_and_an_archive_of_notes_are_the_same_lore(tmp_path: Path) -> None:
+    for path, data in NOTES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    folder = read_lore(tmp_path / "World")
+    packed = parse_lore(zipped(**NOTES), Path("notes.zip"))
+    assert (packed.form, packed.name, folder.name, packed.folders) == ("markdown", "World", "World", {"0": "People"})
+    assert {entry["comment"]: entry["key"] for entry in packed.entries} == {
+        "Mira": ["Mira", "Smith"], "Quay": ["quay", "harbour"], "Old": ["old"],
+    }  # fmt: skip
+    assert [entry["content"] for entry in packed.entries] == ["A smith.\n", "Wet.\r\n", "Old."]
+    old = packed.entries[2]
+    assert (old["constant"], old["disable"], old["order"]) == (True, True, 960)
+    assert "map.png" in packed.report.remarks[0]
+    assert "app.json" not in packed.report.remarks[0]
+    by_title = {str(entry["comment"]): entry["content"] for entry in folder.entries}
+    assert by_title == {str(entry["comment"]): entry["content"] for entry in packed.entries}
+
+
+def unpacked(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def test_notes_come_out_byte_for_byte_and_keep_their_front_matter() -> None:
+    given = (Path("notes.zip"), zipped(**NOTES))
+    lore = parse_lore(given[1], given[0])
+    assert unpacked(write_lore("markdown", "World", through_json(lore), given).data) == NOTES
+    entries = through_json(lore)
+    entries[0] |= {"key": ["Mira"], "constant": True}
+    after = unpacked(
+        write_lore("markdown", "World", [*entries[:2], {"uid": 9, "comment": "con", "content": "N"}], given).data
+    )
+    text = after["World/People/Mira.md"].decode()
+    assert text.startswith("---\ntags: [person]  # mine\naliases: [Smith, Mira]\n")
+    assert text.endswith("---\n# Mira\n\nA smith.\n")
+    assert "constant: true" in text
+    assert "World/Old.md" not in after
+    assert after["con_.md"].endswith(b"# con\n\nN")
+
+
+def test_two_notes_of_one_name_are_two_files() -> None:
+    entries = [
+        {"uid": uid, "comment": title, "content": "x"} for uid, title in enumerate(["Mira", "mira", "A/B: #1", ""])
+    ]
+    names = list(unpacked(write_lore("markdown", "World", entries).data))
+    assert names == ["World/Mira.md", "World/mira (2).md", "World/A B 1.md", "World/Entry 3.md"]
+
+
+@pytest.mark.parametrize(
+    ("table", "wanted"),
+    [
+        ("Name;Triggers;Text\nMira;a|b;x", {"comment": "Mira", "key": ["a", "b"], "content": "x"}),
+        ("key\tvalue\tdisable\na, b\tx\tyes", {"key": ["a", "b"], "content": "x", "disable": True}),
+        ('keys,content,secondary\n"a\nb",x,c;d', {"key": ["a", "b"], "keysecondary": ["c", "d"]}),
+        ("Keys,Content,Order,Insertion_Order\na,x,7,9", {"order": 7}),
+        ("keys,content,position,depth,role\na,x,Depth,2,user", {"position": 4, "depth": 2, "role": 1}),
+        ("keys,content,probability\na,x,40%", {"probability": 40, "useProbability": True}),
+        ('\ufeffkeys,content\na," x "', {"content": " x "}),
+        ("keys,content,always\na,x,maybe", {"constant": False}),
+    ],
+)
+def test_columns_of_tables(table: str, wanted: dict[str, object]) -> None:
+    given = (Path("lore.csv"), table.encode())
+    lore = parse_lore(given[1], given[0])
+    assert {name: lore.entries[0][name] for name in wanted} == wanted
+    again = parse_lore(write_lore("csv", "lore", through_json(lore), given).data, Path("lore.csv"))
+    assert again.entries == lore.entries
+
+
+def test_columns_that_are_not_known_come_out_again_also_in_a_new_table() -> None:
+    lore = parse_lore(b"keys,content,Mood\na,x,grim\n", Path("lore.csv"))
+    assert "Mood" in lore.report.remarks[0]
+    written = write_lore("csv", "lore", [*lore.entries, {"uid": 5, "key": ["=1+1"], "content": "y"}])
+    lines = written.data.decode().splitlines()
+    assert lines[0].split(",")[-1] == "Mood"
+    assert lines[1].endswith(",grim")
+    assert "formula" in written.report.remarks[0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.entry import Entry
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.notes import changed_note, entry_of, meaning, note_of, restored, values_of
-from lorestudio.exchange.lorebooks.report import Fate
+from lorestudio.exchange.lorebooks.report import Fidelity
 from lorestudio.vault.entries import ParseRules, parse_note
 from tests.examples import examples
 
@@ -93,8 +93,9 @@ def test_entries_of_samples_come_back_member_for_member(raw: dict[str, Any]) -> 
 
 def test_a_plain_entry_is_a_plain_note() -> None:
     raw = {**NEW_ENTRY, "uid": 7, "addMemo": True, "key": ["Skarn", "the bell, old"], "comment": "Skarn",
-           "content": "An island.\n", "order": 250, "position": 4, "depth": 2, "role": 1, "keysecondary": ["storm"], "probability": 35,
-           "cooldown": 4, "constant": True, "disable": True, "scanDepth": 0, "excludeRecursion": True}  # fmt: skip
+           "content": "An island.\n", "order": 250, "position": 4, "depth": 2, "role": 1, "keysecondary": ["storm"],
+           "probability": 35, "cooldown": 4, "constant": True, "disable": True, "scanDepth": 0,
+           "excludeRecursion": True}  # fmt: skip
     assert note_of(raw, "Sea", RULES).text == (
         "---\ntags:\n  - lorebook\nkeys:\n  - Skarn\n  - the bell, old\nrefine_keys:\n  - storm\nconstant: true\n"
         "enabled: false\npriority: 750\nposition: in_chat\ndepth: 2\nrole: user\nprobability: 0.35\nscanDepth: 0\n"
@@ -103,28 +104,28 @@ def test_a_plain_entry_is_a_plain_note() -> None:
     fates = {one.field: one.fate for one in note_of(raw, "Sea", RULES).fate.fields}
     assert fates == dict.fromkeys(
         ["key", "comment", "content", "order", "position", "depth", "role", "keysecondary", "probability", "cooldown",
-         "constant", "disable", "scanDepth", "excludeRecursion"], Fate.EXACT,
+         "constant", "disable", "scanDepth", "excludeRecursion"], Fidelity.EXACT,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("member", "value", "line", "fate"),
     [
-        ("sticky", 3, "wi_sticky: 3", Fate.CARRIED),
-        ("group", "mood, weather", "wi_group: mood, weather", Fate.CARRIED),
-        ("position", 5, "wi_position: 5", Fate.APPROXIMATE),
-        ("position", 1, "position: after", Fate.APPROXIMATE),
-        ("cooldown", 5, "wi_cooldown: 5", Fate.APPROXIMATE),
-        ("key", ["/rain/i", "fog"], "wi_key:\n  - /rain/i\n  - fog", Fate.APPROXIMATE),
-        ("triggers", ["swipe"], "wi_triggers:\n  - swipe", Fate.CARRIED),
-        ("caseSensitive", False, "wi_case_sensitive: false", Fate.CARRIED),
-        ("useProbability", False, "wi_use_probability: false", Fate.CARRIED),
-        ("comment", " two\nlines", 'wi_extra: \'{"comment":" two\\nlines"}\'', Fate.APPROXIMATE),
-        ("order", "150", 'wi_order: "150"', Fate.APPROXIMATE),
-        ("somebody", {"a": 1}, 'wi_extra: \'{"somebody":{"a":1}}\'', Fate.CARRIED),
+        ("sticky", 3, "wi_sticky: 3", Fidelity.CARRIED),
+        ("group", "mood, weather", "wi_group: mood, weather", Fidelity.CARRIED),
+        ("position", 5, "wi_position: 5", Fidelity.APPROXIMATE),
+        ("position", 1, "position: after", Fidelity.APPROXIMATE),
+        ("cooldown", 5, "wi_cooldown: 5", Fidelity.APPROXIMATE),
+        ("key", ["/rain/i", "fog"], "wi_key:\n  - /rain/i\n  - fog", Fidelity.APPROXIMATE),
+        ("triggers", ["swipe"], "wi_triggers:\n  - swipe", Fidelity.CARRIED),
+        ("caseSensitive", False, "wi_case_sensitive: false", Fidelity.CARRIED),
+        ("useProbability", False, "wi_use_probability: false", Fidelity.CARRIED),
+        ("comment", " two\nlines", 'wi_extra: \'{"comment":" two\\nlines"}\'', Fidelity.APPROXIMATE),
+        ("order", "150", 'wi_order: "150"', Fidelity.APPROXIMATE),
+        ("somebody", {"a": 1}, 'wi_extra: \'{"somebody":{"a":1}}\'', Fidelity.CARRIED),
     ],
 )
-def test_what_a_note_has_no_place_for_is_carried_and_said(member: str, value: Any, line: str, fate: Fate) -> None:
+def test_what_a_note_has_no_place_for_is_carried_and_said(member: str, value: Any, line: str, fate: Fidelity) -> None:
     note = note_of({**NEW_ENTRY, "uid": 1, "key": ["a"], "comment": "A", member: value}, "B", RULES)
     assert line in note.text
     assert next(one.fate for one in note.fate.fields if one.field == member) is fate
@@ -163,8 +164,8 @@ def test_a_note_comes_back_from_a_lorebook_with_all_its_properties() -> None:
     assert said.raw["content"] == "It hangs there."
     assert (said.raw["order"], said.raw["disable"], said.raw["comment"]) == (960, True, "The Bell")
     fates = {one.field: one.fate for one in said.fate.fields}
-    assert fates["requires"] is fates["warmup"] is fates["own"] is fates["summary"] is Fate.CARRIED
-    assert fates["text"] is Fate.APPROXIMATE
+    assert fates["requires"] is fates["warmup"] is fates["own"] is fates["summary"] is Fidelity.CARRIED
+    assert fates["text"] is Fidelity.APPROXIMATE
     values, body = values_of(note_of({"uid": 0, **said.raw}, "B", RULES).text)
     before, _body = values_of(NOTE)
     assert {name: value for name, value in values.items() if name not in {"wi_uid", "wi_book"}} == before

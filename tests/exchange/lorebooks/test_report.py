@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from lorestudio.exchange.lorebooks.report import EntryFate, Fate, FieldFate, Report, told_once
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate, LoreReport, told_once
 
-KEYS = FieldFate("keys", Fate.EXACT)
-BIAS = FieldFate("bias", Fate.CARRIED)
-LOGIC = FieldFate("logic", Fate.LOST, "there is no such thing")
+KEYS = FieldFate("keys", Fidelity.EXACT)
+BIAS = FieldFate("bias", Fidelity.CARRIED)
+LOGIC = FieldFate("logic", Fidelity.LOST, "there is no such thing")
 ENTRIES = (EntryFate("0", "Mira", (KEYS, BIAS)), EntryFate("1", "Quay", (KEYS, LOGIC)))
 
 
 def test_fields_are_counted_by_fate_the_worst_first() -> None:
-    report = Report("A", "B", ENTRIES)
+    report = LoreReport("A", "B", ENTRIES)
     assert [(one.field, one.fate, one.entries) for one in report.counts()] == [
-        ("logic", Fate.LOST, 1),
-        ("bias", Fate.CARRIED, 1),
-        ("keys", Fate.EXACT, 2),
+        ("logic", Fidelity.LOST, 1),
+        ("bias", Fidelity.CARRIED, 1),
+        ("keys", Fidelity.EXACT, 2),
     ]
     assert report.loses
-    assert not Report("A", "B", ENTRIES[:1]).loses
+    assert not LoreReport("A", "B", ENTRIES[:1]).loses
 
 
 def test_it_is_said_for_programs() -> None:
-    told = Report("A", "B", ENTRIES[1:], ("Hm.",)).as_json()
+    told = LoreReport("A", "B", ENTRIES[1:], ("Hm.",)).as_json()
     assert told == {
         "from": "A",
         "to": "B",
@@ -46,8 +46,8 @@ def test_it_is_said_for_programs() -> None:
 
 
 def test_two_ways_are_told_as_one() -> None:
-    second = Report("B", "C", (EntryFate("1", "Quay", (BIAS,), "no text"), EntryFate("7", "New")), ("Once.",))
-    both = Report("A", "B", ENTRIES, ("Once.",)).then(second)
+    second = LoreReport("B", "C", (EntryFate("1", "Quay", (BIAS,), "no text"), EntryFate("7", "New")), ("Once.",))
+    both = LoreReport("A", "B", ENTRIES, ("Once.",)).then(second)
     assert (both.source, both.target, both.remarks) == ("A", "C", ("Once. (2 times)",))
     assert both.entries == (
         ENTRIES[0],

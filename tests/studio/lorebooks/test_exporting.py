@@ -63,7 +63,8 @@ def test_only_the_members_that_a_note_changes_are_changed(tmp_path_factory: Any,
     note = place / "Sea/Bell.md"
     lines = {
         "order": ("priority: 900", "priority: 850"), "sticky": ("wi_book:", "wi_sticky: 4\nwi_book:"),
-        "comment": ("# Bell", "# Tower"), "content": ("\nB", "\nC"), "position": ("position: before", "position: after"),
+        "comment": ("# Bell", "# Tower"), "content": ("\nB", "\nC"),
+        "position": ("position: before", "position: after"),
     }  # fmt: skip
     values = {"order": 150, "sticky": 4, "comment": "Tower", "content": "A\nC", "position": 1}
     for member in dict.fromkeys(members):

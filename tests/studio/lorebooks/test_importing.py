@@ -49,7 +49,9 @@ def plan(place: Path, *books: Path, choice: ImportChoice | None = None) -> Impor
 
 def files(place: Path) -> dict[str, str]:
     return {
-        path.relative_to(place).as_posix(): path.read_text(encoding="utf-8") for path in place.rglob("*") if path.is_file()
+        path.relative_to(place).as_posix(): path.read_text(encoding="utf-8")
+        for path in place.rglob("*")
+        if path.is_file()
     }  # fmt: skip
 
 
@@ -70,7 +72,7 @@ def test_the_link_remembers_which_entry_is_which(tmp_path: Path) -> None:
     place, path = vault(tmp_path), book(tmp_path, BELL)
     ChangeLog(tmp_path / "log", [place]).apply(plan(place, path).planned.changes)
     (link,) = links_of(read_vault_notes(place))
-    assert (link.book, link.file, link.form, link.folder) == ("Sea", str(path), "world-info", "Sea")
+    assert (link.book, link.file, link.form, link.folder) == ("Sea", str(path), "sillytavern", "Sea")
     assert link.notes["0"].filename == "Sea/Bell.md"
     assert link.notes["0"].text == (place / "Sea/Bell.md").read_text(encoding="utf-8")
     assert link.original == path.read_text(encoding="utf-8")
