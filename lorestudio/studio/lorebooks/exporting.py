@@ -24,7 +24,7 @@ from lorestudio.vault.data_folder import refused
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.writer import read_note
 
-WORLD_INFO: Final = "world-info"
+WORLD_INFO: Final = "sillytavern"
 """The format that is written where nobody names another."""
 
 

@@ -126,7 +126,7 @@ def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tm
         export(place, target)
 
 
-@pytest.mark.parametrize("form", ["world-info", "novelai", "risu", "agnaistic", "lorebook-v3", "csv"])
+@pytest.mark.parametrize("form", ["sillytavern", "novelai", "risu", "agnaistic", "lorebook-v3", "csv"])
 def test_every_format_that_can_be_made_is_made(tmp_path: Path, form: str) -> None:
     target = tmp_path / "out.file"
     write_export(export(vault(tmp_path, A=MINE), target, form=form))
