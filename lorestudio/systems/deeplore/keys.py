@@ -239,7 +239,15 @@ class KeyMatcher:
 
     def find(self, text: str) -> PatternHits:
         """All patterns that occur in `text`, which is folded already unless case matters."""
-        return PatternHits(dict(self.occurring(text)))
+        if self.table.whole_words or self.table.halved or not text:
+            return PatternHits(dict(self.occurring(text)))
+        # Wherever a pattern is found it counts, so nothing is asked of it.
+        last: dict[int, int] = {}
+        for automaton in self.table.automatons:
+            for end, (size, numbers) in automaton.iter(text):
+                for number in numbers:
+                    last[number] = end - size + 1
+        return PatternHits(last)
 
     def occurring(self, text: str) -> Iterator[tuple[int, int]]:
         """Every occurrence in `text`, folded like that of `find`, as pattern number and start.
