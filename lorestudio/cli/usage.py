@@ -15,8 +15,8 @@ from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOp
 from lorestudio.cli.output import Screen, figure, filled, fixed, fold, print_json, say, say_all, table
 from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.replay.runs import gist_of
 from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.trace.packed import gist_of
 from lorestudio.trace.timeline import Fired
 
 _SHOWN: Final = 40

@@ -41,6 +41,7 @@ from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
 from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trace, Turn
+from lorestudio.trace.packed import Gist
 from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.vocabulary import Vocabulary
 
@@ -198,15 +199,29 @@ class Counting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A generation of a replay: its moment, the state before it, and what it came to, None before it is run.
+    """A generation of a replay: its moment, and how to get at the state before it, which may have to be unpacked.
 
-    States may lack what is only counted (`Counting`).
+    `gist` is that of its run and `read_after` gets the state after it, both None before it is run. States may lack what
+    is only counted (`Counting`).
     """
 
     place: int
     moment: Moment
-    state: State
-    decided: Decided | None = None
+    read_state: Callable[[], State] = field(repr=False)
+    gist: Gist | None = None
+    read_after: Callable[[], State] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A run that is taken over: the names of its inputs as they are now, None where they are as they were.
+
+    The state after it is the one that the run left, or where `same_after` is not set, `state`, without its counts.
+    """
+
+    digests: Mapping[str, str] | None = None
+    state: State = None
+    same_after: bool = True
 
 
 class RunInputs(Protocol):
@@ -226,18 +241,18 @@ class Reuse:
     As it stands here, it does where all inputs are the same.
     """
 
-    def again(self, before: Generated, mine: Reuse, now: Generated) -> Decided | None:
-        """What `now`, of the replay with `mine`, comes to by what `before` of this replay did; None where unknown."""
-        done = before.decided
-        same = before.moment.digests.get("inputs") == now.moment.digests.get("inputs") and before.state == now.state
-        return done if same and done is not None and mine is not self and not _failed(done.trace) else None
+    def again(self, before: Generated, mine: Reuse, now: Generated, *, same_state: bool) -> Carried | None:
+        """What `now`, of the replay with `mine`, comes to by what `before` of this replay did; None where unknown.
+
+        `same_state` says that both begin from the same state; otherwise that has to be seen.
+        """
+        same = before.moment.digests.get(INPUTS) == now.moment.digests.get(INPUTS)
+        if not same or mine is self or before.gist is None or before.gist.failed:
+            return None
+        return Carried() if same_state or before.read_state() == now.read_state() else None
 
     def cut(self, length: int) -> None:
         """The generations from place `length` on were forgotten."""
-
-
-def _failed(trace: Trace) -> bool:
-    return any(call.error for call in trace.ai_calls)
 
 
 @dataclass(frozen=True, slots=True)

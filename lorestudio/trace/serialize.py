@@ -11,7 +11,7 @@ succeeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
@@ -20,6 +20,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Vocabulary, plain
@@ -89,10 +90,12 @@ def _number_out(value: float) -> object:
 
 def _json_out(value: Json) -> object:
     kind = type(value)
-    if kind in _AS_THEY_ARE:
+    if value is None or kind in _AS_THEY_ARE:
         return value
-    if kind is float:
-        return _number_out(cast("float", value))
+    if isinstance(value, float):
+        return _number_out(value)
+    if isinstance(value, str | int):  # an enumeration's
+        return value
     if kind is list and _AS_THEY_ARE.issuperset(map(type, cast("list[Json]", value))):
         return [*cast("list[Json]", value)]
     if isinstance(value, tuple):
@@ -101,9 +104,7 @@ def _json_out(value: Json) -> object:
         if len(value) == 1 and next(iter(value)).startswith("$"):
             return {"$object": [[key, _json_out(item)] for key, item in value.items()]}
         return {key: item if type(item) in _AS_THEY_ARE else _json_out(item) for key, item in value.items()}
-    if isinstance(value, str | int):  # a member of an enumeration
-        return value
-    return [_json_out(item) for item in cast("Sequence[Json]", value)]
+    return [_json_out(item) for item in value]
 
 
 def _fail(wanted: str, value: object) -> TraceFormatError:
@@ -177,7 +178,7 @@ def _json_object_in(value: object) -> Mapping[str, Json]:
     found = _json_in(_object_in(value))
     if not isinstance(found, Mapping):
         raise _fail("an object", value)
-    return found
+    return found or EMPTY
 
 
 def _exactly(kind: type, wanted: str) -> _Decoder:

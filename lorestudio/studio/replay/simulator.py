@@ -7,6 +7,7 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
@@ -17,10 +18,10 @@ from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.card import group_speaker
 from lorestudio.studio.replay.order import Superseded, clock_ms, generations
-from lorestudio.studio.replay.runs import Runs, TraceBook
+from lorestudio.studio.replay.runs import Aftermath, FinishedRun, Runs, TraceBook
 from lorestudio.studio.replay.seen import SeenChats, searched_of
 from lorestudio.studio.verify.recorded import RecordedReply, recorded_replies
-from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
+from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Watcher
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.trace.model import EntryRef, Trace, Turn
@@ -101,21 +102,12 @@ class Simulator:
         """Let go of the earlier simulators; nothing is taken over from now on."""
         self._earlier = ()
 
-    def resume(self, results: Sequence[Decided]) -> None:
-        """Go on from generations run earlier on the same inputs, in order.
-
-        Raises ValueError where they do not belong to the beginning of this chat.
-        """
-        found = tuple(Generation(result.trace.turn.message, result.trace.turn.swipe) for result in results)
-        if found != self.generations[: len(found)]:
-            message = "These traces do not belong to this chat."
-            raise ValueError(message)
-        self.abandon()
-        self._runs.cut(0)
-        self._reuse.cut(0)
-        self._traces, self.ran = TraceBook(), 0
-        for result in results:
-            self._keep(result)
+    def resume(self, runs: Sequence[FinishedRun], counts: State = None) -> None:
+        """Go on from runs of the first generations on the same inputs; `counts` are those after the last if known."""
+        self.rewind(0)
+        for place, run in enumerate(runs):
+            self._runs.take(run, counts if place == len(runs) - 1 else None)
+            self._traces.put(self.generations[place], self._runs, place)
 
     def rewind(self, length: int) -> None:
         """Forget all but the first `length` generations."""
@@ -126,10 +118,15 @@ class Simulator:
         self._traces = self._traces.part(self.generations[: len(self._runs)])
         self.ran = max(0, self.ran - forgotten)
 
-    def uncounted(self) -> tuple[tuple[State, Tally], ...]:
-        """For each generation run so far the state after it without its counts, and what it counted."""
-        runs = self._runs
-        return tuple((runs.lean_state(place), runs.tally(place)) for place in range(len(runs)))
+    @property
+    def finished(self) -> tuple[FinishedRun, ...]:
+        """The generations run so far, in order."""
+        return tuple(map(self._runs.__getitem__, range(len(self._runs))))
+
+    @property
+    def counts(self) -> State:
+        """What is counted after the last generation run, None by a system that counts nothing."""
+        return None if self.system.counting is None else self._runs.counts(len(self._runs) - 1)
 
     def decider(self, generation: Generation) -> System:
         """Who decides a generation: the system, where records are followed with what is recorded of it."""
@@ -205,33 +202,44 @@ class Simulator:
             states.append(decided.state)
             yield decided.trace
 
-    def offer(self, reuse: Reuse, now: Generated) -> Decided | None:
-        """What the next generation of another replay comes to by what was run here, None where only a run can tell."""
-        turn = now.moment.turn
+    def offer(self, mine: Simulator, now: Generated) -> FinishedRun | None:
+        """What the next generation of `mine` comes to by what was run here, None where only a run can tell."""
+        turn, runs = now.moment.turn, self._runs
         place = self._places.get(Generation(turn.message, turn.swipe))
-        if place is None or place >= len(self._runs):
+        if place is None or place >= len(runs):
             return None
-        done = Decided(self._runs.trace(place), self._runs.lean_state(place), self._runs.tally(place))
-        before = Generated(place, self._moment(place), self._runs.lean_state(self._place_before(place)), done)
-        return self._reuse.again(before, reuse, now)
+        start, done = self._place_before(place), runs[place]
+        same_state = runs.goes_on_as(start, mine._runs, mine._place_before(now.place))
+        before = Generated(
+            place, self._moment(place), partial(runs.lean_state, start), done.gist, partial(runs.lean_state, place)
+        )
+        carried = self._reuse.again(before, mine._reuse, now, same_state=same_state)
+        if carried is None:
+            return None
+        after = None if carried.same_after else Aftermath(carried.state, runs.tally(place))
+        return done.taken_over(carried.digests, searched_of(mine.system, now.moment), after)
 
     async def _run_next(self) -> None:
         place, epoch = len(self._runs), self._epoch
-        generation = self.generations[place]
-        now = Generated(place, self._moment(place), self._runs.state(self._place_before(place)))
+        start = self._place_before(place)
+        now = Generated(place, self._moment(place), partial(self._runs.lean_state, start))
         alike = (other for other in self._earlier if other._records == self._records)  # noqa: SLF001  # the same class
-        offers = (other.offer(self._reuse, now) for other in alike)
-        result = next((offer for offer in offers if offer is not None), None)
-        ran = result is None
-        if result is None:
-            result = self._recalled(now.moment, await _decided(self.decider(generation), now.moment, now.state))
-        else:
-            result = _with_seen(result, self.system, now.moment)
+        offers = (other.offer(self, now) for other in alike)
+        known = next((offer for offer in offers if offer is not None), None)
+        result = None
+        if known is None:
+            decider = self.decider(self.generations[place])
+            result = self._recalled(now.moment, await _decided(decider, now.moment, self._runs.state(start)))
         if epoch != self._epoch:
             raise Superseded
-        if generation not in self._traces:  # another task may have been quicker, with the same trace
-            self.ran += ran
-            self._keep(result)
+        if self.generations[place] in self._traces:  # another task was quicker, with the same trace
+            return
+        if known is not None:
+            self._runs.take(known)
+        elif result is not None:
+            self.ran += 1
+            self._runs.append(result)
+        self._traces.put(self.generations[place], self._runs, place)
 
     def _recalled(self, moment: Moment, result: Decided) -> Decided:
         """What was decided, with the state that the recorded entries leave where records are followed."""
@@ -239,11 +247,6 @@ class Simulator:
         if record is None or not record.holds_for(anything_went_in=bool(result.trace.injections)):
             return result
         return replace(result, state=self.system.recalled(moment, result, record.entries))
-
-    def _keep(self, result: Decided) -> None:
-        place = len(self._runs)
-        self._runs.append(result)
-        self._traces.put(self.generations[place], self._runs, place)
 
     def _place_before(self, place: int) -> int:
         """The place of the generation whose state the one at `place` begins with, -1 for the first state."""

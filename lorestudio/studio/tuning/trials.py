@@ -8,18 +8,19 @@ recording switched off. So a point costs a fraction of a replay and comes to the
 from __future__ import annotations
 
 import asyncio
+import copyreg
 import hashlib
 import io
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.runs import PACKING
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, judge, shown_swipes
@@ -28,6 +29,14 @@ from lorestudio.studio.tuning.scores import Scores, score
 from lorestudio.studio.tuning.space import Point, Space
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.vault.edited_vaults import EditedVaults
+
+
+def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Mapping[str, Any]], tuple[dict[str, Any]]]:
+    return MappingProxyType, (dict(mapping),)
+
+
+_PACKING: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced}
+"""How a pickler takes what is read only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +71,7 @@ class Trial:
         bare = [replace(each, document=None, problems=()) for each in self.projects]
         buffer = io.BytesIO()
         pickler = pickle.Pickler(buffer, protocol=5)
-        pickler.dispatch_table = PACKING
+        pickler.dispatch_table = _PACKING
         pickler.dump(replace(self, projects=tuple(bare)))
         data = buffer.getvalue()
         return Packed(hashlib.sha256(data).hexdigest(), data)

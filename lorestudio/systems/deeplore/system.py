@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
@@ -22,6 +22,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems import ideas
 from lorestudio.systems.base import (
     NOTHING_GIVEN,
+    Carried,
     Counting,
     Decided,
     Generated,
@@ -39,7 +40,7 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.changes import Option
-from lorestudio.systems.deeplore.counts import COUNTS, counted
+from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.differences import own_differences
 from lorestudio.systems.deeplore.following import RecordedChoice, following, recalled, unrecorded
 from lorestudio.systems.deeplore.ideas.options import options
@@ -59,6 +60,7 @@ from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
 from lorestudio.trace.found_keys import FoundKey, WouldMatch
 from lorestudio.trace.model import Trace
+from lorestudio.trace.packed import Gist
 from lorestudio.trace.scores import Bm25Figures
 
 
@@ -256,40 +258,39 @@ class ReadsReuse(Reuse):
     def __init__(self, system: DeepLoreSystem) -> None:
         self._system = system
         self._reads: Reads | None = None
-        self._digests: dict[int, str] = {}
+        self._digests: tuple[dict[int, str], dict[int, str]] = ({}, {})
         self._entries: tuple[tuple[Sequence[Entry], Sequence[Entry]], Unaffected] | None = None
 
-    def digest(self, place: int, ctx: Inputs) -> str:
-        """What the generation at `place` reads; all inputs of one replay share index and settings."""
-        if place not in self._digests:
+    def digest(self, generated: Generated, *, of_state: bool) -> str:
+        """What the generation reads of the state before it, or of all else; one replay has one index and settings."""
+        known, place = self._digests[of_state], generated.place
+        if place not in known:
+            ctx = self._system.inputs_of(generated.moment, generated.read_state() if of_state else None)
             if self._reads is None:
                 self._reads = Reads(ctx)
-            self._digests[place] = self._reads.digest(ctx)
-        return self._digests[place]
+            known[place] = self._reads.state(ctx) if of_state else self._reads.around(ctx)
+        return known[place]
 
     def cut(self, length: int) -> None:
         """The generations from `length` on were forgotten; what the next one reads is still known."""
-        self._digests = {place: digest for place, digest in self._digests.items() if place <= length}
+        around, states = ({key: told for key, told in each.items() if key <= length} for each in self._digests)
+        self._digests = around, states
 
-    def again(self, before: Generated, mine: Reuse, now: Generated) -> Decided | None:
+    def again(self, before: Generated, mine: Reuse, now: Generated, *, same_state: bool) -> Carried | None:
         """What `now` comes to by what `before` came to, None where only a run can tell."""
-        done = before.decided
-        if not isinstance(mine, ReadsReuse) or done is None:
-            return None
-        old = self._system.inputs_of(before.moment, before.state)
-        new = mine._system.inputs_of(now.moment, now.state)  # noqa: SLF001  # the same class
-        if self.digest(before.place, old) != mine.digest(now.place, new):
-            return None
-        trace = done.trace
-        if trace.draws and old.state.random_state != new.state.random_state:
-            return None
-        if any(call.error for call in trace.ai_calls) or trace.facts.get("ai_error"):
-            return None
-        entries = (old.index.vault.entries, new.index.vault.entries)
+        known = super().again(before, mine, now, same_state=True) if same_state else None
+        gist = before.gist
+        if known is not None or not isinstance(mine, ReadsReuse) or gist is None or gist.failed:
+            return known
+        for of_state in (False,) if same_state else (False, True):
+            if self.digest(before, of_state=of_state) != mine.digest(now, of_state=of_state):
+                return None
+        new = mine._system.inputs_of(now.moment)  # noqa: SLF001  # the same class
+        entries = (before.moment.index.entries, now.moment.index.entries)
         same = entries[0] is entries[1] or reads_all_entries(new.settings)
-        if not same and not self._unaffected(*entries).leaves(trace, new):
+        if not same and not self._unaffected(*entries).leaves(gist, new):
             return None
-        return Decided(_named(trace, new), _after(done, new.state), done.tally)
+        return Carried(digests(new)) if same_state else _carried(gist, before, now, digests(new))
 
     def _unaffected(self, before: Sequence[Entry], after: Sequence[Entry]) -> Unaffected:
         """The comparison of entries `before` with those `after`, made once."""
@@ -299,18 +300,16 @@ class ReadsReuse(Reuse):
         return known[1]
 
 
-def _after(done: Decided, before: EngineState) -> EngineState:
-    """The state after a generation like `done` which begins at `before`."""
-    if done.trace.skip_reason:  # it never began
-        return before
-    state = COUNTS.joined(done.state, counted(before, done.tally))
-    return state if done.trace.draws else replace(state, random_state=before.random_state)
-
-
-def _named(trace: Trace, ctx: Inputs) -> Trace:
-    """The trace with its inputs named as they are now."""
-    names = digests(ctx)
-    return trace if trace.digests == names else replace(trace, digests=names)
+def _carried(gist: Gist, before: Generated, now: Generated, names: Mapping[str, str]) -> Carried | None:
+    """The run of `before` for `now`, whose state reads the same; None where it drew from another stream of numbers."""
+    state = now.read_state()
+    if gist.skipped:  # it never began
+        return Carried(names, state, same_after=False)
+    if state.random_state == before.read_state().random_state:
+        return Carried(names)
+    if gist.drew or before.read_after is None:
+        return None
+    return Carried(names, replace(before.read_after(), random_state=state.random_state), same_after=False)
 
 
 def _made(settings: DeepLoreSettings, scene: Scene) -> DeepLoreSystem:
