@@ -22,6 +22,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +31,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.outcomes import TurnOutcome
@@ -83,11 +84,15 @@ class ReplyMark:
 
 def answered(chat: Chat, place: int) -> str:
     """The digest of the message before this place: 12 hexadecimal figures, "" at the beginning."""
-    return _digest(chat.messages[place - 1]) if 0 < place <= len(chat.messages) else ""
+    if not 0 < place <= len(chat.messages):
+        return ""
+    message = chat.messages[place - 1]
+    return _digest(message.name, message.text)
 
 
-def _digest(message: Message) -> str:
-    return hashlib.sha256(f"{message.name}\0{message.text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+@lru_cache(maxsize=16_384)
+def _digest(name: str | None, text: str) -> str:
+    return hashlib.sha256(f"{name}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +127,7 @@ class Expectation:
         return f"{what} whenever “{self.whenever}” is said" if self.whenever else what
 
     def speaks_of(self, chat: Chat, outcome: TurnOutcome) -> bool:
-        """Whether it says something about a generation of this chat."""
-        if self.reply is not None:
-            return self.reply.find(chat) == outcome.message
+        """Whether one that stands for no single reply says something about a generation of this chat."""
         if not self.whenever:
             return True
         before = chat.messages[outcome.message - 1].text if 0 < outcome.message <= len(chat.messages) else ""
@@ -234,7 +237,8 @@ def _judged(
     outcomes: Sequence[TurnOutcome],
 ) -> Judged:
     mark = expectation.reply
-    if mark is not None and mark.find(chat) is None:
+    place = None if mark is None else mark.find(chat)
+    if mark is not None and place is None:
         if mark.chat != chat_name:
             return Judged(expectation)
         gone = f"The message before reply #{mark.number} is another one than when this was written, or is gone."
@@ -245,7 +249,7 @@ def _judged(
         return Judged(expectation, problem=f"There is no entry “{unknown}”. Name it by its file or its title.")
     turns = []
     for outcome in outcomes:
-        if expectation.speaks_of(chat, outcome):
+        if outcome.message == place if mark is not None else expectation.speaks_of(chat, outcome):
             entries = expectation.broken_by(notes, outcome)
             turns.append(
                 JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())
