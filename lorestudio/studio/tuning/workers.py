@@ -68,7 +68,9 @@ class Crew(Closing):
         if self._client is not None:
             self._client.close()
         elif self._bench is None:
-            needed("joblib.externals.loky", "tune").get_reusable_executor().shutdown(wait=True, kill_workers=True)
+            needed("joblib.externals.loky", "tune").get_reusable_executor(reuse=True).shutdown(
+                wait=True, kill_workers=True
+            )
 
     def run(self, points: Mapping[int, Point], cancel: CancelToken | None = None) -> Iterator[tuple[int, Any]]:
         """The scores of the chats at each point under its number, as they come in.
@@ -98,7 +100,10 @@ class Crew(Closing):
     def _handed_over(self, points: Mapping[int, Point]) -> Iterator[tuple[int, tuple[Scores, ...]]]:
         joblib = needed("joblib", "tune")
         with joblib.parallel_config(**self._backend):
-            run = joblib.Parallel(n_jobs=self.parallel, batch_size=1, return_as="generator_unordered")
+            # All at once: what is handed over later is handed over by a thread that may hold up the end of the workers.
+            run = joblib.Parallel(
+                n_jobs=self.parallel, batch_size=1, pre_dispatch="all", return_as="generator_unordered"
+            )
             yield from run(joblib.delayed(_scored)(self._packed, *each) for each in list(points.items()))
 
 

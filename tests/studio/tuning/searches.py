@@ -15,7 +15,7 @@ NOTES = {
     "Oil.md": "keys: [oil]\npriority: 20",
     "Gull.md": "keys: [gull]\npriority: 30\ncooldown: 2",
 }
-NOISE = tuple(f"Noise {number}.md" for number in range(6))
+NOISE = tuple(f"Noise {number}.md" for number in range(5))
 TURNS = 40
 
 

@@ -61,7 +61,7 @@ def test_a_grid_runs_every_point_once_and_finds_what_is_expected(world: Project)
 
 
 def test_a_planted_overfit_is_warned_of(world: Project) -> None:
-    found = search(noise_trial(world), Plan(Way.GRID, runs=64, goals=("met",)))
+    found = search(noise_trial(world), Plan(Way.GRID, runs=32, goals=("met",)))
     gain = found.gain(found.best, "met")
     assert gain.training is not None
     assert gain.training > 0.03
