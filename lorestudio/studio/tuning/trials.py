@@ -12,7 +12,7 @@ import copyreg
 import hashlib
 import io
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -20,14 +20,15 @@ from typing import Any, Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.settings.declaration import Section
+from lorestudio.studio.compare.comparing import Candidate, settled
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, judge, shown_swipes
 from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
 from lorestudio.studio.tuning.scores import Scores, score
-from lorestudio.studio.tuning.space import Point, Space
-from lorestudio.systems.registry import kind_of, system_of
+from lorestudio.studio.tuning.space import Point, Space, space_of
+from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.vault.edited_vaults import EditedVaults
 
 
@@ -90,6 +91,25 @@ class Packed:
         return trial
 
 
+def trial_of(
+    projects: Sequence[Project], chosen: Candidate, expectations: Sequence[Expectation], over: Iterable[str]
+) -> Trial:
+    """The trial of these chats with a candidate's system and settings; `over` says what may be turned (see `space`).
+
+    Raises InputError, SettingsError, VaultError and TokenizerError.
+    """
+    read = [settled(project, chosen) for project in projects]
+    first, kind, settings = read[0]
+    used = (first.settings if kind is MAIN else kind.settings()) if settings is None else settings
+    same = tuple(
+        replace(each, index=first.index, vault_state=first.vault_state)
+        if each.index.digest == first.index.digest
+        else each
+        for each, _, _ in read
+    )
+    return Trial(same, kind.name, used, tuple(expectations), space_of(over, first, kind, used))
+
+
 class Bench:
     """Runs the points of a trial, one at a time."""
 
@@ -139,14 +159,3 @@ def _run(project: Project, system: str, settings: Section) -> tuple[Project, Any
 
 async def _outcomes(simulator: Simulator, cancel: CancelToken | None) -> tuple[TurnOutcome, ...]:
     return tuple([turn_outcome(trace) async for trace in simulator.unrecorded(cancel)])
-
-
-def of_same_vaults(projects: Sequence[Project]) -> tuple[Project, ...]:
-    """The projects, whose vaults were read once for each chat, with one index where all read the same."""
-    first = projects[0]
-    return tuple(
-        replace(each, index=first.index, vault_state=first.vault_state)
-        if each.index.digest == first.index.digest
-        else each
-        for each in projects
-    )

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
 
-from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.lifecycle import CancelToken, Closing, heed
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.scores import Scores
 from lorestudio.studio.tuning.space import Point
@@ -39,27 +39,38 @@ class Workers:
             needed("joblib", "tune")
 
 
-class Crew:
-    """Workers at one trial. `parallel` is how many points it is worth handing over at once."""
+ALONE: Final = Workers()
+
+
+_PATIENCE_SECONDS: Final = 10
+"""How long a scheduler may take to answer."""
+
+
+class Crew(Closing):
+    """Workers at one trial; closed, they end. `parallel` is how many points are run at once."""
 
     def __init__(self, trial: Trial, workers: Workers) -> None:
         workers.check()
-        self._workers = workers
-        self._alone = not workers.address and workers.count == 1
-        self._bench = Bench(trial) if self._alone else None
-        self._packed = None if self._alone else trial.packed()
-        self._backend: dict[str, Any] = {"backend": "loky", "n_jobs": workers.count}
+        self.parallel = workers.count
+        self._bench = self._packed = self._client = None
         if workers.address:
-            self._backend = {"backend": "dask", "scheduler_host": workers.address, "scatter": [self._packed]}
+            self._packed, self._client = trial.packed(), _client(workers.address)
+            self.parallel = max(1, sum(self._client.ncores().values()))
+            self._backend: dict[str, Any] = {"backend": "dask", "client": self._client, "scatter": [self._packed]}
+        elif workers.count > 1:
+            self._packed = trial.packed()
+            self._backend = {"backend": "loky", "n_jobs": workers.count}
+        else:
+            self._bench = Bench(trial)
 
-    @property
-    def parallel(self) -> int:
-        """How many points are run at once where all workers are there; a cluster says so itself."""
-        if not self._workers.address:
-            return self._workers.count
-        joblib = needed("joblib", "tune")
-        with self._configured(joblib):
-            return max(1, int(joblib.effective_n_jobs(-1)))
+    def close(self) -> None:
+        """End the processes; those of a cluster are only let go."""
+        if self._client is not None:
+            self._client.close()
+        elif self._bench is None:
+            needed("joblib.externals.loky", "tune").get_reusable_executor(reuse=True).shutdown(
+                wait=True, kill_workers=True
+            )
 
     def run(self, points: Mapping[int, Point], cancel: CancelToken | None = None) -> Iterator[tuple[int, Any]]:
         """The scores of the chats at each point under its number, as they come in.
@@ -88,17 +99,20 @@ class Crew:
 
     def _handed_over(self, points: Mapping[int, Point]) -> Iterator[tuple[int, tuple[Scores, ...]]]:
         joblib = needed("joblib", "tune")
-        with self._configured(joblib):
-            run = joblib.Parallel(n_jobs=-1 if self._workers.address else None, batch_size=1,
-                                  return_as="generator_unordered")  # fmt: skip
+        with joblib.parallel_config(**self._backend):
+            # All at once: what is handed over later is handed over by a thread that may hold up the end of the workers.
+            run = joblib.Parallel(
+                n_jobs=self.parallel, batch_size=1, pre_dispatch="all", return_as="generator_unordered"
+            )
             yield from run(joblib.delayed(_scored)(self._packed, *each) for each in list(points.items()))
 
-    def _configured(self, joblib: Any) -> Any:  # noqa: ANN401  # a package without types
-        try:
-            return joblib.parallel_config(**self._backend)
-        except (OSError, ValueError) as error:
-            where = self._workers.address
-            raise InputError("--dask", f"there is no Dask scheduler at {where} ({error}).") from error
+
+def _client(address: str) -> Any:  # noqa: ANN401  # of a package that need not be there
+    """A connection to a Dask cluster. Raises InputError where there is none."""
+    try:
+        return needed("distributed", "dask").Client(address, timeout=_PATIENCE_SECONDS)
+    except (OSError, ValueError) as error:
+        raise InputError("--dask", f"no Dask scheduler answers at {address} ({error}). Is it running?") from error
 
 
 def needed(package: str, extra: str) -> Any:  # noqa: ANN401  # a module

@@ -75,7 +75,7 @@ async def run(ctx: Inputs) -> Decided:
         _blank(ctx),
         outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
         turn=replace(ctx.moment.turn, number=state.counters.generation_count),
-        entries=entry_refs(ctx.index.vault.entries, records),
+        entries=entry_refs(ctx.index.vault.entries, records) if state.recorded else {},
         stages=records,
         injections=state.injections,
         prompt=state.blocks,
