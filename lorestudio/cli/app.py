@@ -28,6 +28,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "lint": "lint.lint",
     "check": "check.check",
     "compare": "compare.compare",
+    "verify": "verify.verify",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",
     "order": "notes.order_notes",

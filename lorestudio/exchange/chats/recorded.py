@@ -15,6 +15,9 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chats.records import sent_at
 
 SOURCES: Final = "deeplore_sources"
+PINNED: Final = "(pinned)"
+"""Why an entry went in that a person had pinned."""
+
 TAG: Final = "_deeplore_sources_tag"
 """Written beside the sources by DeepLore 2.5 and later: which generation they are of, and when."""
 

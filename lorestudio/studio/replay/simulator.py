@@ -211,7 +211,7 @@ class Simulator:
         result = next((offer for offer in offers if offer is not None), None)
         ran = result is None
         if result is None:
-            result = self._recalled(now.moment, await _decided(self.decider(generation), now.moment, now.state))
+            result = self._recalled(now, await _decided(self.decider(generation), now.moment, now.state))
         else:
             result = _with_seen(result, self.system, now.moment)
         if epoch != self._epoch:
@@ -220,12 +220,13 @@ class Simulator:
             self.ran += ran
             self._keep(result)
 
-    def _recalled(self, moment: Moment, result: Decided) -> Decided:
+    def _recalled(self, now: Generated, result: Decided) -> Decided:
         """What was decided, with the state that the recorded entries leave where records are followed."""
-        record = self._records.get(Generation(moment.turn.message, moment.turn.swipe))
+        record = self._records.get(self.generations[now.place])
         if record is None or not record.holds_for(anything_went_in=bool(result.trace.injections)):
             return result
-        return replace(result, state=self.system.recalled(moment, result, record.entries))
+        went_in = record.found_in(now.moment.index)
+        return replace(result, state=self.system.recalled(now.moment, now.state, went_in, result))
 
     def _keep(self, result: Decided) -> None:
         place = len(self._runs)
