@@ -14,7 +14,7 @@ from lorestudio.cli.output import FAILED, filled, fixed, fold, picked, print_jso
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.chats.recorded import RecordedEntry
-from lorestudio.studio.verify.agreement import COUNTED, ComparedEntry, ComparedReply, Verdict
+from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedEntry, ComparedReply
 from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.studio.verify.causes import verify as verified
 
@@ -94,15 +94,15 @@ def verified_json(found: Verified) -> Mapping[str, Json]:
     return {
         "percent": found.percent,
         "judged": found.judged,
-        **{each.name.lower(): found.count(each) for each in Verdict},
+        **{each.name.lower(): found.count(each) for each in Agreement},
         "remarks": list(found.remarks),
         "causes": [
             {
                 "kind": cause.kind.value,
                 "cause": cause.title,
-                "subject": cause.candidate.subject,
+                "subject": cause.suspect.subject,
                 "may_be": cause.unknowable,
-                "proven": cause.candidate.proven,
+                "proven": cause.suspect.proven,
                 "explains": [picked(each, "message", "swipe") for each in cause.explains],
                 "closer": [picked(each, "message", "swipe") for each in cause.closer],
                 "broken": cause.broken,

@@ -59,7 +59,7 @@ def recorded_entries(message: Message, swipe: int, key: str = SOURCES) -> tuple[
     return None
 
 
-class Named(Protocol):
+class Findable(Protocol):
     """What an entry is found by."""
 
     @property
@@ -70,10 +70,10 @@ class Named(Protocol):
     def filename(self) -> str: ...  # noqa: D102
 
 
-NamedT = TypeVar("NamedT", bound=Named)
+FindableT = TypeVar("FindableT", bound=Findable)
 
 
-def found_among(recorded: RecordedEntry, entries: Iterable[NamedT]) -> NamedT | None:
+def found_among(recorded: RecordedEntry, entries: Iterable[FindableT]) -> FindableT | None:
     """The entry that a record speaks of: of the same title, else of the same file; None where there is none.
 
     Vaults have names of their own in DeepLore's settings, so they only choose among several.

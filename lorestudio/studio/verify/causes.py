@@ -1,4 +1,4 @@
-"""Why records and runs differ: every candidate is tried alone, and ranked by how many replies it explains.
+"""Why records and runs differ: every suspect is tried alone, and ranked by how many replies it explains.
 
 A cause explains a reply where the run with it comes out exactly as recorded. Of those replies that agree already, some
 are run with it too: a cause that breaks them is none. What only something explains that no file keeps may be.
@@ -17,18 +17,18 @@ from lorestudio.settings.basis import FOLLOWED
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.verify.agreement import COUNTED, ComparedReply, Verdict, compared, tokens_alike
-from lorestudio.studio.verify.candidates import Candidate, CauseKind, Course, candidates
+from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedReply, compared, tokens_alike
 from lorestudio.studio.verify.recorded import recorded_replies
+from lorestudio.studio.verify.suspects import Course, Suspect, SuspectKind, suspects
 from lorestudio.systems.base import System
 from lorestudio.trace.wording import plural
 
 SCREENED: Final = 4
-"""On so many differing replies every candidate is tried first; only those that help there are tried on all."""
+"""On so many differing replies every suspect is tried first; only those that help there are tried on all."""
 CHECKED: Final = 8
 """So many of the replies that agree are run with a cause, to see whether it breaks them."""
 CLOSEST: Final = 6
-"""Of candidates that explain nothing alone so many are tried two by two."""
+"""Of suspects that explain nothing alone so many are tried two by two."""
 MOST_TOGETHER: Final = 4
 """So many things that no file keeps are taken together at most."""
 
@@ -41,27 +41,27 @@ class Cause:
     not agree any more; `closer` those that it brings nearer only.
     """
 
-    candidate: Candidate
+    suspect: Suspect
     explains: tuple[Generation, ...] = ()
     closer: tuple[Generation, ...] = ()
     broken: int = 0
     checked: int = 0
-    besides: tuple[Candidate, ...] = ()
+    besides: tuple[Suspect, ...] = ()
 
     @property
     def title(self) -> str:
         """The cause in a sentence; of several that act together all."""
-        return " ".join(each.title for each in (self.candidate, *self.besides))
+        return " ".join(each.title for each in (self.suspect, *self.besides))
 
     @property
-    def kind(self) -> CauseKind:
+    def kind(self) -> SuspectKind:
         """What sort of cause it is."""
-        return self.candidate.kind
+        return self.suspect.kind
 
     @property
     def unknowable(self) -> bool:
         """Whether no file keeps it, so that it may only be."""
-        return all(each.unknowable for each in (self.candidate, *self.besides))
+        return all(each.unknowable for each in (self.suspect, *self.besides))
 
     @property
     def gain(self) -> int:
@@ -78,7 +78,7 @@ class Verified:
     remarks: tuple[str, ...] = ()
     simulator: Simulator | None = field(default=None, repr=False, compare=False)
 
-    def count(self, *verdicts: Verdict) -> int:
+    def count(self, *verdicts: Agreement) -> int:
         """How many replies have one of these verdicts."""
         return sum(each.verdict in verdicts for each in self.replies)
 
@@ -90,18 +90,18 @@ class Verified:
     @property
     def percent(self) -> float | None:
         """The share of judged replies that do not contradict the run, 0 to 100; None where none could be judged."""
-        return 100 * (self.judged - self.count(Verdict.DIFFERS)) / self.judged if self.judged else None
+        return 100 * (self.judged - self.count(Agreement.DIFFERS)) / self.judged if self.judged else None
 
     @property
     def sentence(self) -> str:
         """What came of it, in a sentence or two."""
         if self.percent is None:
             return "No reply could be judged: the chat recorded nothing that can be trusted."
-        agreeing, may_be = self.count(Verdict.AGREES), self.count(Verdict.MAY_BE)
+        agreeing, may_be = self.count(Agreement.AGREES), self.count(Agreement.MAY_BE)
         perhaps = f", {may_be} may be, by what no file keeps" if may_be else ""
         told = f"{agreeing} of {plural(self.judged, '# reply agrees|# replies agree')}{perhaps}: {self.percent:.1f} %."
         best = next((each for each in self.causes if each.explains and not each.unknowable), None)
-        if best is None or not self.count(Verdict.DIFFERS):
+        if best is None or not self.count(Agreement.DIFFERS):
             return told
         return f"{told} With this, {agreeing + may_be + best.gain} would: {best.title}"
 
@@ -151,8 +151,8 @@ class _Search:
         ran = {each: simulator.traces[each] for each in simulator.generations[:-1]}
         self._tokens = tokens_alike(self._records, ran)
         self._replies = {each: self._compared(each) for each in ran}
-        self._differing = [each for each in self._replies.values() if each.verdict is Verdict.DIFFERS]
-        self._agreeing = [each.generation for each in self._replies.values() if each.verdict is Verdict.AGREES]
+        self._differing = [each for each in self._replies.values() if each.verdict is Agreement.DIFFERS]
+        self._agreeing = [each.generation for each in self._replies.values() if each.verdict is Agreement.AGREES]
         self._runs: dict[Generation, Rerun] = {}
         self._done = self._total = 0
 
@@ -168,8 +168,8 @@ class _Search:
         for reply in self._replies.values():
             told = may_be.get(reply.generation)
             if told is not None:
-                reply = replace(reply, verdict=Verdict.MAY_BE, because=(f"{told} No file keeps that.",))  # noqa: PLW2901
-            elif reply.verdict is Verdict.DIFFERS:
+                reply = replace(reply, verdict=Agreement.MAY_BE, because=(f"{told} No file keeps that.",))  # noqa: PLW2901
+            elif reply.verdict is Agreement.DIFFERS:
                 why = next((each.title for each in causes if reply.generation in each.explains), None)
                 reply = replace(reply, because=() if why is None else (why,))  # noqa: PLW2901
             replies.append(reply)
@@ -180,11 +180,11 @@ class _Search:
 
     def _causes(self) -> tuple[Cause, ...]:
         course = Course(self._simulator, self._replies)
-        every = candidates(self._simulator.project, self._simulator, self._differing, course)
+        every = suspects(self._simulator.project, self._simulator, self._differing, course)
         sample = _spread(self._differing, SCREENED)
         self._total = len(every) * len(sample)
         found: list[Cause] = []
-        closest: list[tuple[int, Candidate]] = []
+        closest: list[tuple[int, Suspect]] = []
         for each in every:
             left = [self._distance(each.carry, reply.generation) for reply in sample]
             gained = sum(
@@ -200,12 +200,12 @@ class _Search:
                 found.append(Cause(each, closer=tuple(reply.generation for reply in sample if gained)))
         found += self._pairs(found, closest)
         found += self._descended(found, every)
-        kept = [each for each in found if each.gain > 0 or each.candidate.proven]
-        kinds = list(CauseKind)
+        kept = [each for each in found if each.gain > 0 or each.suspect.proven]
+        kinds = list(SuspectKind)
         order = sorted(kept, key=lambda each: (-each.gain, len(each.besides), kinds.index(each.kind)))
         return tuple(_without_repeats(order))
 
-    def _weighed(self, *together: Candidate) -> Cause:
+    def _weighed(self, *together: Suspect) -> Cause:
         carry = _all_of(together)
         explains, closer = [], []
         for reply in self._differing:
@@ -214,17 +214,17 @@ class _Search:
                 explains.append(reply.generation)
             elif left is not None and left < reply.distance:
                 closer.append(reply.generation)
-        firm = not all(each.unknowable for each in together)
-        sample = _spread(self._agreeing, CHECKED) if firm else []
+        passing = all(each.unknowable or each.kind is SuspectKind.HIDDEN for each in together)
+        sample = [] if passing else _spread(self._agreeing, CHECKED)  # what passes need not have held for these
         broken = sum(bool(self._distance(carry, each)) for each in sample)
         return Cause(together[0], tuple(explains), tuple(closer), broken, len(sample), together[1:])
 
-    def _pairs(self, found: Iterable[Cause], closest: Sequence[tuple[int, Candidate]]) -> list[Cause]:
-        """Two by two, the candidates that bring nearest what no single one explains."""
+    def _pairs(self, found: Iterable[Cause], closest: Sequence[tuple[int, Suspect]]) -> list[Cause]:
+        """Two by two, the suspects that bring nearest what no single one explains."""
         explained = {each for cause in found for each in cause.explains}
         left = [reply for reply in self._differing if reply.generation not in explained]
         best = [each for _gained, each in sorted(closest, key=lambda each: -each[0])]
-        by_kind: dict[tuple[CauseKind, str], Candidate] = {}
+        by_kind: dict[tuple[SuspectKind, str], Suspect] = {}
         for each in best:
             by_kind.setdefault((each.kind, each.subject or each.title), each)
         chosen = list(by_kind.values())[:CLOSEST]
@@ -236,7 +236,7 @@ class _Search:
                     pairs.append(self._weighed(one, other))
         return pairs
 
-    def _descended(self, found: Iterable[Cause], every: Sequence[Candidate]) -> list[Cause]:
+    def _descended(self, found: Iterable[Cause], every: Sequence[Suspect]) -> list[Cause]:
         """For replies that nothing explains: what no file keeps, one thing after the other while it brings nearer."""
         explained = {each for cause in found for each in cause.explains}
         perhaps = [each for each in every if each.unknowable]
@@ -244,7 +244,7 @@ class _Search:
         for reply in self._differing:
             if reply.generation in explained:
                 continue
-            chosen: tuple[Candidate, ...] = ()
+            chosen: tuple[Suspect, ...] = ()
             left = reply.distance
             while left and len(chosen) < MOST_TOGETHER:
                 tried = ((self._distance(_all_of((*chosen, each)), reply.generation), each) for each in perhaps)
@@ -273,7 +273,7 @@ class _Search:
         return compared(self._records.get(generation), trace, tokens=self._tokens).distance
 
 
-def _all_of(together: Sequence[Candidate]) -> Callable[[Rerun], Rerun | None]:
+def _all_of(together: Sequence[Suspect]) -> Callable[[Rerun], Rerun | None]:
     def carry(run: Rerun) -> Rerun | None:
         for each in together:
             made = each.carry(run)
@@ -296,10 +296,10 @@ def _spread(items: Sequence[ItemT], most: int) -> list[ItemT]:
 
 def _without_repeats(causes: Iterable[Cause]) -> Iterable[Cause]:
     """Of one setting or one note only the value that explains most, unless another explains other replies."""
-    seen: dict[tuple[CauseKind, str], set[Generation]] = {}
+    seen: dict[tuple[SuspectKind, str], set[Generation]] = {}
     for each in causes:
-        subject = each.candidate.subject
+        subject = each.suspect.subject
         known = seen.setdefault((each.kind, subject), set())
-        if not subject or each.candidate.proven or not set(each.explains) <= known:
+        if not subject or each.suspect.proven or not set(each.explains) <= known:
             known |= set(each.explains)
             yield each

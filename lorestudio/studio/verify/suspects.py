@@ -1,6 +1,6 @@
 """What may be behind a difference between a record and the run: each is tried alone, by running the reply with it.
 
-A candidate is proposed by what differs (a note that is gone, a setting that a stage reads, a message in the window);
+A suspect is proposed by what differs (a note that is gone, a setting that a stage reads, a message in the window);
 whether it explains anything only the run can tell (`studio.verify.causes`).
 """
 
@@ -22,7 +22,7 @@ from lorestudio.settings.rules import VERSIONS
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.verify.agreement import ComparedReply, Where
+from lorestudio.studio.verify.agreement import ComparedReply, WentIn
 from lorestudio.systems.base import State, System
 from lorestudio.trace.model import StageStatus
 from lorestudio.trace.wording import quoted
@@ -31,7 +31,7 @@ Carry: TypeAlias = Callable[[Rerun], Rerun | None]
 """The inputs of a reply with the cause in them; None where it cannot concern that reply."""
 
 
-class CauseKind(StrEnum):
+class SuspectKind(StrEnum):
     """What sort of cause it is. What comes first counts as likelier where two explain the same."""
 
     NOTE = "note"
@@ -42,19 +42,19 @@ class CauseKind(StrEnum):
     UNKEPT = "kept by no file"
 
 
-UNKNOWABLE: Final = frozenset({CauseKind.CHOICE, CauseKind.UNKEPT})
+UNKNOWABLE: Final = frozenset({SuspectKind.CHOICE, SuspectKind.UNKEPT})
 """Files keep these as they are today, or not at all: what they explain may be, and is no contradiction."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Suspect:
     """One thing that may have been otherwise, in a sentence.
 
     `subject` is the title, the name of the setting or the number of the message; `settings` and `hidden` are there
     where it can be taken over. `proven` says that the record itself shows it, whatever a run does.
     """
 
-    kind: CauseKind
+    kind: SuspectKind
     title: str
     carry: Carry = field(repr=False, compare=False)
     subject: str = ""
@@ -93,13 +93,13 @@ class Course:
         return state
 
 
-def candidates(
+def suspects(
     project: Project, simulator: Simulator, replies: Sequence[ComparedReply], course: Course
-) -> tuple[Candidate, ...]:
+) -> tuple[Suspect, ...]:
     """Everything that may be behind what differs in these replies, each once."""
     if not replies:
         return ()
-    made = _Candidates(project, simulator, replies, course)
+    made = _Suspects(project, simulator, replies, course)
     every = (
         *made.notes(), *made.settings(), *made.rules(), *made.hidden(), *made.choices(), *made.unkept(),
     )  # fmt: skip
@@ -122,7 +122,7 @@ _STEPS: Final = 12
 _TENTHS: Final = (0.5, 0.75, 0.9, 1.1, 1.25, 1.5, 2, 3)
 
 
-class _Candidates:
+class _Suspects:
     def __init__(
         self, project: Project, simulator: Simulator, replies: Sequence[ComparedReply], course: Course
     ) -> None:
@@ -135,7 +135,7 @@ class _Candidates:
 
     # ---- notes ------------------------------------------------------------------------------------------------------
 
-    def notes(self) -> Iterator[Candidate]:
+    def notes(self) -> Iterator[Suspect]:
         """Notes that are gone or read otherwise than recorded; then what a disputed note may have had."""
         entries = self._project.index.entries
         disputed = [(reply, each) for reply in self._replies for each in reply.differing]
@@ -147,21 +147,21 @@ class _Candidates:
                 yield self._missing(there)
         for title, facts in self._facts().items():
             words = "; ".join(facts)
-            yield Candidate(
-                CauseKind.NOTE, f"The note {quoted(title)} was another one then: {words}.",
+            yield Suspect(
+                SuspectKind.NOTE, f"The note {quoted(title)} was another one then: {words}.",
                 self._as_recorded(title), title, proven=True,
             )  # fmt: skip
         for _reply, each in disputed:
             entry = None if each.there is None else found_among(each.there, entries)
-            if entry is not None and each.where is Where.THERE and entry.title not in known:
+            if entry is not None and each.where is WentIn.THERE and entry.title not in known:
                 known.add(entry.title)
                 yield from self._relaxed(entry, each.there)
-            elif each.where is Where.HERE and each.title not in known and each.entry is not None:
+            elif each.where is WentIn.HERE and each.title not in known and each.entry is not None:
                 known.add(each.title)
                 if each.entry < len(entries) and entries[each.entry].title == each.title:
                     yield from self._reduced(entries[each.entry])
 
-    def _missing(self, there: RecordedEntry) -> Candidate:
+    def _missing(self, there: RecordedEntry) -> Suspect:
         name = quoted(there.title or there.filename)
         left_out = next((each for each in self._project.index.left_out if each.filename == there.filename), None)
         why = (
@@ -180,8 +180,8 @@ class _Candidates:
             made = run.system.as_recorded(ghost, own)
             return replace(run, moment=replace(run.moment, index=replace(index, entries=(*index.entries, made))))
 
-        return Candidate(
-            CauseKind.NOTE, f"The note {name} was there then: {why}.", carry, there.title, proven=True
+        return Suspect(
+            SuspectKind.NOTE, f"The note {name} was there then: {why}.", carry, there.title, proven=True
         )  # fmt: skip
 
     def _facts(self) -> dict[str, list[str]]:
@@ -194,7 +194,7 @@ class _Candidates:
                     continue
                 told = found.setdefault(entry.title, {})
                 there = each.there
-                if each.where is Where.TOKENS and each.here is not None:
+                if each.where is WentIn.TOKENS and each.here is not None:
                     told[f"it had {there.tokens:,} tokens there, and {each.here.tokens:,} here"] = None
                 if there.title and there.title != entry.title:
                     told[f"it was called {quoted(there.title)}"] = None
@@ -227,42 +227,42 @@ class _Candidates:
 
         return carry
 
-    def _relaxed(self, entry: Entry, there: RecordedEntry | None) -> Iterator[Candidate]:
+    def _relaxed(self, entry: Entry, there: RecordedEntry | None) -> Iterator[Suspect]:
         name = quoted(entry.title)
         for attribute, (value, words) in _RELAXED.items():
             if getattr(entry, attribute) not in (value, (), {}, None):
-                yield Candidate(
-                    CauseKind.NOTE, f"The note {name} had {words} then.",
+                yield Suspect(
+                    SuspectKind.NOTE, f"The note {name} had {words} then.",
                     self._edited(entry.title, lambda each, _run, a=attribute, v=value: replace(each, **{a: v})),  # type: ignore[misc]
                     entry.title,
                 )  # fmt: skip
         for other in self._project.index.entries:
             if there is not None and other.title in there.reason and entry.title not in other.cascade_links:
-                yield Candidate(
-                    CauseKind.NOTE, f"The note {quoted(other.title)} led to {name} then.",
+                yield Suspect(
+                    SuspectKind.NOTE, f"The note {quoted(other.title)} led to {name} then.",
                     self._edited(other.title, lambda each, _run: replace(
                         each, cascade_links=(*each.cascade_links, entry.title))),
                     other.title,
                 )  # fmt: skip
 
-    def _reduced(self, entry: Entry) -> Iterator[Candidate]:
+    def _reduced(self, entry: Entry) -> Iterator[Suspect]:
         name = quoted(entry.title)
         for key in entry.keys[:_STEPS]:
-            yield Candidate(
-                CauseKind.NOTE, f"The note {name} did not have the key {quoted(key)} then.",
+            yield Suspect(
+                SuspectKind.NOTE, f"The note {name} did not have the key {quoted(key)} then.",
                 self._edited(entry.title, lambda each, _run, k=key: replace(  # type: ignore[misc]
                     each, keys=tuple(own for own in each.keys if own != k))),
                 entry.title,
             )  # fmt: skip
         for attribute in ("constant", "bootstrap", "seed"):
             if getattr(entry, attribute):
-                yield Candidate(
-                    CauseKind.NOTE, f"The note {name} was not {attribute} then.",
+                yield Suspect(
+                    SuspectKind.NOTE, f"The note {name} was not {attribute} then.",
                     self._edited(entry.title, lambda each, _run, a=attribute: replace(each, **{a: False})),  # type: ignore[misc]
                     entry.title,
                 )  # fmt: skip
-        yield Candidate(
-            CauseKind.NOTE, f"The note {name} was no entry then.",
+        yield Suspect(
+            SuspectKind.NOTE, f"The note {name} was no entry then.",
             self._edited(entry.title, lambda each, _run: replace(
                 each, keys=(), constant=False, bootstrap=False, seed=False, guide=True)),
             entry.title,
@@ -270,7 +270,7 @@ class _Candidates:
 
     # ---- settings ---------------------------------------------------------------------------------------------------
 
-    def settings(self) -> Iterator[Candidate]:
+    def settings(self) -> Iterator[Suspect]:
         """Every setting that a stage of the runs reads, with other values."""
         settings: Section = self._simulator.system.settings
         for each in declared(type(settings)):
@@ -281,8 +281,8 @@ class _Candidates:
             before = getattr(settings, each.name)
             for value in self._values(each, before):
                 words = f"“{each.title}” was {_spelled(value)}, not {_spelled(before)}."
-                yield Candidate(
-                    CauseKind.SETTING, words, self._set({each.name: value}), each.name, settings={each.name: value}
+                yield Suspect(
+                    SuspectKind.SETTING, words, self._set({each.name: value}), each.name, settings={each.name: value}
                 )
 
     def _values(self, known: Declaration, before: Any) -> Iterator[Value]:  # noqa: ANN401  # a setting's
@@ -317,7 +317,7 @@ class _Candidates:
 
         return carry
 
-    def rules(self) -> Iterator[Candidate]:
+    def rules(self) -> Iterator[Suspect]:
         """The other versions of the system's rules, where it goes by such; notes are read by them where they lie."""
         system = self._simulator.system
         before = getattr(system.settings, "rules", None)
@@ -333,14 +333,14 @@ class _Candidates:
             def carry(run: Rerun, make: Carry = make, index: Any = index) -> Rerun | None:  # noqa: ANN401
                 return make(run if index is None else replace(run, moment=replace(run.moment, index=index)))
 
-            yield Candidate(
-                CauseKind.RULES, f"The rules of {version} decided, not those of {before}.", carry, version,
+            yield Suspect(
+                SuspectKind.RULES, f"The rules of {version} decided, not those of {before}.", carry, version,
                 settings={"rules": version},
             )  # fmt: skip
 
     # ---- the chat ---------------------------------------------------------------------------------------------------
 
-    def hidden(self) -> Iterator[Candidate]:
+    def hidden(self) -> Iterator[Suspect]:
         """Messages of the windows that were hidden then, or in sight."""
         said: dict[int, None] = {}
         for reply in self._replies:
@@ -349,12 +349,12 @@ class _Candidates:
             message = self._chat.messages[place]
             today = " and is not today" if not message.is_system else " already"
             since = HiddenSince(place, place, place + 1) if message.was_hidden else None
-            yield Candidate(
-                CauseKind.HIDDEN, f"Message #{place} was hidden{today}.", _without(place), str(place), hidden=since
+            yield Suspect(
+                SuspectKind.HIDDEN, f"Message #{place} was hidden{today}.", _without(place), str(place), hidden=since
             )
             if message.was_hidden:
-                yield Candidate(
-                    CauseKind.HIDDEN, f"Message #{place} was still in sight.", self._with(place, message), str(place),
+                yield Suspect(
+                    SuspectKind.HIDDEN, f"Message #{place} was still in sight.", self._with(place, message), str(place),
                     hidden=HiddenSince(place, place, len(self._chat.messages)),
                 )  # fmt: skip
         hidden = [place for place in said if self._chat.messages[place].was_hidden]
@@ -365,8 +365,8 @@ class _Candidates:
                     run = _without(place)(run) or run
                 return run
 
-            yield Candidate(
-                CauseKind.HIDDEN, "What is hidden today was hidden already.", carry, "all",
+            yield Suspect(
+                SuspectKind.HIDDEN, "What is hidden today was hidden already.", carry, "all",
                 hidden=HiddenSince(hidden[0], hidden[-1], hidden[0] + 1),
             )  # fmt: skip
 
@@ -382,7 +382,7 @@ class _Candidates:
 
         return carry
 
-    def choices(self) -> Iterator[Candidate]:
+    def choices(self) -> Iterator[Suspect]:
         """Pins, blocks, folders and context as they may have been: a chat keeps only the last ones."""
         now = self._project.controls
         if now.pins or now.blocks or now.folders or now.context:
@@ -416,7 +416,7 @@ class _Candidates:
         for name in sorted(names - {self._project.active_character}):
             yield _chosen(f"{name} was the active character.", lambda own, n=name: replace(own, character=n))  # type: ignore[misc]
 
-    def _contexts(self, now: ChatControls) -> Iterator[Candidate]:
+    def _contexts(self, now: ChatControls) -> Iterator[Suspect]:
         values: dict[str, dict[str, None]] = {key: {} for key in now.context}
         for entry in self._project.index.entries:
             for key, value in entry.custom_fields.items():
@@ -436,7 +436,7 @@ class _Candidates:
 
     # ---- what no file keeps -----------------------------------------------------------------------------------------
 
-    def unkept(self) -> Iterator[Candidate]:
+    def unkept(self) -> Iterator[Suspect]:
         """Trackers that began anew, a reply that was continued, and what the system says that nobody keeps."""
         entries = self._project.index.entries
         for start in range(1, len(self._course.generations)):
@@ -449,15 +449,15 @@ class _Candidates:
                 return None if state == run.state else replace(run, state=state)
 
             if any(anew(Rerun.of(self._simulator, each.generation)) for each in self._replies):
-                yield Candidate(CauseKind.UNKEPT, f"The chat was opened again before #{first.message}.", anew)
-        yield Candidate(CauseKind.UNKEPT, "The reply was continued, so that its beginning was read.", self._continued)
+                yield Suspect(SuspectKind.UNKEPT, f"The chat was opened again before #{first.message}.", anew)
+        yield Suspect(SuspectKind.UNKEPT, "The reply was continued, so that its beginning was read.", self._continued)
         words: dict[str, None] = {}
         for reply in self._replies:
             run = Rerun.of(self._simulator, reply.generation)
             words |= dict.fromkeys(each for each, _run in run.system.unrecorded(run))
         for each in words:
-            yield Candidate(
-                CauseKind.UNKEPT, f"{each[0].upper()}{each[1:]}.",
+            yield Suspect(
+                SuspectKind.UNKEPT, f"{each[0].upper()}{each[1:]}.",
                 lambda run, w=each: next((other for said, other in run.system.unrecorded(run) if said == w), None),  # type: ignore[misc]
             )  # fmt: skip
 
@@ -488,11 +488,11 @@ def _without(place: int) -> Carry:
     return carry
 
 
-def _chosen(title: str, change: Callable[[ChatControls], ChatControls]) -> Candidate:
+def _chosen(title: str, change: Callable[[ChatControls], ChatControls]) -> Suspect:
     def carry(run: Rerun) -> Rerun:
         return replace(run, moment=replace(run.moment, controls=change(run.moment.controls)))
 
-    return Candidate(CauseKind.CHOICE, title, carry)
+    return Suspect(SuspectKind.CHOICE, title, carry)
 
 
 def _spelled(value: Any) -> str:  # noqa: ANN401  # a setting's
