@@ -30,6 +30,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "score": "score.score",
     "effects": "effects.effects",
     "compare": "compare.compare",
+    "verify": "verify.verify",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",
     "order": "notes.order_notes",

@@ -440,11 +440,19 @@ class System(ABC):
     def recalled(
         self,
         moment: Moment,  # noqa: ARG002
-        decided: Decided,
-        recorded: Sequence[RecordedEntry],  # noqa: ARG002
+        before: State,
+        went_in: Sequence[Entry],  # noqa: ARG002
+        decided: Decided | None = None,
     ) -> State:
-        """The state after a generation in which the recorded entries went in, whatever was decided."""
-        return decided.state
+        """The state after a generation in which these notes went in, whatever was decided or would be."""
+        return before if decided is None else decided.state
+
+    def as_recorded(self, entry: Entry, recorded: RecordedEntry) -> Entry:
+        """The note as a record says that it was: its tokens, its priority, and what brought it in."""
+        tokens = entry.tokens if recorded.tokens is None else recorded.tokens
+        return replace(
+            entry, tokens=tokens, priority=entry.priority if recorded.priority is None else recorded.priority
+        )
 
     def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:  # noqa: ARG002
         """What else may have been and no file keeps: each in words, and the run's inputs by it."""

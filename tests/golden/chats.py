@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from lorestudio.domain.json_text import spell
@@ -115,3 +116,19 @@ def project_of(case: Case, chat: RecordedChat) -> Project:
         (None,) * len(vaults), index, settings, loaded, counter=counter, controls=controls,
         seed=case.scenario["rng_seed"],
     )  # fmt: skip
+
+
+def write_world(case: Case, chat: RecordedChat, folder: Path) -> tuple[list[Path], Path, Path]:
+    """The vaults, the chat and the settings of a recorded run as files."""
+    vaults = []
+    for vault in case.scenario["vaults"]:
+        root = folder / vault["name"]
+        vaults.append(root)
+        for filename, text in vault["files"]:
+            path = root / filename
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    chat_path, settings_path = folder / "chat.jsonl", folder / "settings.json"
+    chat_path.write_text(chat.text, encoding="utf-8")
+    settings_path.write_text(spell({**case.scenario["settings"], "enabled": True}), encoding="utf-8")
+    return vaults, chat_path, settings_path

@@ -15,6 +15,9 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chats.records import sent_at
 
 SOURCES: Final = "deeplore_sources"
+PINNED: Final = "(pinned)"
+"""Why an entry went in that a person had pinned."""
+
 TAG: Final = "_deeplore_sources_tag"
 """Written beside the sources by DeepLore 2.5 and later: which generation they are of, and when."""
 
@@ -56,7 +59,7 @@ def recorded_entries(message: Message, swipe: int, key: str = SOURCES) -> tuple[
     return None
 
 
-class Named(Protocol):
+class Findable(Protocol):
     """What an entry is found by."""
 
     @property
@@ -67,10 +70,10 @@ class Named(Protocol):
     def filename(self) -> str: ...  # noqa: D102
 
 
-NamedT = TypeVar("NamedT", bound=Named)
+FindableT = TypeVar("FindableT", bound=Findable)
 
 
-def found_among(recorded: RecordedEntry, entries: Iterable[NamedT]) -> NamedT | None:
+def found_among(recorded: RecordedEntry, entries: Iterable[FindableT]) -> FindableT | None:
     """The entry that a record speaks of: of the same title, else of the same file; None where there is none.
 
     Vaults have names of their own in DeepLore's settings, so they only choose among several.

@@ -228,8 +228,8 @@ class Simulator:
         known = next((offer for offer in offers if offer is not None), None)
         result = None
         if known is None:
-            decider = self.decider(self.generations[place])
-            result = self._recalled(now.moment, await _decided(decider, now.moment, self._runs.state(start)))
+            decider, state = self.decider(self.generations[place]), self._runs.state(start)
+            result = self._recalled(now, state, await _decided(decider, now.moment, state))
         if epoch != self._epoch:
             raise Superseded
         if self.generations[place] in self._traces:  # another task was quicker, with the same trace
@@ -241,12 +241,13 @@ class Simulator:
             self._runs.append(result)
         self._traces.put(self.generations[place], self._runs, place)
 
-    def _recalled(self, moment: Moment, result: Decided) -> Decided:
+    def _recalled(self, now: Generated, before: State, result: Decided) -> Decided:
         """What was decided, with the state that the recorded entries leave where records are followed."""
-        record = self._records.get(Generation(moment.turn.message, moment.turn.swipe))
+        record = self._records.get(self.generations[now.place])
         if record is None or not record.holds_for(anything_went_in=bool(result.trace.injections)):
             return result
-        return replace(result, state=self.system.recalled(moment, result, record.entries))
+        went_in = record.found_in(now.moment.index)
+        return replace(result, state=self.system.recalled(now.moment, before, went_in, result))
 
     def _place_before(self, place: int) -> int:
         """The place of the generation whose state the one at `place` begins with, -1 for the first state."""

@@ -17,8 +17,8 @@ FEW_NOTES: Final = 3
 """From so many different notes on it can be told whether tokens were counted as they are here."""
 
 
-class Where(StrEnum):
-    """Where an entry went in."""
+class WentIn(StrEnum):
+    """WentIn an entry went in."""
 
     BOTH = "in both"
     THERE = "only there"
@@ -26,7 +26,7 @@ class Where(StrEnum):
     TOKENS = "in both, with other tokens"
 
 
-class Verdict(StrEnum):
+class Agreement(StrEnum):
     """What became of a reply. `MAY_BE` is one that comes out as recorded by something that no file keeps."""
 
     AGREES = "agrees"
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
     NOT_TRUSTED = "record not trusted"
 
 
-COUNTED: Final = (Verdict.AGREES, Verdict.MAY_BE, Verdict.DIFFERS)
+COUNTED: Final = (Agreement.AGREES, Agreement.MAY_BE, Agreement.DIFFERS)
 """The verdicts of replies that could be judged."""
 
 
@@ -44,7 +44,7 @@ COUNTED: Final = (Verdict.AGREES, Verdict.MAY_BE, Verdict.DIFFERS)
 class ComparedEntry:
     """One entry of a reply. `entry` is its number in the trace, None where the trace does not know it."""
 
-    where: Where
+    where: WentIn
     title: str
     entry: int | None = None
     there: RecordedEntry | None = None
@@ -66,7 +66,7 @@ class ComparedReply:
     """A reply there and here. `because` are sentences on the verdict; `reordered` says that the order differs."""
 
     generation: Generation
-    verdict: Verdict
+    verdict: Agreement
     entries: tuple[ComparedEntry, ...] = ()
     reordered: bool = False
     because: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class ComparedReply:
     @property
     def differing(self) -> tuple[ComparedEntry, ...]:
         """The entries that are not the same in both."""
-        return tuple(each for each in self.entries if each.where is not Where.BOTH)
+        return tuple(each for each in self.entries if each.where is not WentIn.BOTH)
 
     @property
     def distance(self) -> int:
@@ -87,17 +87,17 @@ def compared(record: RecordedReply | None, trace: Trace, *, tokens: bool = True)
     """A record against the run of the reply. Without `tokens` they are not compared, since others count there."""
     generation = Generation(trace.turn.message, trace.turn.swipe)
     if record is None:
-        entries = tuple(ComparedEntry(Where.HERE, each.title, each.entry, None, each) for each in trace.injections)
-        return ComparedReply(generation, Verdict.NO_RECORD, entries, because=(NO_RECORD,))
+        entries = tuple(ComparedEntry(WentIn.HERE, each.title, each.entry, None, each) for each in trace.injections)
+        return ComparedReply(generation, Agreement.NO_RECORD, entries, because=(NO_RECORD,))
     entries = tuple(_entries(record.entries, trace, tokens=tokens))
     places = [trace_place(trace, each.entry) for each in entries if each.there is not None and each.here is not None]
-    reply = ComparedReply(generation, Verdict.AGREES, entries, places != sorted(places), record=record)
+    reply = ComparedReply(generation, Agreement.AGREES, entries, places != sorted(places), record=record)
     if not record.holds_for(anything_went_in=bool(trace.injections)):
-        return _replaced(reply, Verdict.NOT_TRUSTED, record.said)
-    return _replaced(reply, Verdict.DIFFERS) if reply.distance else reply
+        return _replaced(reply, Agreement.NOT_TRUSTED, record.said)
+    return _replaced(reply, Agreement.DIFFERS) if reply.distance else reply
 
 
-def _replaced(reply: ComparedReply, verdict: Verdict, *because: str) -> ComparedReply:
+def _replaced(reply: ComparedReply, verdict: Agreement, *because: str) -> ComparedReply:
     return ComparedReply(reply.generation, verdict, reply.entries, reply.reordered, because, reply.record)
 
 
@@ -113,12 +113,12 @@ def _entries(recorded: Sequence[RecordedEntry], trace: Trace, *, tokens: bool) -
         known = own or found_among(each, trace.entries.values())
         entry = None if known is None else known.id
         here = left.pop(own.id) if own is not None else None
-        where = Where.THERE if here is None else Where.BOTH
+        where = WentIn.THERE if here is None else WentIn.BOTH
         if here is not None and tokens and each.tokens is not None and each.tokens != here.tokens:
-            where = Where.TOKENS
+            where = WentIn.TOKENS
         yield ComparedEntry(where, each.title or each.filename, entry, each, here)
     for here in left.values():
-        yield ComparedEntry(Where.HERE, here.title, here.entry, None, here)
+        yield ComparedEntry(WentIn.HERE, here.title, here.entry, None, here)
 
 
 def tokens_alike(records: Mapping[Generation, RecordedReply], traces: Mapping[Generation, Trace]) -> bool:
@@ -127,5 +127,5 @@ def tokens_alike(records: Mapping[Generation, RecordedReply], traces: Mapping[Ge
     for generation, record in records.items():
         for each in compared(record, traces[generation]).entries:
             if each.there is not None and each.here is not None and each.there.tokens is not None:
-                same[each.title] = same.get(each.title, False) or each.where is Where.BOTH
+                same[each.title] = same.get(each.title, False) or each.where is WentIn.BOTH
     return len(same) < FEW_NOTES or 2 * sum(same.values()) >= len(same)

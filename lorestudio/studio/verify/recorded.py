@@ -8,10 +8,12 @@ from enum import StrEnum
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.exchange.chats.metadata import read_state
 from lorestudio.exchange.chats.recorded import (
     SOURCES,
     RecordedEntry,
+    found_among,
     generated,
     recorded_entries,
     written_by_newer,
@@ -47,6 +49,10 @@ class RecordedReply:
     def holds_for(self, *, anything_went_in: bool) -> bool:
         """Whether it counts as what went in; one that nothing witnesses does where the run let anything in."""
         return self.trust is Trust.SURE or (self.trust is Trust.UNSURE and anything_went_in)
+
+    def found_in(self, index: VaultIndex) -> list[Entry]:
+        """The entries of an index that it speaks of, in its order."""
+        return [entry for each in self.entries if (entry := found_among(each, index.entries)) is not None]
 
     @property
     def said(self) -> str:

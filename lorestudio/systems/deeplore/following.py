@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.json_text import spell
-from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration
+from lorestudio.domain.state import AiState, EngineState, LoggedGeneration, Snapshot
 from lorestudio.exchange.chats.recorded import RecordedEntry, found_among
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import SEARCH, ChatReply, ChatRequest
-from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.base import Decided, Moment, RunInputs
+from lorestudio.systems.base import Decided, RunInputs
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.stages.bookkeeping import remember, run_down
 from lorestudio.systems.deeplore.stages.recent_lore import logged
+from lorestudio.systems.deeplore.stages.snapshot import swipe_key
 
 if TYPE_CHECKING:
     from lorestudio.systems.deeplore.system import DeepLoreSystem
 
+_STEP: Final = re.compile(r" \(recursion step \d+\)$")
 _CHOICE: Final = re.compile(r"(?:^|→ )AI: (.*) \((high|medium|low)\)$", re.DOTALL)
 """What is recorded of an entry that a model chose: its reason, and how sure it was."""
 
@@ -33,11 +35,12 @@ _CHOICE: Final = re.compile(r"(?:^|→ )AI: (.*) \((high|medium|low)\)$", re.DOT
 class RecordedChoice:
     """Answers with the titles that a record names as chosen; where it names none, the question fails.
 
-    With `empty` the model chose nothing at all.
+    With `empty` the model chose nothing at all. `also` are titles that it chose besides, whether they went in or not.
     """
 
     recorded: tuple[RecordedEntry, ...] = ()
     empty: bool = False
+    also: tuple[str, ...] = ()
     name: str = "record"
     label: str = "what the chat recorded"
 
@@ -45,6 +48,7 @@ class RecordedChoice:
         """The choice. Raises LlmError for another question, and where none is recorded."""
         found = ((each, _CHOICE.search(each.reason)) for each in self.recorded)
         items = [{"title": each.title, "confidence": said[2], "reason": said[1]} for each, said in found if said]
+        items += [{"title": title, "confidence": "high", "reason": "not recorded"} for title in self.also]
         if request.kind != SEARCH or not (items or self.empty):
             raise LlmError(ErrorKind.NO_RECORDED_ANSWER, "the chat recorded no choice of a model")
         return ChatReply(spell(items), source=self.label, repeatable=True)
@@ -67,37 +71,59 @@ def following(system: DeepLoreSystem, recorded: Sequence[RecordedEntry]) -> Deep
     return replace(system, answers=RecordedChoice(tuple(recorded)), lots=Lots(tuple(recorded)))
 
 
-def recalled(
-    settings: DeepLoreSettings, moment: Moment, decided: Decided, recorded: Sequence[RecordedEntry]
-) -> EngineState:
-    """The state after a generation in which the recorded entries went in: their pauses begin, others' run down."""
-    state: EngineState = replace(decided.state, ai=AiState(cache=decided.state.ai.cache))
-    entries = [entry for each in recorded if (entry := found_among(each, moment.index.entries)) is not None]
-    if [entry.id for entry in entries] == [each.entry for each in decided.trace.injections]:
-        return state
-    before = state.snapshot.counters if state.snapshot is not None else state.counters
-    counters = run_down(remember(before, entries, settings), entries, settings)
-    log = state.injection_log
+def recalled(ctx: Inputs, went_in: Sequence[Entry], decided: Decided | None = None) -> EngineState:
+    """The state after a generation in which these entries went in: their pauses begin, others' run down."""
+    state = ctx.state if decided is None else decided.state
+    if decided is not None and [each.id for each in went_in] == [each.entry for each in decided.trace.injections]:
+        return replace(state, ai=AiState(cache=state.ai.cache))
+    key, before = swipe_key(ctx), ctx.state.counters
+    again = ctx.state.snapshot is not None and ctx.state.snapshot.swipe_key == key
+    if again and ctx.state.snapshot is not None:
+        before = ctx.state.snapshot.counters
+    settings, log = ctx.settings, state.injection_log
     if settings.strip_duplicate_injections:
-        own = LoggedGeneration(before.generation_count + 1, tuple(logged(entry, settings) for entry in entries))
+        own = LoggedGeneration(before.generation_count + 1, tuple(logged(entry, settings) for entry in went_in))
         log = (*(each for each in log if each.generation != own.generation), own)
-    return replace(state, counters=counters, injection_log=log)
+    return replace(
+        state,
+        snapshot=Snapshot(key, before),
+        counters=run_down(remember(before, list(went_in), settings), went_in, settings),
+        injection_log=log,
+        ai=AiState(cache=state.ai.cache),
+    )
+
+
+def as_recorded(entry: Entry, reason: str) -> Entry:
+    """The entry with what the reason of a record says of it; a reason of another kind leaves it as it is."""
+    said = _STEP.sub("", reason.partition(" → ")[0])
+    if said == "(constant)":
+        return replace(entry, constant=True)
+    if said == "(bootstrap)":
+        return replace(entry, bootstrap=True)
+    plain = said and said != "?" and not said.startswith(("(", "AI: "))
+    return replace(entry, keys=(*entry.keys, said)) if plain and said not in entry.keys else entry
 
 
 def unrecorded(system: DeepLoreSystem, run: RunInputs) -> Iterator[tuple[str, Any]]:
-    """What else may have been: trackers that began anew, a model that failed or chose nothing, other lots."""
+    """What else may have been: a model that failed or chose nothing, other lots."""
     state, settings = run.state, system.settings
 
     def of(**changes: Any) -> Any:  # noqa: ANN401  # whoever asks gets back what he came with
         return replace(run, **changes)  # type: ignore[type-var]  # a dataclass
 
-    fresh = replace(state, counters=Counters(), snapshot=None, injection_log=(), ai=AiState())
-    if state.counters != fresh.counters or state.injection_log:
-        yield "the chat had just been opened, so that all trackers were empty", of(state=fresh)
     if uses_ai(settings):
-        for words, choice in (("the model's answer failed", RecordedChoice()),
-                              ("the model chose nothing", RecordedChoice(empty=True))):  # fmt: skip
-            yield words, of(system=replace(system, answers=choice))
+        recorded = system.answers.recorded if isinstance(system.answers, RecordedChoice) else ()
+        titles = tuple(each.title for each in recorded)
+        needed = {title: entry.requires for entry in run.moment.index.entries if (title := entry.title) in titles}
+        others = tuple(dict.fromkeys(each for every in needed.values() for each in every if each not in titles))
+        for words, choice in (
+            ("the model's answer failed", RecordedChoice()),
+            ("the model chose nothing", RecordedChoice(empty=True)),
+            ("what the model chose was kept out", RecordedChoice(also=titles)),
+            ("the model also chose what others require", RecordedChoice(recorded, also=others)),
+        ):
+            if choice != system.answers:
+                yield words, of(system=replace(system, answers=choice))
         if state.ai.cache is not None:
             yield "no earlier choice of the model was remembered", of(state=replace(state, ai=AiState()))
     if isinstance(system.lots, Lots) and any(_draws(entry.probability) for entry in run.moment.index.entries):

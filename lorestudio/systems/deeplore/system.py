@@ -42,7 +42,7 @@ from lorestudio.systems.base import (
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.differences import own_differences
-from lorestudio.systems.deeplore.following import RecordedChoice, following, recalled, unrecorded
+from lorestudio.systems.deeplore.following import RecordedChoice, as_recorded, following, recalled, unrecorded
 from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
@@ -191,12 +191,18 @@ class DeepLoreSystem(System):
         """With what was recorded in place of a model's choice and of lots."""
         return following(self, recorded)
 
-    def recalled(self, moment: Moment, decided: Decided, recorded: Sequence[RecordedEntry]) -> EngineState:
-        """The trackers as the recorded entries leave them."""
-        return recalled(self.settings, moment, decided, recorded)
+    def recalled(
+        self, moment: Moment, before: State, went_in: Sequence[Entry], decided: Decided | None = None
+    ) -> EngineState:
+        """The trackers as these entries leave them."""
+        return recalled(self.inputs_of(moment, before), went_in, decided)
+
+    def as_recorded(self, entry: Entry, recorded: RecordedEntry) -> Entry:
+        """Also with the key that it had, or what it was."""
+        return as_recorded(System.as_recorded(self, entry, recorded), recorded.reason)
 
     def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:
-        """Empty trackers, a model that failed or chose nothing, other lots."""
+        """A model that failed or chose nothing, other lots."""
         return unrecorded(self, run)
 
     async def write_note(
