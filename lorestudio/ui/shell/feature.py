@@ -55,6 +55,7 @@ class Context(QObject):
             lambda: session.project,
             lambda: session.runs.previewer(self.selection.generation),
             self,
+            lambda: session.runs.complete(session.choice),
         )
         self.layout = PaneLayout(window, settings)
         self.commands = Commands(window, self.run, theme)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import CheckedChat, chat_name, checked
+from lorestudio.studio.tuning.effects import SettingEffect, sensitivity
 from lorestudio.studio.tuning.expectations import (
     Expectation,
     Expectations,
@@ -22,12 +23,14 @@ from lorestudio.studio.tuning.expectations import (
     expectations_path,
     load,
 )
+from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
+from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.jobs import Newest
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
 
@@ -49,14 +52,20 @@ class TuningFeature(Feature):
         self._work, self._jump = work, jump
         message_menu += ON_AN_ENTRY
         self.pane = ExpectationsPane(context.theme)
-        self.panes = (self.pane,)
+        self.scores = ScoresPane(context.theme, context.preview.whole)
+        self.panes = (self.pane, self.scores)
         self.checked: CheckedChat | None = None
+        self._scored: tuple[object, ...] = ()
+        self._scoring, self._stepping = Newest(context.session.jobs), Newest(context.session.jobs)
         self._expected = Expectations()
         self._seen: tuple[Project | None, Simulator | None] = (None, None)
         self._newest = Newest(context.session.jobs)
         self._settle = later(self, self.look, SETTLE_MS)
         self.pane.picked.connect(self._go)
         self.pane.wanted.connect(context.run)
+        self.scores.wanted.connect(context.run)
+        self.scores.picked.connect(self._look_at)
+        self.scores.seen.connect(self.score)
         work.done.connect(self._written)
         session = context.session
         session.project_changed.connect(self._wait)
@@ -87,6 +96,14 @@ class TuningFeature(Feature):
                 "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove,
                 when=lambda: (row := self.pane.current) is not None and row.checked is not None, icon="trash",
             ),
+            Action(
+                "scores.steps", "Try every setting", MENU, 660, self.try_every_setting, when=self._has_run,
+                tip="Run the whole chat with each setting a step to either side, and say what that does",
+            ),
+            Action(
+                "scores.stop", "Stop trying every setting", MENU, 661, self._stop_steps,
+                when=lambda: self._stepping.busy,
+            ),
         )  # fmt: skip
 
     def begin(self) -> None:
@@ -97,7 +114,8 @@ class TuningFeature(Feature):
     def stop(self) -> None:
         """Check nothing any more."""
         self._settle.stop()
-        self._newest.cancel()
+        for each in (self._newest, self._scoring, self._stepping):
+            each.cancel()
 
     # ---- what is expected -------------------------------------------------------------------------------------------
 
@@ -205,6 +223,8 @@ class TuningFeature(Feature):
 
     def _found(self, seen: tuple[Project, Simulator | None], expected: Expectations, found: CheckedChat) -> None:
         self._seen, self._expected, self.checked = seen, expected, found
+        self.context.preview.whole.expect(expected.every)
+        self.score()
         if not expected.every and not expected.problems:
             text = tr(
                 "Choose a reply and an entry, and say that it should be in or should not: with “Expectations” in the "
@@ -220,6 +240,85 @@ class TuningFeature(Feature):
         self._seen, self.checked = seen, None
         self.pane.show_nothing(tr("The expectations cannot be read"), sentence_of(error))
         self.context.say(Notice(sentence_of(error), "warning", key="expectations"))
+
+    # ---- scores -----------------------------------------------------------------------------------------------------
+
+    def _has_run(self) -> bool:
+        session = self.context.session
+        return session.runs.complete(session.choice) is not None
+
+    def score(self) -> None:
+        """Score the chat as it was run, where somebody looks and that is not done yet."""
+        session = self.context.session
+        project, simulator = session.project, session.runs.complete(session.choice)
+        if not self.scores.isVisible():
+            return
+        if project is None or simulator is None:
+            self._scoring.cancel()
+            self._scored = ()
+            text = tr("Open a vault and a chat, and replay it (Ctrl+R): then it is scored.")
+            self.scores.show_nothing(tr("Nothing was run"), text)
+            return
+        of = (simulator, self._expected.every)
+        if of == self._scored:
+            return
+        self._scored = of
+        self.scores.set_current(current=False)
+        traces, expected, label = TraceBook(simulator.traces), self._expected.every, session.choice.title
+
+        def work(_job: object) -> ScoredChat:
+            return scored(project, expected, [(label, tuple(traces.values()))])[0]
+
+        self._scoring.start(
+            tr("Scoring the chat"),
+            work,
+            done=self.scores.show_scores,
+            failed=self.context.failing("scores", "warning"),
+            owner=self.scores,
+        )
+
+    def try_every_setting(self) -> None:
+        """Run the whole chat with a step of each setting."""
+        chat = self.context.preview.whole.chat()
+        if chat is None:
+            return
+        self.context.uncover("scores")
+        self.scores.tabs.setCurrentWidget(self.scores.steps_page)
+
+        def work(job: Job) -> tuple[SettingEffect, ...]:
+            found: list[SettingEffect] = []
+            for each in sensitivity(chat, cancel=job.token):
+                found.append(each)
+                job(tuple(found))
+            return tuple(found)
+
+        def told(found: Sequence[SettingEffect], *, running: bool) -> None:
+            steps = count(len(found), "step was tried", "steps were tried")
+            quiet = sum(not each.effects.changed for each in found)
+            words = tr("{steps}; {quiet} change nothing.", steps=steps, quiet=number(quiet))
+            self.scores.show_steps(found, words, running=running)
+            self.context.actions_changed()
+
+        self._stepping.start(
+            tr("Trying every setting"),
+            work,
+            done=partial(told, running=False),
+            failed=self.context.failing("scores", "warning"),
+            reported=partial(told, running=True),
+            owner=self.scores,
+        )
+        told((), running=True)
+
+    def _stop_steps(self) -> None:
+        self._stepping.cancel()
+        self.scores.show_steps((), "")
+
+    def _look_at(self, place: object, entry: object) -> None:
+        """Look at a reply, at the first one from a message on, or at an entry."""
+        if isinstance(place, int):
+            replies = self.context.session.generations
+            place = next((each for each in replies if each.message >= place), None)
+        self._jump(place, entry)
 
     def _go(self, row: ExpectationRow) -> None:
         """Look at the first reply in which it is broken; where it is met, at the first of which it speaks."""
