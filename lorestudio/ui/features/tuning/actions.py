@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.entry import Entry
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
@@ -15,6 +17,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import CheckedChat, chat_name, checked
 from lorestudio.studio.tuning.effects import SettingEffect, sensitivity
 from lorestudio.studio.tuning.expectations import (
+    CONSTANTS,
     Expectation,
     Expectations,
     ReplyMark,
@@ -33,12 +36,23 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.picker import Choice
 
 SETTLE_MS = 120
 """So long nothing may change before the expectations are checked again."""
 
 MENU = "Trace/Expectations"
 ON_AN_ENTRY = ("expect.in", "expect.out", "expect.whenever")
+
+
+_FINER: Final = (
+    ("matched", "Should be matched in this reply", 605, Should.MATCHED,
+     "Expect a key, a link or a pin to make the chosen entry a candidate, whatever comes of it"),
+    ("selected", "Should be selected in this reply", 606, Should.SELECTED,
+     "Expect what selects to let the chosen entry go on"),
+    ("whole", "Should be in whole in this reply", 607, Should.WHOLE,
+     "Expect the chosen entry in the prompt, and not shortened"),
+)  # fmt: skip
 
 
 class TuningFeature(Feature):
@@ -92,6 +106,30 @@ class TuningFeature(Feature):
             Action(
                 "expect.never", "Should never be in", MENU, 604, partial(self._expect, Should.OUT), when=can,
             ),
+            *(
+                Action(
+                    f"expect.{name}", title, MENU, place, partial(self._expect, should, here=True), when=can_here,
+                    tip=tip,
+                )
+                for name, title, place, should, tip in _FINER
+            ),
+            Action(
+                "expect.before", "Should come before…", MENU, 610, partial(self._pick_other, Should.BEFORE), when=can,
+                tip="Expect the chosen entry before another one, wherever both are in the prompt",
+            ),
+            Action(
+                "expect.apart", "Should never be together with…", MENU, 611, partial(self._pick_other, Should.APART),
+                when=can, tip="Expect the chosen entry and another one never in the same prompt",
+            ),
+            Action(
+                "expect.tokens", "Should take at most…", MENU, 612, self._ask_tokens, when=can,
+                tip="Expect the chosen entry to take no more than so many tokens",
+            ),
+            Action(
+                "expect.constants", "Constants should take at most…", MENU, 613,
+                partial(self._ask_tokens, constants=True), when=lambda: self._path is not None and self._work.ready,
+                tip="Expect all constants together to take no more than so many tokens",
+            ),
             Action(
                 "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove,
                 when=lambda: (row := self.pane.current) is not None and row.checked is not None, icon="trash",
@@ -132,12 +170,47 @@ class TuningFeature(Feature):
         entry = self.context.session.entry(selection.entry)
         if project is None or entry is None:
             return
-        name = entry.filename if len(project.roots) < 2 else f"{entry.vault}:{entry.filename}"
         mark = None
         if here and selection.generation is not None:
             message = selection.generation.message
             mark = ReplyMark(chat_name(project), message, answered(project.chat or Chat(), message))
-        self.add(Expectation(should, (name,), whenever=whenever, reply=mark))
+        self.add(Expectation(should, (self._name(entry),), whenever=whenever, reply=mark))
+
+    def _name(self, entry: Entry) -> str:
+        """What the entry is called in the file: by its own file, with its vault where there are several."""
+        project = self.context.session.project
+        several = project is not None and len(project.roots) > 1
+        return f"{entry.vault}:{entry.filename}" if several else entry.filename
+
+    def _pick_other(self, should: Should) -> None:
+        """Let the other entry be picked, and expect both."""
+        project, entry = self.context.session.project, self.context.session.entry(self.context.selection.entry)
+        if project is None or entry is None:
+            return
+        others = [Choice(each.title, each.filename, "", each) for each in project.index.entries if each is not entry]
+        title = tr("{title} should {what}…", title=entry.title, what=tr(should.value))
+        self.context.pick(
+            title, tr("Title of the other entry"), others,
+            lambda other: self.add(Expectation(should, (self._name(entry), self._name(other)))),
+        )  # fmt: skip
+
+    def _ask_tokens(self, *, constants: bool = False) -> None:
+        """Ask how many tokens the entry, or all constants, should take at most."""
+        entry = self.context.session.entry(self.context.selection.entry)
+        if entry is None and not constants:
+            return
+        name = CONSTANTS if constants or entry is None else self._name(entry)
+
+        def answered(text: str) -> None:
+            if text.isdecimal():
+                self.add(Expectation(Should.WITHIN, (name,), int(text)))
+            else:
+                self.context.say(
+                    Notice(tr("“{typed}” is no number of tokens.", typed=text), "warning", key="expectations")
+                )
+
+        title = tr("Constants should take at most") if name == CONSTANTS else tr("Should take at most")
+        dialogs.ask_name(self.context.window, title, tr("Tokens"), "", answered)
 
     def _ask_text(self) -> None:
         entry = self.context.session.entry(self.context.selection.entry)
@@ -183,6 +256,8 @@ class TuningFeature(Feature):
     # ---- checking ---------------------------------------------------------------------------------------------------
 
     def _wait(self) -> None:
+        if self.context.session.project is not self._seen[0]:
+            self.context.expected.take(None)  # numbers of entries may mean others now
         self._settle.start()
 
     def _runs_changed(self) -> None:
@@ -197,6 +272,7 @@ class TuningFeature(Feature):
         if project is None:
             self._newest.cancel()
             self._seen, self.checked = (None, None), None
+            self.context.expected.take(None)
             text = tr("Open the folder with your notes, and say what should be in the prompt.")
             self.pane.show_nothing(tr("No vault"), text)
             return
@@ -224,6 +300,7 @@ class TuningFeature(Feature):
     def _found(self, seen: tuple[Project, Simulator | None], expected: Expectations, found: CheckedChat) -> None:
         self._seen, self._expected, self.checked = seen, expected, found
         self.context.preview.whole.expect(expected.every)
+        self.context.expected.take(found)
         self.score()
         if not expected.every and not expected.problems:
             text = tr(
@@ -238,6 +315,7 @@ class TuningFeature(Feature):
 
     def _failed(self, seen: tuple[Project, Simulator | None], error: Exception) -> None:
         self._seen, self.checked = seen, None
+        self.context.expected.take(None)
         self.pane.show_nothing(tr("The expectations cannot be read"), sentence_of(error))
         self.context.say(Notice(sentence_of(error), "warning", key="expectations"))
 
