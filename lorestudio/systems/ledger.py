@@ -53,7 +53,7 @@ class Ledger:
     def __init__(self, stage: Named, candidates: Sequence[Choosable], *, detailed: bool = True) -> None:
         self.name, self._phase, self.detailed = stage.name, stage.phase, detailed
         self._kept = detailed or stage.phase is Phase.BUDGET
-        self._entered = tuple(entry.id for entry in candidates)
+        self._entered = tuple([entry.id for entry in candidates])
         self._verdicts: list[Verdict] = []
 
     @property
@@ -98,7 +98,7 @@ class Ledger:
             name=self.name,
             phase=self._phase,
             entered=self._entered,
-            left=tuple(entry.id for entry in candidates),
+            left=tuple([entry.id for entry in candidates]),
             verdicts=tuple(self._verdicts),
             note=note,
             default_reason=default_reason,

@@ -128,7 +128,8 @@ def cut_verdicts(trace: Trace) -> list[Verdict]:
 
 def cut_tokens(trace: Trace, verdict: Verdict) -> int:
     """The tokens that an entry kept out by this verdict would have taken."""
-    return _whole(verdict.details.get("tokens"), trace.entries[verdict.entry].tokens)
+    tokens = verdict.details.get("tokens")
+    return tokens if type(tokens) is int else _whole(tokens, trace.entries[verdict.entry].tokens)
 
 
 def budget_view(trace: Trace) -> BudgetView:

@@ -208,7 +208,10 @@ def _without_words(_words: Vocabulary[Trace]) -> tuple[Callable[[], Vocabulary[T
     return _plain, ()
 
 
-_TABLE: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced, Vocabulary: _without_words}
+PACKING: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced}
+"""How a pickler takes what is read only."""
+
+_TABLE: Final[Mapping[type, Any]] = {**PACKING, Vocabulary: _without_words}
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,12 +91,12 @@ def answered(chat: Chat, place: int) -> str:
     if not 0 < place <= len(chat.messages):
         return ""
     message = chat.messages[place - 1]
-    return _digest(f"{message.name}\0{message.text}")
+    return _digest(message.name, message.text)
 
 
-@lru_cache(maxsize=10_000)
-def _digest(said: str) -> str:
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+@lru_cache(maxsize=16_384)
+def _digest(name: str | None, text: str) -> str:
+    return hashlib.sha256(f"{name}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,8 @@ class Expectation:
             return f"{what} (reply #{self.reply.number}{of_chat})"
         return f"{what} whenever “{self.whenever}” is said" if self.whenever else what
 
-    def speaks_of(self, chat: Chat, outcome: TurnOutcome, place: int | None = None) -> bool:
-        """Whether it says something about a generation of this chat; `place` is where its one reply is found there."""
-        if self.reply is not None:
-            return place == outcome.message
+    def speaks_of(self, chat: Chat, outcome: TurnOutcome) -> bool:
+        """Whether one that stands for no single reply says something about a generation of this chat."""
         if not self.whenever:
             return True
         before = chat.messages[outcome.message - 1].text if 0 < outcome.message <= len(chat.messages) else ""
@@ -243,7 +241,7 @@ def _judged(
     outcomes: Sequence[TurnOutcome],
 ) -> Judged:
     mark = expectation.reply
-    place = mark.find(chat) if mark is not None else None
+    place = None if mark is None else mark.find(chat)
     if mark is not None and place is None:
         if mark.chat != chat_name:
             return Judged(expectation)
@@ -255,7 +253,7 @@ def _judged(
         return Judged(expectation, problem=f"There is no entry “{unknown}”. Name it by its file or its title.")
     turns = []
     for outcome in outcomes:
-        if expectation.speaks_of(chat, outcome, place):
+        if outcome.message == place if mark is not None else expectation.speaks_of(chat, outcome):
             entries = expectation.broken_by(notes, outcome)
             turns.append(
                 JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())

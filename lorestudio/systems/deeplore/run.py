@@ -11,6 +11,7 @@ from lorestudio.settings.rules import OLD
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
+from lorestudio.systems.deeplore.matched import match
 from lorestudio.systems.deeplore.stages.placement import PREFILL_TAG, prefilled
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.deeplore.words import VOCABULARY
@@ -52,7 +53,12 @@ async def run(ctx: Inputs) -> Decided:
         holding=_holding(ctx),
         recorded=ctx.moment.recorded,
     )
-    records = await run_stages((pipeline.OPENING, *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
+    records = await run_stages((pipeline.OPENING,), state, ctx, ctx.moment)
+    selecting = pipeline.selecting(ctx.settings)
+    if selecting[: len(pipeline.MATCHING)] == pipeline.MATCHING:
+        records += await match(state, ctx)
+        selecting = selecting[len(pipeline.MATCHING) :]
+    records += await run_stages(selecting, state, ctx, ctx.moment)
     if state.match_now:
         records += await _match_after_all(state, ctx)
     if pipeline.uses_ai(ctx.settings):
@@ -68,7 +74,7 @@ async def run(ctx: Inputs) -> Decided:
         _blank(ctx),
         outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
         turn=replace(ctx.moment.turn, number=state.counters.generation_count),
-        entries=entry_refs(ctx.index.vault.entries, records),
+        entries=entry_refs(ctx.index.vault.entries, records) if state.recorded else {},
         stages=records,
         injections=state.injections,
         prompt=state.blocks,

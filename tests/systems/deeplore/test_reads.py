@@ -17,13 +17,17 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Moment
+from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
+from lorestudio.systems.deeplore.matched import matching_settings
 from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_read
 from lorestudio.systems.deeplore.run import run
+from lorestudio.systems.randomness import Mulberry32
+from lorestudio.systems.runner import run_stages
 from lorestudio.trace.model import Turn
 from tests.examples import examples
-from tests.systems.worlds import changed, inputs
+from tests.systems.worlds import World, changed, inputs, state_of
 
 WORDS = ("lamp", "tide", "dice", "gull")
 ENTRY_FIELDS = frozenset(field.name for field in fields(Entry))
@@ -169,6 +173,15 @@ def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(
     SETTINGS_SEEN.clear()
     asyncio.run(run(ctx))
     assert not SETTINGS_SEEN - allowed
+
+
+@given(contexts(ai=True))
+@settings(deadline=None, max_examples=examples(150))
+def test_matching_reads_only_settings_that_are_declared_to_affect_it(ctx: Inputs) -> None:
+    ctx = changed(ctx, random=Mulberry32)
+    SETTINGS_SEEN.clear()
+    asyncio.run(run_stages((pipeline.OPENING, *pipeline.MATCHING), state_of(World(ctx)), ctx, ctx.moment))
+    assert not SETTINGS_SEEN - set(matching_settings())
 
 
 @given(contexts(ai=False))
