@@ -103,6 +103,8 @@ class Project:
     books: tuple[Lorebook, ...] = field(default=(), repr=False)
     """Lorebooks that were opened beside the vaults. Without a vault the index holds their entries."""
     book_paths: tuple[Path, ...] = ()
+    read_only: bool = False
+    """Whether the lorebooks are those of another program's folder, in which nothing is written."""
 
     @property
     def name(self) -> str:
@@ -164,7 +166,7 @@ class Project:
     def note_path(self, vault: str, filename: str) -> Path | None:
         """The file of a note, or the path of a lorebook's entry (see `book_entries`); None where its vault has none."""
         folder = self.folders.get(vault)
-        if folder is None and not self.places:
+        if folder is None and not self.places and not self.read_only:
             folder = next((Path(book.place) for book in self.books if book.name == vault), None)
         return None if folder is None else folder / filename
 
@@ -274,8 +276,10 @@ class Project:
         return replace(self, books=books, index=_counted(scanned.index(books), self.counter), vault_state=None)
 
     def with_books_reread(self) -> Project:
-        """The same project with its lorebooks as they are on the disk now. Raises InputError."""
-        return self.with_books(tuple(map(_lorebook, self.book_paths)))
+        """The same project with its lorebooks as they are on the disk now, each in its role. Raises InputError."""
+        roles = {book.place: book.role for book in self.books}
+        read = map(_lorebook, self.book_paths)
+        return self.with_books(tuple(replace(book, role=roles.get(book.place, book.role)) for book in read))
 
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
         """Whether other settings leave the index as it is, because they do not decide how notes are read."""
@@ -310,7 +314,8 @@ class Project:
         again = open_project(
             places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked
         )
-        return replace(again, context_size=self.context_size, setup=self.setup)
+        again = replace(again, books=self.books).with_books_reread() if self.books else again
+        return replace(again, context_size=self.context_size, setup=self.setup, read_only=self.read_only)
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,10 @@ class Reading(QObject):
         """Show the vault and chat that come with the program; `reset` undoes whatever was done to them."""
         self._read(tr("the demo"), lambda _job: demo_project(self._demo_in, reset=reset))
 
+    def open_made(self, name: str, make: Callable[[], Project], then: Callable[[], None]) -> None:
+        """Show what `make` reads, which is called off the GUI thread; then do what is next."""
+        self._read(name, lambda _job: make(), then)
+
     def open_chat(self, path: Path) -> None:
         """Show another chat with the same vault."""
         project = self._session.project
