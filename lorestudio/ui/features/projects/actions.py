@@ -128,7 +128,15 @@ class ProjectsFeature(Feature):
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
+        follower = self.context.session.chat_follower
+        if follower is not None:
+            follower.went_on.connect(self._say_more)
         self.context.status.basis.clicked.connect(lambda: self.context.run("project.tokenizer"))
+
+    def _say_more(self, messages: int) -> None:
+        if messages > 0:
+            more = count(messages, "new message", "new messages")
+            self.context.flash(tr("The chat went on: {more}.", more=more))
 
     def _begin_look(self) -> None:
         session, project = self.context.session, self.context.session.project
