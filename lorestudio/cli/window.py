@@ -23,7 +23,7 @@ from lorestudio.cli.replay import replay_chat, show_traces
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project, demo_folder, demo_project
-from lorestudio.studio.project.sillytavern import OpenedChat, SillyTavernFolder, look_into, open_found
+from lorestudio.studio.project.sillytavern import BroughtChat, SillyTavernFolder, look_into, open_found
 from lorestudio.studio.replay.simulator import Simulator
 
 _DRAWN_ELSEWHERE: Final = frozenset({"offscreen", "minimal", "vnc"})
@@ -208,12 +208,12 @@ class OpenOptions(ProjectOptions):
         str, typer.Option("--character", metavar="NAME", help="The newest chat of this character of the SillyTavern.")
     ] = ""
 
-    def found(self) -> OpenedChat | None:
+    def found(self) -> BroughtChat | None:
         """What is to be opened; None where the folder was listed. Raises what `opened` raises."""
         if self.sillytavern is None:
             if not (self.vault or self.chat):
                 raise InputError("VAULT", "give a vault, a lorebook, a chat (--chat) or a folder (--sillytavern).")
-            return OpenedChat(replace(self, vault=self.vault or []).opened(self.chat))
+            return BroughtChat(replace(self, vault=self.vault or []).opened(self.chat))
         if self.vault:
             raise InputError("VAULT", "--sillytavern brings its lorebooks itself. Give one of both.")
         folder = look_into(self.sillytavern)

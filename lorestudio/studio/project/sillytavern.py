@@ -185,7 +185,7 @@ def _usable(settings: Path) -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedChat:
+class BroughtChat:
     """A chat of an installation with its card or group, persona, preset, settings, and the lorebooks in play.
 
     `systems` are settings of systems that SillyTavern's file has, too; `remarks` say what is not there.
@@ -196,7 +196,7 @@ class OpenedChat:
     remarks: tuple[str, ...] = ()
 
 
-def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") -> OpenedChat:
+def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") -> BroughtChat:
     """Open a chat with what belongs to it. Waits for the disk. Raises InputError, SettingsError or TokenizerError."""
     project = open_project((), chat.path, folder.settings, tokenizer=tokenizer)
     remarks: list[str] = []
@@ -222,7 +222,7 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
             continue
         paths = tuple(Path(book.place) for book in books)
         project = replace(project, book_paths=paths, read_only=True).with_books(books)
-    return OpenedChat(project, systems, tuple(remarks))
+    return BroughtChat(project, systems, tuple(remarks))
 
 
 def _persona(folder: SillyTavernFolder, chat: FoundChat, metadata: Mapping[str, Json]) -> FoundPersona:

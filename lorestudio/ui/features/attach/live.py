@@ -49,7 +49,7 @@ class LiveCapture(QObject):
         self.endpoint: Endpoint | None = None
         self._store: Captures | None = None  # what the endpoint keeps in
         self.kept = KeptCaptures(Attachment())
-        self.busy = False
+        self.busy = self._closed = False
         self._told.connect(self._hear)
 
     @property
@@ -85,7 +85,10 @@ class LiveCapture(QObject):
             settings = known.settings.model_copy(update={"provider": provider} | ({"port": 0} if renew else {}))
             store = Captures(folder, settings)
             token = new_token() if renew else known.token
-            return attached(folder, Attachment(settings, token), store, self._told.emit), store
+            endpoint = attached(folder, Attachment(settings, token), store, self._told.emit)
+            if self._closed:  # nobody hears of it any more
+                endpoint.stop()
+            return endpoint, store
 
         def done(begun: tuple[Endpoint, Captures]) -> None:
             self.endpoint, self._store = begun
@@ -135,6 +138,7 @@ class LiveCapture(QObject):
 
     def close(self) -> None:
         """Listen no longer; waits until it is so. For the end of the window."""
+        self._closed = True
         endpoint, self.endpoint = self.endpoint, None
         if endpoint is not None:
             endpoint.stop()

@@ -14,7 +14,7 @@ from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import DEMO_LOOK, Project, is_demo
-from lorestudio.studio.project.sillytavern import FoundChat, OpenedChat, SillyTavernFolder, look_into, open_found
+from lorestudio.studio.project.sillytavern import BroughtChat, FoundChat, SillyTavernFolder, look_into, open_found
 from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.coach import Coach
@@ -302,7 +302,7 @@ class ProjectsFeature(Feature):
         if isinstance(what, Path):
             self._open_book(what)
             return
-        told: list[OpenedChat] = []
+        told: list[BroughtChat] = []
 
         def make() -> Project:
             told.append(open_found(folder, what))
