@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from shutil import copyfile, copytree, rmtree
 from tempfile import mkdtemp
+from types import MappingProxyType
 from typing import Final
 
 import platformdirs
@@ -273,7 +274,8 @@ class Project:
         scanned = kind_of(replace(self, books=books).system).books
         if self.places or scanned is None:
             return replace(self, books=books)
-        return replace(self, books=books, index=_counted(scanned.index(books), self.counter), vault_state=None)
+        known = {entry.content: entry.tokens for entry in self.index.entries}
+        return replace(self, books=books, index=_counted(scanned.index(books), self.counter, known), vault_state=None)
 
     def with_books_reread(self) -> Project:
         """The same project with its lorebooks as they are on the disk now, each in its role. Raises InputError."""
@@ -383,10 +385,13 @@ def open_project(
     return replace(project, book_paths=files).with_books_reread() if files else project
 
 
-def _counted(index: VaultIndex, counter: TokenCounter) -> VaultIndex:
-    """The index with the tokens of its entries as this one counts them."""
-    entries = tuple(replace(entry, tokens=counter.count(entry.content)) for entry in index.entries)
-    return replace(index, entries=entries)
+def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] = MappingProxyType({})) -> VaultIndex:
+    """The index with the tokens of its entries as this one counts them; those of texts in `known` are known."""
+
+    def tokens(text: str) -> int:
+        return known[text] if text in known else counter.count(text)
+
+    return replace(index, entries=tuple(replace(each, tokens=tokens(each.content)) for each in index.entries))
 
 
 def _lorebook(path: Path) -> Lorebook:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import resource
 from lorestudio.studio.chat.following import with_chat_reread
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.shell.jobs import Job, Newest
+from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.project_parts import ProjectParts
 from lorestudio.ui.state.session_state import SessionState
@@ -30,6 +31,21 @@ logger = logging.getLogger(__name__)
 def _failed(error: Exception) -> None:
     if not isinstance(error, Cancelled):
         logger.error("following the chat has failed", exc_info=error)
+
+
+def watch_file(jobs: Jobs, path: Path, changed: Callable[[], object], owner: QObject) -> Job:
+    """Have `changed` called whenever the file may have changed, and at first; until the job is stopped."""
+
+    async def work(job: Job) -> None:
+        async with aclosing(watch_folder(path.parent, TIMES)) as events:
+            async for names in events:
+                if not names or path.name in names:
+                    job(names)
+
+    return jobs.start(
+        tr("Following {name}", name=path.name), work, failed=_failed, reported=lambda _names: changed(), owner=owner,
+        standing=True,
+    )  # fmt: skip
 
 
 class ChatFollower(QObject):
@@ -60,19 +76,7 @@ class ChatFollower(QObject):
         self._path = path
         if self._watch is not None:
             self._watch.cancel()
-        self._watch = self._start(path) if path is not None else None
-
-    def _start(self, path: Path) -> Job:
-        async def work(job: Job) -> None:
-            async with aclosing(watch_folder(path.parent, TIMES)) as events:
-                async for names in events:
-                    if not names or path.name in names:
-                        job(path)
-
-        return self._session.jobs.start(
-            tr("Following the chat"), work, failed=_failed, reported=lambda _path: self.look(), owner=self,
-            standing=True,
-        )  # fmt: skip
+        self._watch = watch_file(self._session.jobs, path, self.look, self) if path is not None else None
 
     def look(self) -> None:
         """Read the file again, and show what is new in it."""
