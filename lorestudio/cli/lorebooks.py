@@ -8,11 +8,22 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from lorestudio.cli.notes import FolderArgument
 from lorestudio.cli.options import RulesOption, SettingsOption, rules_named
-from lorestudio.cli.output import answer_to, filled, fixed, fold, json_bytes, print_json, say, say_all, table
+from lorestudio.cli.output import (
+    Screen,
+    answer_to,
+    echo,
+    filled,
+    fixed,
+    fold,
+    json_bytes,
+    print_json,
+    say,
+    say_all,
+    table,
+)
 from lorestudio.exchange.lorebooks.formats import BY_NAME
 from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport
 from lorestudio.exchange.problems import InputError
@@ -134,17 +145,17 @@ def export_notes(
 
 
 def _say_tried(tried: Tried) -> None:
-    typer.echo(tried.sentence)
+    echo(tried.sentence)
     for turn in tried.turns[:_SHOWN]:
         only = [
             *(f"only the vault: {name}" for name in turn.vault_only),
             *(f"only the book: {name}" for name in turn.book_only),
         ]
-        typer.echo(f"  reply #{turn.turn.message}: {'; '.join(only)}")
+        echo(f"  reply #{turn.turn.message}: {'; '.join(only)}")
     if len(tried.turns) > _SHOWN:
-        typer.echo(f"  … and {len(tried.turns) - _SHOWN:,} more; --report has them all.")
+        echo(f"  … and {len(tried.turns) - _SHOWN:,} more; --report has them all.")
     for title, (vault, book) in [*tried.counts.items()][:_SHOWN]:
-        typer.echo(f"  {title}: in {vault:,} from the vault, in {book:,} from the book")
+        echo(f"  {title}: in {vault:,} from the vault, in {book:,} from the book")
 
 
 def reading_rules(settings: Path | None, rules: str) -> ParseRules:
@@ -186,19 +197,19 @@ def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None 
 def print_report(report: LoreReport) -> None:
     """The fates of fields, the worst first, and what is left out."""
     going = sum(not entry.left_out for entry in report.entries)
-    typer.echo(f"{report.source} → {report.target}: {plural(going, '# entry|# entries')}")
+    echo(f"{report.source} → {report.target}: {plural(going, '# entry|# entries')}")
     rows = [(one.fate.value, one.field, f"{one.entries:,}", one.how) for one in report.counts() if not _is_plain(one)]
     exact = sum(1 for one in report.counts() if _is_plain(one))
     if rows:
         shown = table(fixed("what becomes"), fixed("field"), fixed("entries"), fold("how"))
-        Console().print(filled(shown, rows))
-    typer.echo(f"{plural(exact, '# field is|# fields are')} exact." if exact else "No field says anything.")
+        Screen().print(filled(shown, rows))
+    echo(f"{plural(exact, '# field is|# fields are')} exact." if exact else "No field says anything.")
     for entry in _first(left_out := [entry for entry in report.entries if entry.left_out]):
-        typer.echo(f"left out: {entry.title}: {entry.left_out}")
+        echo(f"left out: {entry.title}: {entry.left_out}")
     if len(left_out) > _SHOWN:
-        typer.echo(f"… and {len(left_out) - _SHOWN:,} more; --report has them all.")
+        echo(f"… and {len(left_out) - _SHOWN:,} more; --report has them all.")
     for remark in report.remarks:
-        typer.echo(f"note: {remark}")
+        echo(f"note: {remark}")
 
 
 def _is_plain(one: FateCount) -> bool:
@@ -211,4 +222,4 @@ def _first(entries: Sequence[EntryFate]) -> Sequence[EntryFate]:
 
 def _say_import(plan: ImportPlan) -> None:
     for one in [one for one in plan.entries if one.twin and one.filename][:_SHOWN]:
-        typer.echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")
+        echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")

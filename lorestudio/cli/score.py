@@ -7,11 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rich.console import Console
 from rich.table import Column, Table
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table
+from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table
 from lorestudio.cli.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.tuning.scores import METRICS, Scores
@@ -76,7 +75,7 @@ def _metrics_json(scores: Scores, names: Iterable[str] = METRICS) -> dict[str, J
 
 
 def _print(found: Sequence[ScoredChat], together: dict[str, Scores], seed: int) -> None:
-    console = Console()
+    console = Screen()
     columns = [(f"{each.chat or 'no chat'}\n{each.run}", each.scores) for each in found]
     columns += [(f"all chats\n{run}", scores) for run, scores in together.items()]
     console.print(_metrics_table("scores, with 95 % intervals", columns, METRICS, seed))

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 
 from lorestudio.cli.options import ChatOptions, JsonOption, SystemOptions
-from lorestudio.cli.output import FAILED, filled, fixed, fold, picked, print_json, progress_bar, say_all, table
+from lorestudio.cli.output import FAILED, Screen, filled, fixed, fold, picked, print_json, progress_bar, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.chats.recorded import RecordedEntry
@@ -57,7 +56,7 @@ def verify(
 
 
 def _print(found: Verified) -> None:
-    console = Console()
+    console = Screen()
     shown = table(fixed("reply"), fixed("verdict"), *map(fold, ("what differs", "because")))
     console.print(filled(shown, ((_name(each), each.verdict, _differences(each), " ".join(each.because))
                                  for each in found.replies)))  # fmt: skip

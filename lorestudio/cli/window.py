@@ -7,20 +7,22 @@ import os
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.options import ChatOption, ProjectOptions, SizeOption
-from lorestudio.cli.output import FAILED, echo, say
+from lorestudio.cli.options import ProjectOptions, SizeOption
+from lorestudio.cli.output import FAILED, Screen, echo, filled, fixed, fold, listing, say, say_all
 from lorestudio.cli.replay import replay_chat, show_traces
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project, demo_folder, demo_project
+from lorestudio.studio.project.sillytavern import BroughtChat, SillyTavernFolder, look_into, open_found
 from lorestudio.studio.replay.simulator import Simulator
 
 _DRAWN_ELSEWHERE: Final = frozenset({"offscreen", "minimal", "vnc"})
@@ -96,14 +98,17 @@ QT_PACKAGES: Final = (
 """What Qt needs of Debian and Ubuntu."""
 
 
-def show_window(project: Project | None) -> int:
-    """Open the window, on its start screen without a project, and wait for its end; returns the exit code."""
+def show_window(project: Project | None, systems: Mapping[str, Section] = MappingProxyType({})) -> int:
+    """Open the window, on its start screen without a project, and wait for its end; returns the exit code.
+
+    `systems` are settings of systems, by their names, that hold from now on.
+    """
     ui = _ui()
     lacking = missing_for_x()
     if lacking:
         say(f"the window cannot be opened. {_qt_advice(OSError(lacking))}")
         raise typer.Exit(FAILED)
-    return int(ui.run(project))
+    return int(ui.run(project, systems=systems))
 
 
 def save_picture(project: Project, path: Path) -> None:
@@ -183,18 +188,73 @@ def demo(
         save_picture(project, writable_folder() / "lorestudio-demo.png")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOptions(ProjectOptions):
+    """What is opened: vaults or lorebooks, a chat, both, or a chat of a SillyTavern."""
+
+    vault: Annotated[
+        list[str] | None, typer.Argument(metavar="[VAULT...]", help="Folders of notes, or lorebooks; none for a chat.")
+    ] = None  # type: ignore[assignment]  # `opened` takes none for no vault
+    chat: Annotated[
+        Path | None,
+        typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text; of a SillyTavern its name."),
+    ] = None
+    sillytavern: Annotated[
+        Path | None,
+        typer.Option("--sillytavern", metavar="FOLDER", help="A SillyTavern's folder: without more, list what it has."),
+    ] = None
+    character: Annotated[
+        str, typer.Option("--character", metavar="NAME", help="The newest chat of this character of the SillyTavern.")
+    ] = ""
+
+    def found(self) -> BroughtChat | None:
+        """What is to be opened; None where the folder was listed. Raises what `opened` raises."""
+        if self.sillytavern is None:
+            if not (self.vault or self.chat):
+                raise InputError("VAULT", "give a vault, a lorebook, a chat (--chat) or a folder (--sillytavern).")
+            return BroughtChat(replace(self, vault=self.vault or []).opened(self.chat))
+        if self.vault:
+            raise InputError("VAULT", "--sillytavern brings its lorebooks itself. Give one of both.")
+        folder = look_into(self.sillytavern)
+        if self.chat is None and not self.character:
+            _list(folder)
+            return None
+        found = folder.chat(str(self.chat or "").removesuffix(".jsonl"), self.character)
+        brought = open_found(folder, found, self.tokenizer)
+        say_all(brought.remarks)
+        return brought
+
+
+def _list(folder: SillyTavernFolder) -> None:
+    """Print what a SillyTavern has."""
+    rows = ((each.character, each.path.stem, f"{each.when:%Y-%m-%d}") for each in folder.chats)
+    Screen().print(filled(listing(fold("character"), fold("chat"), fixed("last written")), rows))
+    parts = {
+        "characters": [path.stem for path in folder.characters],
+        "lorebooks": [path.stem for path in folder.books],
+        "presets": [path.stem for path in folder.presets],
+        "personas": [each.name for each in folder.personas],
+        "settings": ["with DeepLore's" if folder.settings else "without DeepLore's"] if folder.host else [],
+    }
+    for what, names in parts.items():
+        echo(f"{what}: {', '.join(names) or 'none'}")
+    say(f"{folder.user} is only read. --chat NAME or --character NAME opens a chat with what belongs to it.")
+
+
 def open_window(
-    given: ProjectOptions,
-    chat: ChatOption = None,
+    given: OpenOptions,
     context_size: SizeOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
-    """Open a vault in the window, with a chat where one is given."""
-    project = replace(given.opened(chat), context_size=context_size)
+    """Open a vault, a lorebook or a chat in the window, or list a SillyTavern and open a chat of it."""
+    opened = given.found()
+    if opened is None:
+        return
+    project = replace(opened.project, context_size=context_size)
     if screenshot is not None:
         save_picture(project, screenshot)
     elif has_display():
-        raise typer.Exit(show_window(project))
+        raise typer.Exit(show_window(project, opened.systems))
     else:
         say("there is no display to open a window on. Use “replay”, or --screenshot.")
         raise typer.Exit(FAILED)

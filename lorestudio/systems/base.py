@@ -511,12 +511,13 @@ SettingsT = TypeVar("SettingsT", bound=Section)
 class ScannedBooks:
     """How a system scans lorebooks.
 
-    `files` gives those that settings name, `naming` the settings that name others; `index` holds the entries of books
-    as they are scanned without notes.
+    `files` gives those that settings name, `naming` the settings that name others; `in_play` reads all that a scene has
+    by them (raises InputError); `index` holds the entries of books as they are scanned without notes.
     """
 
     files: Callable[[Any], tuple[BookFile, ...]]
     naming: Callable[[Any, Iterable[BookFile]], Section]
+    in_play: Callable[[Any, Scene], tuple[Lorebook, ...]]
     index: Callable[[tuple[Lorebook, ...]], VaultIndex]
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from shutil import copyfile, copytree, rmtree
 from tempfile import mkdtemp
+from types import MappingProxyType
 from typing import Final
 
 import platformdirs
@@ -103,6 +104,8 @@ class Project:
     books: tuple[Lorebook, ...] = field(default=(), repr=False)
     """Lorebooks that were opened beside the vaults. Without a vault the index holds their entries."""
     book_paths: tuple[Path, ...] = ()
+    read_only: bool = False
+    """Whether the lorebooks are those of another program's folder, in which nothing is written."""
 
     @property
     def name(self) -> str:
@@ -164,7 +167,7 @@ class Project:
     def note_path(self, vault: str, filename: str) -> Path | None:
         """The file of a note, or the path of a lorebook's entry (see `book_entries`); None where its vault has none."""
         folder = self.folders.get(vault)
-        if folder is None and not self.places:
+        if folder is None and not self.places and not self.read_only:
             folder = next((Path(book.place) for book in self.books if book.name == vault), None)
         return None if folder is None else folder / filename
 
@@ -271,11 +274,14 @@ class Project:
         scanned = kind_of(replace(self, books=books).system).books
         if self.places or scanned is None:
             return replace(self, books=books)
-        return replace(self, books=books, index=_counted(scanned.index(books), self.counter), vault_state=None)
+        known = {entry.content: entry.tokens for entry in self.index.entries}
+        return replace(self, books=books, index=_counted(scanned.index(books), self.counter, known), vault_state=None)
 
     def with_books_reread(self) -> Project:
-        """The same project with its lorebooks as they are on the disk now. Raises InputError."""
-        return self.with_books(tuple(map(_lorebook, self.book_paths)))
+        """The same project with its lorebooks as they are on the disk now, each in its role. Raises InputError."""
+        roles = {book.place: book.role for book in self.books}
+        read = map(_lorebook, self.book_paths)
+        return self.with_books(tuple(replace(book, role=roles.get(book.place, book.role)) for book in read))
 
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
         """Whether other settings leave the index as it is, because they do not decide how notes are read."""
@@ -310,7 +316,8 @@ class Project:
         again = open_project(
             places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked
         )
-        return replace(again, context_size=self.context_size, setup=self.setup)
+        again = replace(again, books=self.books).with_books_reread() if self.books else again
+        return replace(again, context_size=self.context_size, setup=self.setup, read_only=self.read_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,10 +385,13 @@ def open_project(
     return replace(project, book_paths=files).with_books_reread() if files else project
 
 
-def _counted(index: VaultIndex, counter: TokenCounter) -> VaultIndex:
-    """The index with the tokens of its entries as this one counts them."""
-    entries = tuple(replace(entry, tokens=counter.count(entry.content)) for entry in index.entries)
-    return replace(index, entries=entries)
+def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] = MappingProxyType({})) -> VaultIndex:
+    """The index with the tokens of its entries as this one counts them; those of texts in `known` are known."""
+
+    def tokens(text: str) -> int:
+        return known[text] if text in known else counter.count(text)
+
+    return replace(index, entries=tuple(replace(each, tokens=tokens(each.content)) for each in index.entries))
 
 
 def _lorebook(path: Path) -> Lorebook:

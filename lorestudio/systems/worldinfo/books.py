@@ -75,16 +75,21 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     embedder = embedder_named(settings.embedder) if settings.vectors else None
     vectors = KnownVectors(embedder) if embedder is not None else None
     around = surroundings(scene, settings)
-    files = (*book_files(settings), *_extra_files(settings, scene))
     in_place = {book.name for book in scene.books} >= set(scene.index.vaults)  # of the vault, whose notes they are then
-    no_books = not files and not scene.books
+    no_books = not scene.books and not book_files(settings) and not any(_extra_files(settings, scene))
     if (settings.source == VAULT and not (scene.books and in_place)) or (settings.source == BY_BOOKS and no_books):
         return WorldInfoSystem(settings, None, around, vectors)
+    books, missing = _read_books(settings, scene)
+    return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
+
+
+def _read_books(settings: WorldInfoSettings, scene: Scene) -> tuple[tuple[Lorebook, ...], tuple[str, ...]]:
+    """The books that settings, chat and card name, and those of the scene; and sentences about those missing."""
+    files = (*book_files(settings), *_extra_files(settings, scene))
     named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
     named += scene.books
     linked, missing = _linked(settings, scene, named)
-    books = (*named, *linked)
-    return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
+    return (*named, *linked), missing
 
 
 def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
@@ -231,6 +236,10 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
             )
 
 
+def _in_play(settings: WorldInfoSettings, scene: Scene) -> tuple[Lorebook, ...]:
+    return in_play(_read_books(settings, scene)[0]).used
+
+
 def _index_of(books: tuple[Lorebook, ...]) -> VaultIndex:
     return index_of(in_order(in_play(books).used, InsertionStrategy(WorldInfoSettings().character_strategy)))
 
@@ -303,7 +312,7 @@ KIND: Final = SystemKind(
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
-    books=ScannedBooks(book_files, with_book_files, _index_of),
+    books=ScannedBooks(book_files, with_book_files, _in_play, _index_of),
     reads_setup=True,
     records=(ACTIVE_BOOKS, BOOK_VIEWER),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lorestudio.ui.features.attach.actions import AttachFeature
 from lorestudio.ui.features.bench.actions import BenchFeature
 from lorestudio.ui.features.budget.actions import BudgetFeature
 from lorestudio.ui.features.chat.actions import ChatFeature
@@ -54,6 +55,7 @@ class Features:
         self.reports = ReportsFeature(context)
         self.recap = RecapFeature(context, self.chat)
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)
+        self.attach = AttachFeature(context)
         self.proposals = ProposalsFeature(context, self.notes.pane, self.vault.work.log_of)
 
     def __iter__(self) -> Iterator[Feature]:

@@ -8,17 +8,18 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Final
 
 import platformdirs
 from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Connections, default_profiles_path
 from lorestudio.studio.project.project import Project, demo_folder, is_demo
 from lorestudio.studio.replay.run_store import default_folder
@@ -54,8 +55,11 @@ def run(
     screenshot: Path | None = None,
     settings_file: Path | None = None,
     folder: Path | None = None,
+    systems: Mapping[str, Section] = MappingProxyType({}),
 ) -> int:
     """Show the window, with `project` where one is given, until it is closed; returns the exit code.
+
+    `systems` are settings of systems, by their names, that hold from now on.
 
     `screenshot` writes a picture of the window instead and returns at once; it needs no display. `folder` takes the
     place of the person's own folders for kept runs and provider profiles.
@@ -87,6 +91,7 @@ def run(
         window.show()
         window.activateWindow()
         if project is not None:
+            session.choices.systems.update(systems)
             window.session.set_project(project)
             window.session.reading.follow()
         window.keep_notes_safe(note_data.default_folder() if folder is None else folder / "notes")

@@ -95,7 +95,9 @@ class MainWindow(QMainWindow):
             for where, widgets in feature.places().items():
                 places.setdefault(where, []).extend(widgets)
         context.commands.attach(places)
-        title = row(self.menuBar(), 1, *self.features.window.buttons, spacing=4, margins=(0, 3, 8, 3))
+        title = row(
+            self.menuBar(), 1, self.features.attach.sign, *self.features.window.buttons, spacing=4, margins=(0, 3, 8, 3)
+        )
         self.setMenuWidget(holding(tight(title, context.bars), self))
         self.setCentralWidget(self.welcome)
         self.setStatusBar(context.status)
@@ -141,7 +143,7 @@ class MainWindow(QMainWindow):
     def _show_project(self) -> None:
         project = self.session.project
         if project is not None:
-            self.setWindowTitle(f"{project.name} - lorestudio")
+            self.context.set_title(project.name)
             self.context.place.restore()
 
     def _nobody_has_the_keyboard(self, _old: QWidget | None, new: QWidget | None) -> None:

@@ -228,7 +228,8 @@ class NoteWork(QObject):
     def _show_project(self) -> None:
         project = self._session.project
         folders = tuple(project.roots) if project else ()
-        of_books = tuple(dict.fromkeys(book.parent for book in project.book_paths)) if project else ()
+        books = project.book_paths if project is not None and not project.read_only else ()
+        of_books = tuple(dict.fromkeys(book.parent for book in books))
         roots = of_books if project is not None and not project.places else folders
         if roots == self._roots:
             return

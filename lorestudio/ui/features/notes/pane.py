@@ -247,7 +247,11 @@ class EntryPane(Pane):
         self._pages.setCurrentWidget(self._shown_page)
         if self._path is None:
             self.editor.show_nothing()
-            text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
+            project = self._session.project
+            if project is not None and project.read_only:
+                text = tr("SillyTavern's folder is only read here. To edit this entry, open its lorebook by itself.")
+            else:
+                text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
             self._say(text, "neutral")
             self.tabs.setCurrentIndex(TEXT)
             return

@@ -131,8 +131,9 @@ DOORS: Final = (
     ("book.open", "list", "Open a lorebook…",
      "A World Info file, or a card with a book in it, alone. World Info runs over it as SillyTavern does."),
     ("sillytavern.open", "server", "Open SillyTavern's folder…",
-     "Pick one of your chats there; its settings come along. Only read, never written."),
-    ("chat.paste", "copy", "Paste a chat…", "Any text in which “Name:” begins a message. Then choose the lore for it."),
+     "Pick one of your chats there; card, persona, lorebooks and settings come along. Only read, never written."),
+    ("chat.open", "chat", "Open a chat…", "A chat of SillyTavern's, or a text. Then choose the lore for it."),
+    ("chat.paste", "copy", "Paste a chat…", "Any text in which “Name:” begins a message."),
 )  # fmt: skip
 """Action, icon, title and what comes of it."""
 

@@ -133,3 +133,21 @@ def test_entries_of_other_programs_are_shown_and_say_what_to_do(make_window: Any
     pane = window.features.notes.pane
     assert pane.text.toPlainText() == "Fog is grey."
     assert "another program" in pane.bar.label.text()
+
+
+def test_what_another_program_writes_into_the_book_is_shown_and_run(
+    make_window: Any, tmp_path: Path, qtbot: Any
+) -> None:
+    book, chat = tmp_path / "Book.json", tmp_path / "chat.txt"
+    book.write_text(TEXT, "utf-8")
+    chat.write_text("Ann: Who rings the bell?\nBea: The wind.\n", "utf-8")
+    window = make_window(make_simulator=Simulator, cache_file=tmp_path / "vaults.sqlite")
+    window.session.reading.open([book], chat)
+    settle(window)
+    choose(window, "Gate")
+    book.write_text(TEXT[:40], "utf-8")
+    book.write_text(TEXT.replace('["gate"]', '["wind"]'), "utf-8")
+    qtbot.waitUntil(lambda: window.session.project.index.entries[1].keys == ("wind",))
+    settle(window)
+    assert went_in(window) == ["Bell", "Gate"]
+    assert window.features.notes.pane.heading.text() == "Gate"
