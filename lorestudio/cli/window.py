@@ -21,7 +21,7 @@ from lorestudio.cli.output import FAILED, Screen, echo, filled, fixed, fold, lis
 from lorestudio.cli.replay import replay_chat, show_traces
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
-from lorestudio.studio.project.project import Project, demo_folder, demo_project
+from lorestudio.studio.project.project import Project, demo_folder, demo_project, practice_folder
 from lorestudio.studio.project.sillytavern import BroughtChat, SillyTavernFolder, look_into, open_found
 from lorestudio.studio.replay.simulator import Simulator
 
@@ -172,12 +172,16 @@ def demo(
     reset: Annotated[
         bool, typer.Option("--reset", help="Undo first what was done to the demo; that is kept beside it.")
     ] = False,
+    practice: Annotated[
+        bool, typer.Option("--practice", help="Open a copy with three faults to find and mend; tuning.md goes along.")
+    ] = False,
 ) -> None:
     """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window.
 
     You see a copy of your own, which may be edited.
     """
-    project = demo_project(demo_folder(), reset=reset)
+    folder = practice_folder(demo_folder()) if practice else demo_folder()
+    project = demo_project(folder, reset=reset, broken=practice)
     if screenshot is not None:
         save_picture(project, screenshot)
     elif has_display():

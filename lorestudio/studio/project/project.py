@@ -467,11 +467,12 @@ def assembled(
     return replace(project, problems=(*project.problems, *said))
 
 
-def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
+def demo_project(folder: Path | None = None, *, reset: bool = False, broken: bool = False) -> Project:
     """The vault, chat and settings that come with the program, or a copy of them in `folder` that may be edited.
 
     The copy is made where there is none yet. `reset` makes it anew; what stood there lies beside it afterwards, in a
-    folder whose name ends in `before reset`. Raises InputError where the copy cannot be made.
+    folder whose name ends in `before reset`. With `broken` three things in the copy are wrong on purpose, and what the
+    story needs is expected of it. Raises InputError where the copy cannot be made.
 
     >>> demo_project().name
     'vault'
@@ -479,7 +480,7 @@ def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
     vault, chat, settings = places = _DEMO_FILES if folder is None else _COPIED
     if folder is not None and (reset or not all((folder / name).exists() for name in places)):
         with refused(partial(InputError, folder), "the demo cannot be copied there: {reason}."):
-            _copy_demo(folder)
+            _copy_demo(folder, broken=broken)
     demo = resource("demo") if folder is None else folder
     return open_project([demo / vault], demo / chat, demo / settings, seed=DEMO_SEED)
 
@@ -487,6 +488,11 @@ def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
 def demo_folder() -> Path:
     """Where a person's own copy of the demo lies."""
     return platformdirs.user_data_path("lorestudio", appauthor=False) / "demo"
+
+
+def practice_folder(demo: Path) -> Path:
+    """Where the copy lies that is broken on purpose, beside the person's own copy of the demo."""
+    return demo.with_name("practice")
 
 
 def is_demo(project: Project) -> bool:
@@ -500,13 +506,15 @@ _COPIED: Final = ("The Brume", "The letter to Hollin.jsonl", "settings.json")
 """What they are called where a person sees them as files."""
 
 
-def _copy_demo(folder: Path) -> None:
+def _copy_demo(folder: Path, *, broken: bool) -> None:
     """Copy the demo, beside what is there, and put it in its place once it is whole."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = Path(mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     for source, name in zip(_DEMO_FILES, _COPIED, strict=True):
         copy = copytree if resource("demo", source).is_dir() else copyfile
         copy(resource("demo", source), made / name)
+    if broken:
+        copytree(resource("demo", "practice"), made, dirs_exist_ok=True)
     before = folder.with_name(f"{folder.name} before reset")
     if folder.exists():
         rmtree(before, ignore_errors=True)

@@ -23,10 +23,12 @@ from lorestudio.studio.project.places import keep_key, vault_sources
 from lorestudio.studio.project.project import (
     Project,
     assembled,
+    demo_folder,
     demo_project,
     is_lorebook,
     open_project,
     place_names,
+    practice_folder,
     read_settings,
 )
 from lorestudio.studio.project.tokens import counting_for
@@ -202,6 +204,11 @@ class Reading(QObject):
     def open_demo(self, *, reset: bool = False) -> None:
         """Show the vault and chat that come with the program; `reset` undoes whatever was done to them."""
         self._read(tr("the demo"), lambda _job: demo_project(self._demo_in, reset=reset))
+
+    def open_practice(self) -> None:
+        """Show a copy of the demo that is broken on purpose, made anew."""
+        folder = practice_folder(self._demo_in or demo_folder())
+        self._read(tr("the broken copy"), lambda _job: demo_project(folder, reset=True, broken=True))
 
     def open_made(self, name: str, make: Callable[[], Project], then: Callable[[], None]) -> None:
         """Show what `make` reads, which is called off the GUI thread; then do what is next."""

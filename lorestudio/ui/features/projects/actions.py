@@ -111,6 +111,10 @@ class ProjectsFeature(Feature):
                 tip="Open the demo as it came with the program; what was done to it is kept beside it",
             ),
             Action(
+                "demo.practice", "Practise on a broken copy", "Help", 22, reading.open_practice, when=now.idle,
+                leaves_chat=True, tip="Open a copy of the demo with three faults, and what its story needs",
+            ),
+            Action(
                 "book.open", "Open lorebook…", "File", 6, self._ask_book, when=now.idle, icon="list", leaves_chat=True,
                 tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
             ),
