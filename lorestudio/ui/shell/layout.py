@@ -290,7 +290,7 @@ class Workspace:
 
 
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", "expectations", "compare", "memories")
+_TRACES: Final = ("trace", "problems", "timeline", "expectations", "compare", "verify", "memories")
 _ANSWERS: Final = DockColumn(
     0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
 )
@@ -305,7 +305,9 @@ DEBUG: Final = Workspace(
         ),
         _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare", "expectations"}),
+    frozenset({
+        "search", "graph", "links", "bench", "settings", "recap", "memories", "compare", "expectations", "verify",
+    }),
 )  # fmt: skip
 """The one at the first start."""
 
@@ -317,12 +319,14 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(("trace", "chat", "problems", "timeline", "expectations", "compare"), 0.5),
+                DockStack(("trace", "chat", "problems", "timeline", "expectations", "compare", "verify"), 0.5),
                 DockStack(("links", "budget"), 0.5),
             ),
         ),
     ),
-    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare", "expectations"}),
+    frozenset({
+        "search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare", "expectations", "verify",
+    }),
 )  # fmt: skip
 
 TEST: Final = Workspace(
@@ -332,7 +336,9 @@ TEST: Final = Workspace(
         DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
         _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "expectations"}),
+    frozenset({
+        "search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "expectations", "verify",
+    }),
 )  # fmt: skip
 
 TUNE: Final = Workspace(
@@ -343,12 +349,12 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(("trace", "expectations", "timeline", "compare", "problems"), 0.55),
+                DockStack(("trace", "expectations", "timeline", "compare", "verify", "problems"), 0.55),
                 DockStack(("budget",), 0.45),
             ),
         ),
     ),
-    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems"}),
+    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems", "verify"}),
 )  # fmt: skip
 
 WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
@@ -356,6 +362,6 @@ BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
     "vault", "chat", "entry", "trace", "budget", "problems", "graph", "search", "links", "bench", "settings",
-    "timeline", "compare", "recap", "memories", "expectations",
+    "timeline", "compare", "recap", "memories", "expectations", "verify",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.chats.recorded import noted_tokens
 from lorestudio.studio.replay.timeline import TimelineTurn
+from lorestudio.studio.verify.causes import Verified
 from lorestudio.trace.budget import ORIGINS
 from lorestudio.ui.features.timeline.map_content import label_of, shown_generations
 from lorestudio.ui.features.timeline.turns import TimelineFeed
@@ -71,6 +72,7 @@ class ReplyStrip(QWidget):
         """The replies, in the order of the bars."""
         self.legend = Legend(theme, self)
         self.order = BarOrder.CHAT
+        self._verified: Verified | None = None
         self.sort = self._menu("lines", "", tr("Order of the replies"))
         orders = QActionGroup(self)
         for order, title in _ORDERS.items():
@@ -117,6 +119,11 @@ class ReplyStrip(QWidget):
 
     # ---- filling ----------------------------------------------------------------------------------------------------
 
+    def set_agreement(self, found: Verified | None) -> None:
+        """Say of each bar what became of it beside what was recorded."""
+        self._verified = found
+        self._later()
+
     def _later(self) -> None:
         if not self._refresh.isActive():
             self._refresh.start(REFRESH_MS if self._session.runs.replaying else 0)
@@ -155,7 +162,10 @@ class ReplyStrip(QWidget):
             return label_of(line[place], several, last)
 
         def words(place: int) -> str:
-            return reply_words(name(place), turns.get(line[place]), noted[place], expected=place == expected)
+            told = reply_words(name(place), turns.get(line[place]), noted[place], expected=place == expected)
+            found = self._verified.of(line[place]) if self._verified is not None else None
+            beside = "" if found is None else tr("beside what was recorded: {words}", words=tr(found.verdict.value))
+            return "\n".join(filter(None, (told, beside)))
 
         layers.append(Layer("purple", cut, beyond=True))
         bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words)
