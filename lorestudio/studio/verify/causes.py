@@ -64,6 +64,11 @@ class Cause:
         return all(each.unknowable for each in (self.suspect, *self.besides))
 
     @property
+    def can_be_taken_over(self) -> bool:
+        """Whether it is a setting, or since when a message is hidden."""
+        return not self.besides and bool(self.suspect.settings or self.suspect.hidden)
+
+    @property
     def gain(self) -> int:
         """How many more replies agree with it."""
         return len(self.explains) - self.broken

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lorestudio.studio.verify.causes import Verified
 from lorestudio.ui.features.attach.actions import AttachFeature
 from lorestudio.ui.features.bench.actions import BenchFeature
 from lorestudio.ui.features.budget.actions import BudgetFeature
@@ -25,6 +26,7 @@ from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.features.tuning.actions import TuningFeature
 from lorestudio.ui.features.vault.actions import VaultFeature
+from lorestudio.ui.features.verify.actions import VerifyFeature, badges
 from lorestudio.ui.features.why_not.actions import WhyNotFeature
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.window_actions import WindowFeature
@@ -52,11 +54,18 @@ class Features:
         self.bench = BenchFeature(context)
         self.timeline = TimelineFeature(context, self.chat.pane, self.systems.compare)
         self.tuning = TuningFeature(context, self.vault.work, self.timeline.jump, self.chat.message_menu)
+        self.verify = VerifyFeature(context, self.timeline.jump, self.systems.change, self._show_beside)
         self.reports = ReportsFeature(context)
         self.recap = RecapFeature(context, self.chat)
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)
         self.attach = AttachFeature(context)
         self.proposals = ProposalsFeature(context, self.notes.pane, self.vault.work.log_of)
+
+    def _show_beside(self, found: Verified | None) -> None:
+        """Show beside replies, bars and answers what a comparison with the chat's records found."""
+        self.chat.pane.model.set_badges(badges(found))
+        self.timeline.strip.set_agreement(found)
+        self.trace.pane.set_recorded(found)
 
     def __iter__(self) -> Iterator[Feature]:
         return iter(vars(self).values())
