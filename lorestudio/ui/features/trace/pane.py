@@ -38,6 +38,7 @@ from lorestudio.ui.state.ai_calls import failures, switch_lines
 from lorestudio.ui.state.choices import source_title
 from lorestudio.ui.state.drafts import preview_words, tried
 from lorestudio.ui.state.expected import Expected, Held
+from lorestudio.ui.state.live_effects import LiveEffects
 from lorestudio.ui.state.live_run import LiveRun, live_trace
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -77,9 +78,11 @@ class TracePane(Pane):
     wanted = Signal(str)
     fold_changed = Signal()
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection, expected: Expected) -> None:
+    def __init__(
+        self, theme: Theme, session: Session, selection: Selection, expected: Expected, whole: LiveEffects
+    ) -> None:
         super().__init__("trace", tr("Trace"), theme)
-        self._session, self._selection, self._expected = session, selection, expected
+        self._session, self._selection, self._expected, self._whole = session, selection, expected, whole
         self._trace: Trace | None = None
         self._verified: Verified | None = None
         self._filled: set[int] = set()
@@ -144,6 +147,7 @@ class TracePane(Pane):
         session, selection = self._session, self._selection
         self.answers.selectionModel().currentChanged.connect(self._cell_chosen)
         self.funnel.activated.connect(self._step_chosen)
+        self._whole.changed.connect(self._show_state)
         self._expected.changed.connect(self.answers.verticalHeader().viewport().update)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
@@ -449,7 +453,9 @@ class TracePane(Pane):
             return None
         if runs.preview_shown:
             before = (("preview.toggle", tr("Show the run before")),)
-            return Said(preview_words(preview), "neutral", before, passing=True)
+            whole = self._whole.words if preview.notes else ""  # of a setting its field says it
+            words = " ".join(filter(None, (preview_words(preview), whole)))
+            return Said(words, "neutral", before, passing=True)
         shown = (("preview.toggle", tr("Show it as tried out")),)
         return Said(tr("This is the run without {what}.", what=tried(preview)), "neutral", shown, passing=True)
 
