@@ -27,6 +27,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "history": "history.history",
     "lint": "lint.lint",
     "check": "check.check",
+    "tune": "tune.tune",
     "score": "score.score",
     "compare": "compare.compare",
     "search": "notes.search_notes",
