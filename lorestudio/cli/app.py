@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "check": "check.check",
     "tune": "tune.tune",
     "score": "score.score",
+    "effects": "effects.effects",
     "compare": "compare.compare",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -30,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
@@ -37,6 +39,8 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.outcomes import TurnOutcome
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
+from lorestudio.vault.note.spelling import plain_is_safe
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.writer import read_note, save_note
 
 FILE_NAME: Final = "lorestudio-expectations.yaml"
@@ -314,6 +318,16 @@ class Expectations:
             lead = self.text if self.text.endswith("\n") else self.text + "\n"
         return parse(lead + _spelled(expectation), path, self.digest)
 
+    def with_names(self, renamed: Callable[[str], str], path: Path | str = FILE_NAME) -> Expectations:
+        """With other names of notes; everything else stays to the letter. Raises InputError for an unreadable text."""
+        edits = []
+        for node in _name_nodes(self.text) if _items(self.text, path) is not None else ():
+            name = renamed(node.value)
+            if name != node.value:
+                spelled = name if node.style is None and plain_is_safe(name, flow=True) else json.dumps(name)
+                edits.append(TextEdit(node.start_mark.index, node.end_mark.index, spelled))
+        return parse(apply_edits(self.text, edits), path, self.digest)
+
     def without(self, expectation: Expectation, path: Path | str = FILE_NAME) -> Expectations:
         """Without one of them, found by its line; everything else stays to the letter."""
         lines = self.text.splitlines(keepends=True)
@@ -378,6 +392,18 @@ def _items(text: str, path: Path | str) -> CommentedSeq | None:
     if items is not None and not isinstance(items, CommentedSeq):
         raise InputError(path, "write a list under `expectations:`, each with `note` and `should`.")
     return items
+
+
+def _name_nodes(text: str) -> Iterator[ScalarNode]:
+    """Where names of notes stand in a text that can be read."""
+    root = YAML().compose(text)
+    if isinstance(root, MappingNode):
+        root = next(value for key, value in root.value if key.value == "expectations")
+    for item in root.value:
+        for key, value in item.value if isinstance(item, MappingNode) else ():
+            if key.value in {"note", "notes"}:
+                names = value.value if isinstance(value, SequenceNode) else [value]
+                yield from (name for name in names if isinstance(name, ScalarNode))
 
 
 def _spelled(expectation: Expectation) -> str:
