@@ -9,7 +9,7 @@ from lorestudio.studio.report.pictures import fill, svg
 from lorestudio.studio.tuning.carrying import to_carry_over
 from lorestudio.studio.tuning.scores import METRICS
 from lorestudio.studio.tuning.scoring import metric_words
-from lorestudio.studio.tuning.search import Found, Tried, between, signed_words
+from lorestudio.studio.tuning.search import Found, Tried, between, change_words
 from lorestudio.studio.tuning.space import point_words
 from lorestudio.studio.tuning.trials import Trial
 from lorestudio.systems.registry import kind_of
@@ -49,7 +49,7 @@ def _scores(found: Found, chosen: Tried) -> str:
         cells = [metric_words(part, name) for each in (found.now, chosen) for part in (each.training, each.held)]
         if any(cells):
             gain = found.gain(chosen, name)
-            told = "" if gain.held is None else signed_words(gain.held, metric.unit)
+            told = "" if gain.held is None else change_words(gain.held, metric.unit)
             if gain.held_interval is not None:
                 told += f" ({between(gain.held_interval, metric.unit)})"
             rows.append((metric.title, cells[0], cells[2], cells[1], cells[3], told))
