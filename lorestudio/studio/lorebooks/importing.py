@@ -76,12 +76,13 @@ class ImportChoice:
 
 @dataclass(frozen=True, slots=True)
 class ImportedEntry:
-    """What becomes of one entry. `filename` is the note that it becomes or goes into, "" where it is left out.
+    """What becomes of one entry. `source` is its book's own name, `filename` the note that it becomes or goes into,
+    "" where it is left out.
 
     `twin` is the note that says the same, and `alike` in what; `way` is what is done about that.
     """
 
-    book: str
+    source: str
     fate: EntryFate
     filename: str = ""
     twin: str = ""
@@ -178,10 +179,10 @@ class _Making:
             note = note_of(raw, name, self.rules)
             left_out = self._left_out(raw, wanted, uid)
             if left_out:
-                yield ImportedEntry(name, replace(note.fate, left_out=left_out))
+                yield ImportedEntry(lore.name, replace(note.fate, left_out=left_out))
                 continue
             inner = safe_name(lore.folders.get(uid, ""), "") if self.choice.grouped else ""
-            done = self._make(note, "/".join(filter(None, (folder, inner))), name, uid)
+            done = self._make(note, "/".join(filter(None, (folder, inner))), lore.name, uid)
             if done.filename:
                 notes[uid] = LinkedNote(done.filename, self.changes[-1].after or "")
             yield done
