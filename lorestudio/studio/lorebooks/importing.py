@@ -165,7 +165,6 @@ class _Making:
 
     def __post_init__(self) -> None:
         self._twins = _Twins.of(self.vault, self.rules)
-        self._taken |= {_folded(path.relative_to(self.vault.folder).as_posix()) for path in _files(self.vault.folder)}
 
     def take(self, book: BookFileRead) -> Iterator[ImportedEntry]:
         """Make the notes of a book, and the link to it."""
@@ -236,21 +235,21 @@ class _Making:
                 self._twins.forget(twin)
                 self.changes.append(NoteFileChange(path, text, after))
                 return ImportedEntry(book, note.fate, twin, twin, alike, way)
-        filename = self._free(folder, safe_name(note.title, f"Entry {uid}"))
+        filename = free_name(self.vault.folder, folder, safe_name(note.title, f"Entry {uid}"), self._taken)
         self.changes.append(NoteFileChange(self.vault.path(filename), None, note.text))
         return ImportedEntry(book, note.fate, filename, twin, alike, way)
 
-    def _free(self, folder: str, name: str) -> str:
-        number, free = 1, f"{folder}/{name}{NOTE_SUFFIX}"
-        while _folded(free) in self._taken:
-            number += 1
-            free = f"{folder}/{name} ({number}){NOTE_SUFFIX}"
-        self._taken.add(_folded(free))
-        return free
 
-
-def _files(folder: Path) -> Iterator[Path]:
-    return folder.rglob("*") if folder.is_dir() else iter(())
+def free_name(vault: Path, folder: str, name: str, taken: set[str]) -> str:
+    """A name in the vault that neither a file nor one of `taken` has; it is added to these. Waits for the disk."""
+    place = vault / folder
+    here = {_folded(path.name) for path in place.iterdir()} if place.is_dir() else set()
+    number, free = 1, f"{name}{NOTE_SUFFIX}"
+    while _folded(free) in here or _folded(f"{folder}/{free}") in taken:
+        number += 1
+        free = f"{name} ({number}){NOTE_SUFFIX}"
+    taken.add(_folded(f"{folder}/{free}"))
+    return f"{folder}/{free}" if folder else free
 
 
 def _folded(name: str) -> str:
