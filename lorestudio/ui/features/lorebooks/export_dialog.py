@@ -21,7 +21,7 @@ from lorestudio.studio.lorebooks.trying import Tried, try_book
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.features.lorebooks.report_view import EntryRow, ReportDialog
+from lorestudio.ui.features.lorebooks.report_view import EntryRow, ReportDialog, said_of
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
@@ -193,5 +193,5 @@ def _of(vaults: Sequence[VaultNotes], folder: Path) -> VaultNotes:
 def _row(note: ExportedNote, tried: str = "") -> EntryRow:
     going = note.raw is not None
     return EntryRow(
-        (note.filename, ""), note.fate.title, note.fate.uid if going else "", note.fate.left_out or tried, going
+        (note.filename, ""), note.fate.title, note.fate.uid if going else "", tried or said_of(note.fate), going
     )

@@ -13,7 +13,7 @@ from lorestudio.studio.lorebooks.importing import ImportChoice, ImportedEntry, I
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.features.lorebooks.report_view import EntryRow, ReportDialog
+from lorestudio.ui.features.lorebooks.report_view import EntryRow, ReportDialog, said_of
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
@@ -91,7 +91,8 @@ class ImportBooksDialog(ReportDialog):
         paths = [Path(text.strip()).expanduser() for text in self.files.text().split(_SEPARATOR) if text.strip()]
         if not paths or self._target is None:
             return None
-        choice = ImportChoice(self.folder.text().strip(), twins=self.twins.currentData(), only=only)
+        twins = self.twins.currentData()  # Qt gives enumerations of texts back as texts
+        choice = ImportChoice(self.folder.text().strip(), twins=Twin(twins) if twins else None, only=only)
         rules = self._rules
         return lambda vault: plan_import(read_books(paths), vault, rules, choice)
 
@@ -157,7 +158,7 @@ def _of(vaults: Sequence[VaultNotes], folder: Path) -> VaultNotes:
 
 
 def _row(one: ImportedEntry) -> EntryRow:
-    said = one.fate.left_out
-    if not said and one.twin:
-        said = tr("{note} has {what}", note=one.twin, what=one.alike)
+    said = said_of(one.fate)
+    if one.twin and one.filename:
+        said = "; ".join(filter(None, (tr("{note} has {what}", note=one.twin, what=one.alike), said)))
     return EntryRow((one.source, one.fate.uid), one.fate.title, one.filename, said, bool(one.filename))

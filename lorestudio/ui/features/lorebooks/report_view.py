@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
-from lorestudio.exchange.lorebooks.report import Fidelity, LoreReport
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, LoreReport
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, shorten, tr
 from lorestudio.ui.widgets.bars import MessageBar
@@ -45,6 +45,12 @@ class EntryRow:
     place: str
     said: str
     going: bool = True
+
+
+def said_of(fate: EntryFate) -> str:
+    """What is to be known of an entry in one line: why it stays out, else what is not exact."""
+    apart = (f"{one.field}: {tr(_WORDS[one.fate])}" for one in fate.fields if one.fate is not Fidelity.EXACT)
+    return fate.left_out or ", ".join(dict.fromkeys(apart))
 
 
 class ReportDialog(QDialog):

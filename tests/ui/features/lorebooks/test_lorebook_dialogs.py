@@ -15,6 +15,7 @@ from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
 from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
+from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
 from tests.ui.conftest import settle
 from tests.ui.vaults import contents, write_vault
 
@@ -73,6 +74,11 @@ def test_books_become_notes_as_one_step(window, book, tmp_path) -> None:
     rows = {row.title: (row.place, row.said) for row in dialog.entries.rows}
     assert rows["Other bell"] == ("", "Bell.md has the same text and keys already.")
     assert ("sticky", "carried along") in {(row.field, row.becomes) for row in dialog.fields.rows}
+    assert rows["Skarn"] == ("Isles/Skarn.md", "sticky: carried along")
+    dialog.twins.setCurrentIndex(dialog.twins.findText("keep both"))
+    dialog._look()
+    settle(window)
+    assert "Isles/Other bell.md" in {row.place for row in dialog.entries.rows}
     dialog.entries.choose([("Isles", "0")])
     click(dialog, window)
     assert not dialog.isVisible()
@@ -121,3 +127,33 @@ def test_what_is_lost_has_to_be_agreed_to(window, tmp_path) -> None:
     dialog.lossy.setChecked(True)
     click(dialog, window)
     assert (tmp_path / "out.lorebook").exists()
+
+
+def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> None:
+    dialog = shown(window, "book.sync", SyncDialog)
+    assert "linked to no lorebook" in dialog.bar.label.text()
+    dialog.reject()
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, str(book))
+    click(dialog, window)
+    whole = json.loads(book.read_bytes())
+    whole["entries"]["0"]["order"] = 40
+    whole["entries"]["2"]["order"] = 30
+    book.write_text(json.dumps(whole), encoding="utf-8")
+    note = tmp_path / "vault/Isles/Skarn.md"
+    note.write_text(note.read_text(encoding="utf-8").replace("priority: 900", "priority: 700"), encoding="utf-8")
+    dialog = shown(window, "book.sync", SyncDialog)
+    settle(window)
+    rows = {row.title: (row.place, row.said) for row in dialog.entries.rows}
+    assert rows == {
+        "Skarn": ("changed in both", "order: the note says 300, the book 40"),
+        "Other": ("changed there", "order"),
+    }
+    dialog.prefer.setCurrentIndex(dialog.prefer.findText("the note is right"))
+    settle(window)
+    dialog.entries.choose([("0", "changed in both")])
+    click(dialog, window)
+    assert not dialog.isVisible()
+    orders = {uid: raw["order"] for uid, raw in json.loads(book.read_bytes())["entries"].items()}
+    assert orders == {"0": 300, "1": 100, "2": 30}
+    assert "priority: 900" in (tmp_path / "vault/Isles/Other.md").read_text(encoding="utf-8")
