@@ -608,8 +608,10 @@ def changed_note(text: str, before: BookNote, after: BookNote) -> tuple[str, tup
     if before.body == after.body:
         return text, ()
     document = NoteDocument(text)
-    pieces = three_way(before.body, document.body, after.body)
-    body = joined(pieces, _mine(pieces))
+    mine = document.body
+    tail = "" if before.body.endswith("\n") else mine[len(mine.rstrip("\n")) :]  # as editors end a file
+    pieces = three_way(before.body, mine.removesuffix(tail), after.body)
+    body = joined(pieces, _mine(pieces)) + tail
     return text[: document.body_start] + body, tuple(piece for piece in pieces if piece.merged is None)
 
 

@@ -318,7 +318,9 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(("trace", "chat", "problems", "timeline", "expectations", "scores", "compare", "verify"), 0.5),
+                DockStack(
+                    ("trace", "chat", "problems", "timeline", "expectations", "scores", "compare", "verify"), 0.5
+                ),
                 DockStack(("links", "budget"), 0.5),
             ),
         ),

@@ -115,8 +115,8 @@ class ProjectsFeature(Feature):
                 leaves_chat=True, tip="Open a copy of the demo with three faults, and what its story needs",
             ),
             Action(
-                "book.open", "Open lorebook…", "File", 6, self._ask_book, when=now.idle, icon="list", leaves_chat=True,
-                tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
+                "book.open", "Open lorebook…", "File/Lorebooks", 6, self._ask_book, when=now.idle, icon="list",
+                leaves_chat=True, tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
             ),
             Action(
                 "sillytavern.open", "Open SillyTavern's folder…", "File", 7, self._ask_sillytavern, when=now.idle,
