@@ -87,12 +87,17 @@ def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[d
     return entry, EntryFate(str(uid), title_of(entry), tuple(_fates_there(form, raw, kept)))
 
 
-def from_world_info(form: EntryForm, entry: Raw) -> tuple[dict[str, Json], EntryFate]:
+def from_world_info(form: EntryForm, entry: Raw, before: Raw | None = None) -> tuple[dict[str, Json], EntryFate]:
     """A World Info entry in the form, and what became of it.
 
     One that came from there and was not touched is what it was; of one that was touched the other fields stay.
+    `before` is the entry in whose place it goes: where it is the same one it says more than what was kept of it.
     """
     made, kept = form.back(entry), kept_in(entry, form.name)
+    if before is not None and _is_of(form.there(before), entry):
+        own = {**before, "extensions": without_kept(before["extensions"], WORLD_INFO)} if _has_ours(before) else before
+        without = [list(path) for path in _flat(made, form.nested) if path not in _flat(own, form.nested)]
+        kept = {"fields": own, "without": without}
     if kept:
         raw = _restored(made, kept, form.there, entry, form.nested)
     else:
@@ -100,11 +105,21 @@ def from_world_info(form: EntryForm, entry: Raw) -> tuple[dict[str, Json], Entry
     read: dict[str, Json] = {"uid": entry.get("uid"), **NEW_ENTRY, **form.there(raw)}
     carried = frozenset[str]()
     if not form.cannot:
-        beside = _beside(_without_home(entry), _without_home(read), "")
+        stood = {name: value for name, value in read.items() if alike(name, value, effective(entry, name))}
+        beside = _beside(_without_home({**entry, **(stood if kept else {})}), _without_home(read), "")
         carried = frozenset(name for name, _value in _fields_of(beside))
         if carried - {"uid"}:
             raw["extensions"] = _keeping(raw.get("extensions"), WORLD_INFO, beside)
     return raw, EntryFate(str(entry.get("uid")), title_of(entry), tuple(_fates_back(form, entry, read, carried)))
+
+
+def _is_of(before: Mapping[str, Json], entry: Raw) -> bool:
+    """Whether what stood in a place was this entry: title, text or keys are still the same."""
+    return any(before.get(name) and before[name] == entry.get(name) for name in ("comment", "content", "key"))
+
+
+def _has_ours(raw: Raw) -> bool:
+    return bool(kept_in(raw, WORLD_INFO))
 
 
 def title_of(entry: Raw) -> str:
@@ -271,7 +286,11 @@ def _worse(form: EntryForm, link: FieldLink | None, name: str, becomes: Json, ca
 
 def effective(entry: Raw, name: str) -> Json:
     """What a field of a World Info entry counts as, also where it is left out."""
-    return entry[name] if name in entry else UNSAID.get(name, NEW_ENTRY.get(name))
+    if name in entry:
+        return entry[name]
+    if name == "addMemo":
+        return bool(entry.get("comment"))
+    return entry.get("uid") if name == "displayIndex" else UNSAID.get(name, NEW_ENTRY.get(name))
 
 
 def alike(name: str, one: Json, other: Json) -> bool:

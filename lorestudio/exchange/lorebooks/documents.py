@@ -22,6 +22,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     number,
     title_of,
 )
+from lorestudio.exchange.lorebooks.notes import restored
 from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 
@@ -122,6 +123,7 @@ def write_book(
     An entry with the uid of one that stands there takes its place; the others follow, in their order.
     """
     slots = list(_slots(document, found, source)) if _at(document, found.path) is not None else []
+    stood = {str(slot.uid): slot.raw for slot in slots if slot.uid is not None}
     made: dict[str, Raw] = {}
     fates: list[EntryFate] = []
     for entry in sorted(entries, key=_rank) if found.form is not None and found.form.ranked else entries:
@@ -129,11 +131,12 @@ def write_book(
             fates.append(EntryFate(str(entry.get("uid")), title_of(entry)))
             made[str(entry.get("uid"))] = entry
         else:
-            made[str(entry.get("uid"))], fate = from_world_info(found.form, entry)
+            uid = str(entry.get("uid"))
+            made[uid], fate = from_world_info(found.form, entry, stood.get(uid))
             fates.append(fate)
     listed = _at(document, found.path)
     if found.form is None:
-        made |= {uid: _as_world_info(slot.raw, made[uid]) for slot in slots if (uid := str(slot.uid)) in made}
+        made |= {uid: _as_it_stood(stood[uid], entry) for uid, entry in made.items() if uid in stood}
     new = _listed(slots, made, ranked=found.form is not None and found.form.ranked)
     now: Json = dict(new) if isinstance(listed, Mapping) else [raw for _key, raw in new]
     wanted = _with(document, found.path, now, lambda book: found.around(book, [raw for _key, raw in new]))
@@ -179,14 +182,9 @@ _OTHER_SPELLING: Final = {
 """The fields that books of Chub's have twice, and their other names there."""
 
 
-def _as_world_info(before: Raw, entry: Raw) -> Raw:
-    """The entry with the uid that stood in the file, and the second spelling of each field that changed."""
-    if not same_value(before.get("uid"), entry.get("uid")):
-        entry = {
-            name: before.get(name) if name == "uid" else value
-            for name, value in entry.items()
-            if name in before or name != "uid"
-        }
+def _as_it_stood(before: Raw, entry: Raw) -> Raw:
+    """The World Info entry with what stood in its place, where that means the same, and each second spelling."""
+    entry = restored(before, {name: value for name, value in entry.items() if name != "uid"})
     if "key" not in before or "keys" not in before:
         return entry
     changed = [name for name in _OTHER_SPELLING if not same_value(before.get(name), entry.get(name))]

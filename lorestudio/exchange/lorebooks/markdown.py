@@ -171,12 +171,13 @@ def _there(raw: Raw) -> dict[str, Json]:
     head = _HEAD.match(text(raw.get("head")))
     title = (head and head["title"]) or PurePosixPath(text(raw.get("path"))).stem
     keys = split_keys(values.get("keys")) or split_keys(head["keys"] if head else "")
+    made = [] if "keys" in values else [title, *split_keys(values.get("aliases"))]
     priority = number(values.get("priority"))
     return {
         **({} if priority is None else {"order": _TOP_ORDER - priority}),
         "comment": title,
         "content": text(raw.get("content")),
-        "key": keys or list(dict.fromkeys(key for key in (title, *split_keys(values.get("aliases"))) if key)),
+        "key": keys or list(dict.fromkeys(filter(None, made))),
         "constant": values.get("constant") is True,
         "disable": values.get("enabled") is False,
     }

@@ -12,8 +12,10 @@ import pytest
 from lorestudio.exchange.containers import opened
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, parse_lore, read_lore, write_lore
+from lorestudio.exchange.lorebooks.notes import entry_of, note_of
 from lorestudio.exchange.lorebooks.report import Fidelity
 from lorestudio.exchange.problems import InputError
+from lorestudio.vault.entries import ParseRules
 from tests.exchange.test_character_card import V2, as_json, chunk, picture
 
 DATA = Path(__file__).parent / "data"
@@ -58,6 +60,22 @@ def test_a_sample_is_told_by_its_content_and_comes_out_as_it_was(name: str, tmp_
         assert opened(again, path).text == opened(data, path).text
     else:
         assert again == data
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if SAMPLES[name][0] != "sillytavern"])
+def test_a_sample_comes_out_as_it_was_after_its_entries_were_notes(name: str) -> None:
+    path = DATA / name
+    lore = read_lore(path)
+    notes = [note_of(entry, lore.name, ParseRules()).text for entry in lore.entries]
+    entries = [
+        {**entry_of(note, "Note.md", ParseRules()).raw, "uid": entry["uid"]}
+        for note, entry in zip(notes, lore.entries, strict=True)
+    ]
+    again = write_lore(lore.form, lore.name, entries, (path, path.read_bytes())).data
+    if name.endswith(".charx"):
+        assert opened(again, path).text == opened(path.read_bytes(), path).text
+    else:
+        assert again == path.read_bytes()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind.makes_new], ids=lambda kind: kind.name)
@@ -378,3 +396,12 @@ def test_columns_that_are_not_known_come_out_again_also_in_a_new_table() -> None
     assert lines[0].split(",")[-1] == "Mood"
     assert lines[1].endswith(",grim")
     assert "formula" in written.report.remarks[0]
+
+
+def test_an_entry_takes_nothing_from_another_one_that_stood_in_its_place() -> None:
+    path = DATA / "22-novelai-v4.lorebook"
+    other = {"uid": 1, "comment": "Mira", "key": ["Mira"], "content": "A smith."}
+    after = json.loads(write_lore("novelai", "x", [other], (path, path.read_bytes())).data)
+    [made] = after["entries"]
+    assert (made["displayName"], made["category"], made["contextConfig"]["prefix"]) == ("Mira", "", "")
+    assert after["categories"] == json.loads(path.read_bytes())["categories"]
