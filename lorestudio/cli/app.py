@@ -34,6 +34,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "links": "notes.list_links",
     "entries": "entries.entries",
     "import": "lorebooks.import_books",
+    "export": "lorebooks.export_notes",
     "report": "reports.report",
     "scenario": "reports.scenario",
     "runs": "runs.runs",

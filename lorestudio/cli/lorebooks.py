@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -9,16 +10,20 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
+from lorestudio.cli.notes import FolderArgument
 from lorestudio.cli.options import RulesOption, SettingsOption, rules_named
 from lorestudio.cli.output import answer_to, filled, fixed, fold, json_bytes, print_json, say, say_all, table
+from lorestudio.exchange.lorebooks.formats import BY_NAME
 from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
+from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, plan_export, write_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
+from lorestudio.studio.lorebooks.trying import Tried, try_book
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet
-from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
-from lorestudio.studio.project.project import read_settings
+from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import default_folder, refused
 from lorestudio.vault.entries import ParseRules
@@ -78,6 +83,70 @@ def import_books(
     say(f"{plan.planned.changes.title}: done.{'' if made else ' The vault is new.'}")
 
 
+def export_notes(
+    vault: FolderArgument,
+    notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE...", help="These notes, and no others.")] = None,
+    *,
+    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The lorebook's file.")],
+    form: Annotated[str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(BY_NAME)}.")] = WORLD_INFO,
+    folder: Annotated[str, typer.Option("--folder", help="Only notes in this folder of the vault.")] = "",
+    card: Annotated[
+        Path | None, typer.Option("--card", metavar="FILE", help="Put the book into a copy of this file.")
+    ] = None,
+    as_written: Annotated[
+        bool, typer.Option("--as-written", help="Texts as they stand, with comments and link marks.")
+    ] = False,
+    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False,
+    chat: Annotated[
+        Path | None, typer.Option("--chat", help="Run this chat with the vault and with the book, and compare.")
+    ] = None,
+    settings: SettingsOption = None,
+    rules: RulesOption = None,
+    report: ReportOption = None,
+    yes: DoItOption = False,
+    dry_run: DryOption = False,
+    as_json: JsonReportOption = False,
+) -> None:
+    """Make a lorebook of a vault's notes.
+
+    First it says what becomes of every entry and field. A note that says `wi_export: false` stays at home. Entries that
+    came from a lorebook and were not touched go out member for member.
+    """
+    read = read_vault_notes(vault)
+    only = frozenset(find_note(read, note) for note in notes) if notes else None
+    choice = ExportChoice(form, folder, only, not skip_disabled, as_written, card)
+    plan = plan_export(read, real_path(to), reading_rules(settings, rules_named(rules)), choice)
+    tried = None
+    if chat is not None:
+        project = open_project([str(vault)], chat, settings, rules=rules_named(rules))
+        tried = asyncio.run(try_book(project, plan.entries))
+    _tell([plan.report], report, tried, as_json=as_json)
+    if tried is not None and not as_json:
+        _say_tried(tried)
+    if dry_run or not _agreed(f"Write {plan.target}?", yes=yes):
+        say("nothing is written.")
+        return
+    copy = write_export(plan)
+    if plan.link is not None:
+        _apply(read.folder, ChangeSet(f"Link {plan.target.name}", (plan.link,)))
+    kept = f" What was there before is {copy.name}." if copy is not None else ""
+    say(f"{plural(len(plan.entries), '# entry|# entries')} written to {plan.target}.{kept}")
+
+
+def _say_tried(tried: Tried) -> None:
+    typer.echo(tried.sentence)
+    for turn in tried.turns[:_SHOWN]:
+        only = [
+            *(f"only the vault: {name}" for name in turn.vault_only),
+            *(f"only the book: {name}" for name in turn.book_only),
+        ]
+        typer.echo(f"  reply #{turn.turn.message}: {'; '.join(only)}")
+    if len(tried.turns) > _SHOWN:
+        typer.echo(f"  … and {len(tried.turns) - _SHOWN:,} more; --report has them all.")
+    for title, (vault, book) in [*tried.counts.items()][:_SHOWN]:
+        typer.echo(f"  {title}: in {vault:,} from the vault, in {book:,} from the book")
+
+
 def reading_rules(settings: Path | None, rules: str) -> ParseRules:
     """How the notes of a vault are read by the settings of a file. Raises SettingsError."""
     return ParseRules.from_settings(read_settings(settings, rules).settings)
@@ -101,9 +170,9 @@ def _agreed(question: str, *, yes: bool) -> bool:
     return yes or answer_to(f"{question} [y/N] ", "--yes", asked) in {"y", "yes"}
 
 
-def _tell(reports: Sequence[LoreReport], file: Path | None, *, as_json: bool) -> None:
+def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None = None, *, as_json: bool) -> None:
     """The reports in a file and on the screen."""
-    document = [report.as_json() for report in reports]
+    document = [report.as_json() | ({} if tried is None else {"tried": tried.as_json()}) for report in reports]
     if file is not None:
         with refused(lambda reason: InputError(file, reason), "the report cannot be written ({reason})."):
             write_atomically(file, json_bytes(document[0] if len(document) == 1 else document, 1))

@@ -352,7 +352,7 @@ def entry_of(
         own = own if isinstance(own, Mapping) else {}
         kept = own.get(_OWN)
         raw["extensions"] = {**own, _OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
-    fates = tuple(_fates_out(values, entry, carried, cleaned=content != own_text(body)))
+    fates = tuple(_fates_out(values, entry, raw, carried, cleaned=trim(content) != trim(own_text(body))))
     uid = values.get(UID)
     fate = EntryFate("" if uid is None else to_string(uid), entry.title, fates, left_out)
     return NoteEntry(raw, entry.title, uid, book if isinstance(book, str) else "", left_out, fate)
@@ -525,14 +525,14 @@ def _is_ours(extensions: Json) -> bool:
     return isinstance(extensions, Mapping) and all(name.startswith(_OWN) for name in extensions)
 
 
-def _fates_out(values: Raw, entry: Entry, carried: Raw, *, cleaned: bool) -> Iterator[FieldFate]:
-    if not (entry.keys or entry.constant):
+def _fates_out(values: Raw, entry: Entry, raw: Raw, carried: Raw, *, cleaned: bool) -> Iterator[FieldFate]:
+    if not (raw.get("key") or entry.constant):
         yield OUT_OF_NOTES["keys"].fate(fits=False)
     for name in values:
         if name in OUT_OF_NOTES and (name != "tags" or name in carried):
             way = OUT_OF_NOTES[name]
             fits = name in MAPPED and name != "tags"
-            if name == "position" and entry.position == Position.IN_CHAT:
+            if name == "position" and (entry.position == Position.IN_CHAT or UID in values):
                 way = replace(way, plain=(Fidelity.EXACT, ""))
             yield way.fate(fits=fits)
         elif name in carried:

@@ -14,7 +14,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json, fold, to_string
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.documents import Lore
-from lorestudio.exchange.lorebooks.formats import parse_lore
+from lorestudio.exchange.lorebooks.formats import parse_lore, read_lore
 from lorestudio.exchange.lorebooks.notes import (
     MAPPED,
     PREFIX,
@@ -102,8 +102,8 @@ def read_books(paths: Sequence[Path]) -> tuple[BookFileRead, ...]:
     """The lore in the files. Waits for the disk. Raises InputError."""
     read = []
     for path in map(real_path, paths):
-        data = read_file(path, "lorebook")
-        read.append(BookFileRead(path, data, parse_lore(data, path)))
+        data = b"" if path.is_dir() else read_file(path, "lorebook")
+        read.append(BookFileRead(path, data, parse_lore(data, path) if data else read_lore(path)))
     return tuple(read)
 
 
