@@ -169,7 +169,9 @@ def archive(data: bytes, source: Path | str, *, only_names: bool = False) -> dic
             members = [member for member in packed.infolist() if not member.is_dir()]
             _check(members, source)
             return {member.filename: b"" if only_names else packed.read(member) for member in members}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, struct.error, OSError, RuntimeError, ValueError, EOFError) as error:
         raise InputError(source, f"the archive is damaged ({error}). Download or pack it again.") from error
 
 

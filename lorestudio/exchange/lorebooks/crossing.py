@@ -29,6 +29,8 @@ WORLD_INFO: Final = "world_info"
 UNSAID: Final[Raw] = {"selective": False, "useProbability": False, "order": None, "position": None}
 """What the scan takes a field for that a World Info entry leaves out, where it is not what a new entry has."""
 _NULL_COUNTS: Final = frozenset({"scanDepth", "caseSensitive", "matchWholeWords", "useGroupScoring", "order"})
+_MOST: Final = 1e15
+"""From here on whole numbers are no longer told apart."""
 _OUR_OWN: Final = frozenset({"uid", "displayIndex", "addMemo", "extensions"})
 
 
@@ -325,8 +327,9 @@ def texts(value: Json) -> list[str]:
 
 
 def number(value: Json) -> int | float | None:
-    """The number that a value is, else None."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """The finite number that a value is, else None."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
+    return value if is_number else None  # type: ignore[return-value]  # it is a number
 
 
 def split_keys(value: Json) -> list[str]:

@@ -60,8 +60,8 @@ def _no_folder(_raw: Raw) -> str:
     return ""
 
 
-def _the_same(book: Raw, _entries: Sequence[Raw]) -> Raw:
-    return book
+def _as_made(_before: Raw, after: Raw) -> Raw:
+    return after
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class Found:
     """Where a document has its book. `path` leads to the entries, a list or an object; () where they are all of it.
 
     `form` is None for World Info's own entries. `name` is the book's own, "" without one. What is no entry
-    (`is_lore`) stays in its place. `around` is given the object that has the entries, and these as they will stand
-    there, and gives that object with what else depends on them.
+    (`is_lore`) stays in its place. `around` is given the object that has the entries, as it was and as it will be, and
+    gives the latter with what else depends on them.
     """
 
     path: tuple[str, ...]
@@ -78,7 +78,7 @@ class Found:
     name: str = ""
     is_lore: Callable[[Raw], bool] = _is_lore
     folder: Callable[[Raw], str] = _no_folder
-    around: Callable[[Raw, Sequence[Raw]], Raw] = _the_same
+    around: Callable[[Raw, Raw], Raw] = _as_made
     remarks: tuple[str, ...] = ()
 
 
@@ -139,7 +139,7 @@ def write_book(
         made |= {uid: _as_it_stood(stood[uid], entry) for uid, entry in made.items() if uid in stood}
     new = _listed(slots, made, ranked=found.form is not None and found.form.ranked)
     now: Json = dict(new) if isinstance(listed, Mapping) else [raw for _key, raw in new]
-    wanted = _with(document, found.path, now, lambda book: found.around(book, [raw for _key, raw in new]))
+    wanted = _with(document, found.path, now, found.around)
     report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates))
     return changed_text(text, wanted), report
 
@@ -242,11 +242,11 @@ def _at(document: Json, path: Sequence[str]) -> Json:
     return document
 
 
-def _with(document: Json, path: Sequence[str], value: Json, around: Callable[[Raw], Raw]) -> Json:
-    """The document with another value at a path; `around` is given the object that has it."""
+def _with(document: Json, path: Sequence[str], value: Json, around: Callable[[Raw, Raw], Raw]) -> Json:
+    """The document with another value at a path; `around` is given the object that has it, before and after."""
     if not path:
         return value
     outer = mapping(document)
     inner = value if len(path) == 1 else _with(outer.get(path[0]), path[1:], value, around)
     made = {**outer, path[0]: inner}
-    return around(made) if len(path) == 1 else made
+    return around(outer, made) if len(path) == 1 else made

@@ -118,7 +118,7 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
         path = _free(text(raw.get("path")), taken, "" if original is not None else file_name(name, "lore"))
         taken.add(_same_name(path))
         parts = (text(raw.get(part)) for part in ("front", "head", "content"))
-        written[path] = "".join(parts).encode("utf-8", "surrogatepass")
+        written[path] = "".join(parts).encode("utf-8", "replace")
     ordered = {
         path: written.pop(path) if path in written else files[path]
         for path in before
@@ -146,7 +146,7 @@ def _free(path: str, taken: set[str], folder: str) -> str:
 def file_name(title: str, otherwise: str) -> str:
     """A name for a file, without its ending: no sign that a system or a link cannot have, at most 100 characters."""
     name = _NO_NAME.sub(" ", unicodedata.normalize("NFC", title)).strip().lstrip(".")[:_LONGEST]
-    name = name.encode("utf-8", "replace")[:200].decode("utf-8", "ignore").rstrip(" .") or otherwise
+    name = name.encode("utf-8", "ignore")[:200].decode("utf-8", "ignore").rstrip(" .") or otherwise
     return f"{name}_" if _RESERVED.fullmatch(name) else name
 
 

@@ -42,6 +42,14 @@ SAMPLES = {
 }
 
 
+def zipped(**files: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in files.items():
+            packed.writestr(name, data)
+    return out.getvalue()
+
+
 def through_json(lore: Lore) -> list[dict[str, object]]:
     found: list[dict[str, object]] = json.loads(json.dumps(lore.entries))
     return found
@@ -180,6 +188,18 @@ def test_two_entries_of_one_uid_stay_two_and_come_out_as_they_were() -> None:
     assert write_lore("sillytavern", "b", lore.entries, (Path("b.json"), data)).data == data
 
 
+def test_fields_of_any_kind_are_taken_as_they_are() -> None:
+    entries = [
+        {"mode": {"a": 1}, "key": 3, "comment": "\ud800", "insertorder": 1e308, "content": None},
+        {"mode": "child"},
+    ]
+    data = as_json({"type": "risu", "data": entries})
+    lore = parse_lore(data, Path("r.json"))
+    assert write_lore("risu", "r", lore.entries, (Path("r.json"), data)).data == data
+    [made] = parse_lore(write_lore("novelai", "r", lore.entries).data, Path("n.lorebook")).entries
+    assert made["comment"] == "\ud800"
+
+
 # ---- cards ----------------------------------------------------------------------------------------------------------
 
 ENTRY = {
@@ -257,14 +277,6 @@ def test_what_cannot_go_is_named_with_the_reason() -> None:
 # ---- files that are none --------------------------------------------------------------------------------------------
 
 
-def zipped(**files: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, data in files.items():
-            packed.writestr(name, data)
-    return out.getvalue()
-
-
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -274,6 +286,8 @@ def zipped(**files: bytes) -> bytes:
         (b"word", "line 1: not valid JSON"),
         (b'{"a": 1}', "no lore that is known"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"type": "risu", "data": [{"key": ' + b"[" * 990 + b"]" * 990 + b"}]}", "nested too deeply"),
+        (b"PK\x03\x04" + zipped(**{"card.json": b"{}"})[40:], "damaged"),
         (b'{"lorebookVersion": 5, "entries": [3]}', "field “entries.0”"),
         (b'{"lorebookVersion": 5}', "field “entries”"),
         (b'{"storyContainerVersion": 1, "content": {}}', "field “content.lorebook.entries”"),
@@ -405,3 +419,10 @@ def test_an_entry_takes_nothing_from_another_one_that_stood_in_its_place() -> No
     [made] = after["entries"]
     assert (made["displayName"], made["category"], made["contextConfig"]["prefix"]) == ("Mira", "", "")
     assert after["categories"] == json.loads(path.read_bytes())["categories"]
+
+
+def test_an_order_that_names_other_ids_stays() -> None:
+    document = {"lorebookVersion": 6, "entries": [{"id": "a", "text": "x"}], "order": ["gone", 3, "a"]}
+    data = as_json(document)
+    lore = parse_lore(data, Path("n.lorebook"))
+    assert write_lore("novelai", "n", lore.entries, (Path("n.lorebook"), data)).data == data
