@@ -192,6 +192,8 @@ def _check(members: list[zipfile.ZipInfo], source: Path | str) -> None:
 
 def _from_charx(data: bytes, source: Path | str) -> OpenedContainer:
     files = archive(data, source)
+    if CARD_MEMBER not in files and "manifest.json" in files:
+        raise InputError(source, "this is a file of Backyard AI (BYAF). Export the character there as a PNG card.")
     if CARD_MEMBER not in files:
         raise InputError(source, f"the archive holds neither a character ({CARD_MEMBER}) nor notes (.md).")
     try:

@@ -56,7 +56,8 @@ class EntryForm:
     `there` takes any entry of the form, also a damaged one, and gives the World Info fields that it speaks of; `back`
     gives the fields of the form that a World Info entry speaks of; `new` is what else an entry has that is made anew.
     `nested` is the field whose members count as fields of their own. In a form that is `ranked` the place in the list
-    is the order. `cannot` says why a field of World Info is lost, "" where the form keeps such fields.
+    is the order. `cannot` says why a field of World Info is lost, "" where the form keeps such fields. From `longest`
+    characters on the program may refuse a text, 0 where it takes any.
     """
 
     name: str
@@ -68,6 +69,7 @@ class EntryForm:
     new: Callable[[Raw], Raw] = lambda _entry: {}
     nested: str = ""
     ranked: bool = False
+    longest: int = 0
 
 
 def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[dict[str, Json], EntryFate]:
@@ -78,7 +80,8 @@ def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[d
     ours = kept_in(raw, WORLD_INFO)
     if ours:
         raw = {**raw, "extensions": without_kept(raw["extensions"], WORLD_INFO)}
-    entry: dict[str, Json] = {"uid": uid, **NEW_ENTRY, **form.there(raw)}
+    said = form.there(raw)
+    entry: dict[str, Json] = {"uid": uid, **NEW_ENTRY, "addMemo": bool(said.get("comment")), **said}
     if form.ranked:
         entry["order"] = DEFAULT_ORDER - place
     if ours:
@@ -345,6 +348,6 @@ def chance(entry: Raw) -> int | float:
     return 100 if used is None else used
 
 
-def said(**fields: Json) -> dict[str, Json]:
+def stated(**fields: Json) -> dict[str, Json]:
     """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}

@@ -20,6 +20,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     into_world_info,
     mapping,
     number,
+    text,
     title_of,
 )
 from lorestudio.exchange.lorebooks.notes import restored
@@ -140,8 +141,16 @@ def write_book(
     new = _listed(slots, made, ranked=found.form is not None and found.form.ranked)
     now: Json = dict(new) if isinstance(listed, Mapping) else [raw for _key, raw in new]
     wanted = _with(document, found.path, now, found.around)
-    report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates))
+    report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates), tuple(_too_long(found.form, title, entries)))
     return changed_text(text, wanted), report
+
+
+def _too_long(form: EntryForm | None, title: str, entries: Sequence[Raw]) -> Iterator[str]:
+    most = form.longest if form is not None else 0
+    amount = sum(len(text(entry.get("content"))) > most for entry in entries) if most else 0
+    if amount:
+        told = "1 entry has" if amount == 1 else f"{amount} entries have"
+        yield f"{told} more than {most:,} characters, which {title} may refuse."
 
 
 def _rank(entry: Raw) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.containers import opened
+from lorestudio.exchange.containers import zipped as packed_files
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, parse_lore, read_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import entry_of, note_of
@@ -43,11 +44,7 @@ SAMPLES = {
 
 
 def zipped(**files: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, data in files.items():
-            packed.writestr(name, data)
-    return out.getvalue()
+    return packed_files(files)
 
 
 def through_json(lore: Lore) -> list[dict[str, object]]:
@@ -274,6 +271,14 @@ def test_what_cannot_go_is_named_with_the_reason() -> None:
     assert not {said.field for said in carried if said.fate is Fidelity.LOST}
 
 
+def test_a_text_that_a_program_may_refuse_is_said() -> None:
+    entries = [{"uid": uid, "key": ["a"], "content": "x" * length} for uid, length in enumerate([1000, 1001])]
+    assert write_lore("aidungeon", "x", entries).report.remarks == (
+        "1 entry has more than 1,000 characters, which AI Dungeon may refuse.",
+    )
+    assert not write_lore("risu", "x", entries).report.remarks
+
+
 # ---- files that are none --------------------------------------------------------------------------------------------
 
 
@@ -296,6 +301,7 @@ def test_what_cannot_go_is_named_with_the_reason() -> None:
         (picture(chara=b"rcc||xyz"), "encrypted"),
         (picture(other=b"x"), "holds no character"),
         (zipped(**{"../x.md": b"x"}), "outside of itself"),
+        (zipped(**{"manifest.json": b"{}"}), "Backyard AI"),
         (zipped(**{"card.json": b"\xff"}), "no text in UTF-8"),
         (b"PK\x03\x04 and no more", "damaged"),
         (b"keys,content\na,b,c\n", "line 2: 3 cells"),
@@ -303,6 +309,7 @@ def test_what_cannot_go_is_named_with_the_reason() -> None:
         (b"keys,content,keys\na,b,c\n", "same name"),
         (b"keys,content\na,\xff\n", "no text in UTF-8"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_used_is_said(data: bytes, words: str) -> None:
     with pytest.raises(InputError, match=words) as caught:
