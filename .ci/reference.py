@@ -1,9 +1,9 @@
-"""Write the pages that list every command and every setting, from what the program says of itself.
+"""Write the pages that list every command, setting and format of lore, from what the program says of itself.
 
 Usage: python .ci/reference.py [--check]
 
-Writes `resources/docs/commands.md` and `resources/docs/settings-reference.md`; with `--check` nothing is written, and
-it ends with 1 where one of them is not what would be written. A test does the same.
+Writes `commands.md`, `settings-reference.md` and `formats.md` in `resources/docs`; with `--check` nothing is written,
+and it ends with 1 where one of them is not what would be written. A test does the same.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 from typer.main import get_command
 
 from lorestudio.cli.app import COMMANDS, app
+from lorestudio.exchange.lorebooks.crossing import FieldLink
+from lorestudio.exchange.lorebooks.formats import FORMATS, LoreFormat
 from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.differences import value_text
 from lorestudio.systems.registry import KINDS
@@ -116,7 +118,48 @@ def setting(one: Declaration) -> tuple[str, ...]:
     return one.title, f"`{one.alias}`", default, bounds, one.help, ", ".join(one.affects)
 
 
-PAGES = {"commands.md": commands, "settings-reference.md": settings}
+TOLD = (
+    "A file is told by what it holds, not by its name; the first format in this list that fits is the one. How fields "
+    "are read and written in detail is in [the rules](rules/lorebooks.md)."
+)
+COPY = (
+    "*A copy* is one of a file that exists: the entries take the place of its own, and all else stays as it was. What "
+    "an entry has beside the fields below is carried: it has no effect elsewhere and goes out again. An entry that "
+    "nobody touched goes out as it came in. What World Info says beyond these fields is lost on the way out, and the "
+    "report names it before anything is written."
+)
+
+
+def formats() -> str:
+    """The page with every format of lore and its fields."""
+    lines = ["# Every format of lore", "", MADE, "", TOLD, ""]
+    lines += table(("Format", "Name", "Files", "Told by", "Out"), map(format_row, FORMATS))
+    lines += [COPY, ""]
+    forms = {form.name: (kind, form) for kind in FORMATS for form in kind.forms}
+    for kind, form in forms.values():
+        heads = ("Field", "In World Info", "In", "Out")[: 4 if kind.writes else 3]
+        lines += [f"## {form.title}", ""]
+        lines += table(heads, (field_row(link)[: len(heads)] for link in form.links))
+        if form.ranked:
+            lines += ["The place in the list is the order.", ""]
+        if not form.cannot:
+            lines += ["What World Info says beyond that is kept in the entry's extensions; nothing is lost.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def format_row(kind: LoreFormat) -> tuple[str, ...]:
+    """A format as a row."""
+    out = "new, or a copy" if kind.makes_new else "a copy" if kind.writes else "no"
+    return kind.title, f"`{kind.name}`", ", ".join(kind.endings), kind.looks, out
+
+
+def field_row(link: FieldLink) -> tuple[str, ...]:
+    """A field of a format as a row."""
+    ways = (f"approximate: {how}" if how else "exact" for how in (link.how, link.how_back))
+    return f"`{link.theirs}`", f"`{link.ours}`", *ways
+
+
+PAGES = {"commands.md": commands, "settings-reference.md": settings, "formats.md": formats}
 
 
 def outdated() -> list[str]:

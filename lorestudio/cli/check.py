@@ -7,38 +7,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from lorestudio.cli.options import SYSTEMS, JsonOption, ProjectOptions
-from lorestudio.cli.output import FAILED, filled, fold, print_json, say_all, table
+from lorestudio.cli.options import JsonOption
+from lorestudio.cli.output import FAILED, Screen, filled, fold, print_json, say_all, table
+from lorestudio.cli.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.comparing import candidate
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.tuning import checking
-from lorestudio.studio.tuning.expectations import FILE_NAME, expectations_path, load
 from lorestudio.trace.wording import plural
 
 
 def check(
-    options: ProjectOptions,
+    chats: WholeChats,
     *,
-    chat: Annotated[
-        list[Path] | None, typer.Option("--chat", help="A chat that is run whole. May be repeated. Default: no chat.")
-    ] = None,
-    expectations: Annotated[
-        Path | None, typer.Option("--expectations", metavar="FILE", help=f"Default: {FILE_NAME} in the first vault.")
-    ] = None,
-    run: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--run",
-            metavar="SYSTEM[:FILE]",
-            help=f"Who decides: a system ({SYSTEMS}), with a file of its settings. May be repeated. "
-            "Default: the project's own.",
-        ),
-    ] = None,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="FILE", help="An earlier report of --json, to compare with.")
     ] = None,
@@ -55,20 +38,14 @@ def check(
     earlier = None if baseline is None else _baseline(baseline)
     runs: list[checking.CheckedChat] = []
     problems: list[str] = []
-    chats: list[Path | None] = [*(chat or ())]
-    for path in chats or [None]:
-        project = options.opened(path)
-        file = expectations or expectations_path(project.roots)
-        if file is None or (not file.exists() and expectations is not None):
-            raise InputError("--expectations", "there is no such file. Name the one that says what should be in.")
-        expected = load(file)
+    for project in chats.projects():
+        file, expected = chats.expected(project, needed=True)
         problems += [*project.problems, *expected.problems]
         if not expected.every and not expected.problems:
             raise InputError(
-                file, "nothing is expected there yet. Say “Should be in…” in the window, or write the file."
+                file or "", "nothing is expected there yet. Say “Should be in…” in the window, or write the file."
             )
-        chosen = map(candidate, run or [project.system])
-        runs += [asyncio.run(checking.check(project, expected.every, each)) for each in chosen]
+        runs += [asyncio.run(checking.check(project, expected.every, each)) for each in chats.candidates(project)]
     regressed = checking.regressions(runs, earlier or frozenset())
     if junit is not None:
         write_bytes(junit, checking.as_junit(runs))
@@ -88,16 +65,16 @@ def _baseline(path: Path) -> frozenset[str]:
 
 
 def _print(runs: list[checking.CheckedChat], regressed: tuple[str, ...]) -> None:
-    console = Console()
+    console = Screen()
     for run in runs:
         shown = table(*map(fold, ("expectation", "result", "first of what broke it")), title=_title(run))
         filled(shown, ((each.expectation.sentence, each.verdict, _why(each)) for each in run.every))
         console.print(shown)
     for key in regressed:
-        console.print(f"met before, broken now: {key}", markup=False, soft_wrap=True)
+        console.print(f"met before, broken now: {key}", soft_wrap=True)
     every = [each for run in runs for each in run.every]
     failed = sum(not each.judged.met for each in every)
-    console.print(f"{failed} of {plural(len(every), '# expectation|# expectations')} not met.", markup=False)
+    console.print(f"{failed} of {plural(len(every), '# expectation|# expectations')} not met.")
 
 
 def _title(run: checking.CheckedChat) -> str:

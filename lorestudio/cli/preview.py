@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.options import ChatOptions, OfflineRun, ReplyOption, chosen_generation, note_called, notes_called
-from lorestudio.cli.output import read_text, say_all
+from lorestudio.cli.output import echo, read_text, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes import book_entries
 from lorestudio.studio.project.project import Project
@@ -135,4 +135,4 @@ def preview(
     asyncio.run(simulator.generate(generation))
     made = Previewer(simulator, generation, by.recorded(project)).preview([edited])
     say_all(project.problems)
-    typer.echo("\n".join(preview_lines(made)))
+    echo("\n".join(preview_lines(made)))

@@ -15,10 +15,9 @@ from types import MappingProxyType, ModuleType
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from lorestudio.cli.options import ProjectOptions, SizeOption
-from lorestudio.cli.output import FAILED, filled, fixed, fold, listing, say, say_all
+from lorestudio.cli.output import FAILED, Screen, echo, filled, fixed, fold, listing, say, say_all
 from lorestudio.cli.replay import replay_chat, show_traces
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
@@ -118,7 +117,7 @@ def save_picture(project: Project, path: Path) -> None:
         _ui().render_window(project, path)
     except OSError as error:
         raise InputError(path, f"the picture cannot be written: {error.strerror or error}.") from error
-    typer.echo(f"A picture of the window: {path}")
+    echo(f"A picture of the window: {path}")
 
 
 def writable_folder() -> Path:
@@ -162,7 +161,7 @@ def start(help_text: str) -> None:
     """Open the window on its start screen; without a display say what there is instead."""
     if has_display():
         raise typer.Exit(show_window(None))
-    typer.echo(help_text)
+    echo(help_text)
     say("there is no display to open the window on; the commands work in the terminal.")
     raise typer.Exit(FAILED)
 
@@ -184,7 +183,7 @@ def demo(
     elif has_display():
         raise typer.Exit(show_window(project))
     else:
-        typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
+        echo("There is no display here, so the demo is replayed in the terminal.\n")
         show_traces(replay_chat(Simulator(project)).traces, project)
         save_picture(project, writable_folder() / "lorestudio-demo.png")
 
@@ -229,7 +228,7 @@ class OpenOptions(ProjectOptions):
 def _list(folder: SillyTavernFolder) -> None:
     """Print what a SillyTavern has."""
     rows = ((each.character, each.path.stem, f"{each.when:%Y-%m-%d}") for each in folder.chats)
-    Console().print(filled(listing(fold("character"), fold("chat"), fixed("last written")), rows))
+    Screen().print(filled(listing(fold("character"), fold("chat"), fixed("last written")), rows))
     parts = {
         "characters": [path.stem for path in folder.characters],
         "lorebooks": [path.stem for path in folder.books],
@@ -238,7 +237,7 @@ def _list(folder: SillyTavernFolder) -> None:
         "settings": ["with DeepLore's" if folder.settings else "without DeepLore's"] if folder.host else [],
     }
     for what, names in parts.items():
-        typer.echo(f"{what}: {', '.join(names) or 'none'}")
+        echo(f"{what}: {', '.join(names) or 'none'}")
     say(f"{folder.user} is only read. --chat NAME or --character NAME opens a chat with what belongs to it.")
 
 

@@ -45,11 +45,15 @@ class Choosable(Protocol):
 
 
 class Ledger:
-    """Collects a stage's verdicts and closes them into a record; `name` is the stage's."""
+    """Collects a stage's verdicts and closes them into a record; `name` is the stage's.
 
-    def __init__(self, stage: Named, candidates: Sequence[Choosable]) -> None:
-        self.name, self._phase = stage.name, stage.phase
-        self._entered = tuple(entry.id for entry in candidates)
+    Without `detailed` it drops details, but those of the budget, and who is to give costly ones need not make them.
+    """
+
+    def __init__(self, stage: Named, candidates: Sequence[Choosable], *, detailed: bool = True) -> None:
+        self.name, self._phase, self.detailed = stage.name, stage.phase, detailed
+        self._kept = detailed or stage.phase is Phase.BUDGET
+        self._entered = tuple([entry.id for entry in candidates])
         self._verdicts: list[Verdict] = []
 
     @property
@@ -78,7 +82,7 @@ class Ledger:
         self._note(entry, Outcome.REFUSED, reason, details)
 
     def _note(self, entry: Choosable, outcome: Outcome, reason: str, details: Mapping[str, Json]) -> None:
-        self._verdicts.append(Verdict(entry.id, outcome, reason, details or EMPTY))
+        self._verdicts.append(Verdict(entry.id, outcome, reason, (self._kept and details) or EMPTY))
 
     def close(
         self,
@@ -94,11 +98,11 @@ class Ledger:
             name=self.name,
             phase=self._phase,
             entered=self._entered,
-            left=tuple(entry.id for entry in candidates),
+            left=tuple([entry.id for entry in candidates]),
             verdicts=tuple(self._verdicts),
             note=note,
             default_reason=default_reason,
-            details=details,
+            details=details if self._kept else EMPTY,
             status=status,
             error=error,
         )

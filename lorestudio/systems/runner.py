@@ -33,6 +33,7 @@ class UnderWay(Protocol):
     candidates: list[Any]
     outcome: RunOutcome | None
     holding: Holding | None
+    recorded: bool
 
     def put_back(self, candidates: list[Any]) -> None:
         """Make the candidates these again, which they were before a stage that failed."""
@@ -99,7 +100,7 @@ class FunctionStage(Generic[RunT, InputsT]):
 
     async def run(self, run: RunT, inputs: InputsT, /) -> StageRecord:
         """Decide; return who came in, who went on, and why."""
-        record = self.work(run, inputs, Ledger(self, run.candidates))
+        record = self.work(run, inputs, Ledger(self, run.candidates, detailed=run.recorded))
         return record if isinstance(record, StageRecord) else await record
 
 
@@ -121,6 +122,7 @@ class Run:
         self.injections: tuple[Injection, ...] = ()
         self.blocks: tuple[PromptBlock, ...] = ()
         self.outcome: RunOutcome | None = None
+        self.recorded = moment.recorded
         held = moment.held
         self.holding = None if held is None else Holding(held, moment.index.entries[held.entry])
 
@@ -177,4 +179,8 @@ def entry_refs(entries: Sequence[Entry], records: Sequence[StageRecord]) -> dict
     """Who the entries are that the records speak of."""
     named = {entry for record in records for entry in (*record.entered, *record.left)}
     named.update(verdict.entry for record in records for verdict in record.verdicts)
-    return {entry.id: EntryRef.of(entry) for entry in entries if entry.id in named}
+    # Most entries stand at the place that is their number; then nobody has to go through all of them.
+    placed = {number: entries[number] for number in sorted(named) if 0 <= number < len(entries)}
+    if len(placed) < len(named) or any(number != entry.id for number, entry in placed.items()):
+        placed = {entry.id: entry for entry in entries if entry.id in named}
+    return {number: EntryRef.of(entry) for number, entry in placed.items()}

@@ -120,17 +120,23 @@ class BudgetView:
         return f"{number_words(self.used)} of {number_words(self.maximum)} tokens"
 
 
+def cut_verdicts(trace: Trace) -> list[Verdict]:
+    """By what the budget of a run kept entries out, in order."""
+    removed = (one for each in trace.stages if each.phase is Phase.BUDGET for one in each.with_outcome(Outcome.REMOVED))
+    return [verdict for verdict in removed if verdict.reason not in trace.words.without_text]
+
+
+def cut_tokens(trace: Trace, verdict: Verdict) -> int:
+    """The tokens that an entry kept out by this verdict would have taken."""
+    tokens = verdict.details.get("tokens")
+    return tokens if type(tokens) is int else _whole(tokens, trace.entries[verdict.entry].tokens)
+
+
 def budget_view(trace: Trace) -> BudgetView:
     """What the budget of a run looks like."""
     came_from = origins(trace)
     segments = [_taken(injection, came_from.get(injection.entry, OTHER)) for injection in trace.injections]
-    for record in trace.stages:
-        if record.phase is Phase.BUDGET:
-            segments += [
-                _cut(trace, verdict, came_from.get(verdict.entry, OTHER))
-                for verdict in record.with_outcome(Outcome.REMOVED)
-                if verdict.reason not in trace.words.without_text
-            ]
+    segments += [_cut(trace, verdict, came_from.get(verdict.entry, OTHER)) for verdict in cut_verdicts(trace)]
     tokens_limit, most = token_limit(trace), entry_limit(trace)
     used = sum(segment.tokens for segment in segments if not segment.cut and not segment.outlet)
     return BudgetView(
@@ -157,7 +163,7 @@ def _taken(injection: Injection, origin: BudgetOrigin) -> Segment:
 
 def _cut(trace: Trace, verdict: Verdict, origin: BudgetOrigin) -> Segment:
     ref, template = trace.entries[verdict.entry], trace.words.cuts.get(verdict.reason)
-    tokens, needs = _whole(verdict.details.get("tokens"), ref.tokens), _whole(verdict.details.get("needs"), -1)
+    tokens, needs = cut_tokens(trace, verdict), _whole(verdict.details.get("needs"), -1)
     over_count = trace.words.parts.get(verdict.reason) == "entries"
     lacking, label = None if needs <= 0 or over_count else needs, explain(verdict, trace).label
     why = f"{_tokens(tokens)}, {label[:1].lower()}{label[1:]}"

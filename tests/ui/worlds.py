@@ -17,7 +17,7 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.base import Decided
+from lorestudio.systems.base import Decided, System
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.registry import system_of
 from lorestudio.trace.model import (
@@ -234,6 +234,9 @@ class FakeSimulator:
     @property
     def ran(self) -> int:
         return len(self._traces)
+
+    def decider(self, _generation: Generation) -> System:
+        return self.system
 
     def moment(self, generation: Generation) -> Never:
         """There is no engine whose inputs these would be."""

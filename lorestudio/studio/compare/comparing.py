@@ -17,6 +17,7 @@ from lorestudio.studio.compare.comparison import Comparison, Contender, compare
 from lorestudio.studio.compare.rule_causes import rule_causes
 from lorestudio.studio.project.project import Project, read_settings
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.trace.model import Trace
 
@@ -90,6 +91,15 @@ def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | No
     """Who runs the project's chat as a candidate says. Raises InputError, SettingsError, VaultError and
     TokenizerError.
     """
+    project, kind, settings = settled(project, chosen)
+    return Simulator(project, system_of(project.scene(answers), kind, settings))
+
+
+def settled(project: Project, chosen: Candidate) -> tuple[Project, SystemKind, Section | None]:
+    """The project as a candidate reads it, the kind of its system, and its settings, None for the system's own.
+
+    Raises what `simulator_of` raises.
+    """
     kind, settings = kind_of(chosen.system), chosen.settings
     if chosen.tokenizer is not None:
         project = project.with_tokenizer(chosen.tokenizer)
@@ -99,7 +109,7 @@ def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | No
         project = replace(project, problems=problems)
     if settings is not None:
         project = project.with_settings_of(kind, settings)
-    return Simulator(project, system_of(project.scene(answers), kind, settings))
+    return project, kind, settings
 
 
 async def compare_candidates(

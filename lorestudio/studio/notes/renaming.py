@@ -8,6 +8,7 @@ one, and references follow what they named. Names are such that every system, Ob
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -20,6 +21,7 @@ from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
+from lorestudio.studio.tuning.expectations import expectations_path, load
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.links.index import index_note
 from lorestudio.vault.links.references import Escape, Reference, ReferenceKind, decode, heading_text, references
@@ -44,6 +46,22 @@ def checked_name(name: str) -> str:
     if name.lower().endswith(NOTE_SUFFIX):
         raise InputError(name, f"give the name without {NOTE_SUFFIX}; the studio adds it.")
     return name
+
+
+_MOST_LETTERS: Final = 100
+_NAME_BYTES: Final = 200
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+def safe_name(title: str, otherwise: str) -> str:
+    """A name of a file that a title can have on every system and in every link; `otherwise` where nothing is left."""
+    name = _CONTROL.sub(" ", unicodedata.normalize("NFC", title))
+    name = " ".join("".join(" " if char in _NOT_IN_FILES + _NOT_IN_LINKS else char for char in name).split())
+    name = name.lstrip(". ")[:_MOST_LETTERS]
+    while len(name.encode()) > _NAME_BYTES:
+        name = name[:-1]
+    name = name.rstrip(". ") or otherwise
+    return f"{name}_" if _RESERVED.fullmatch(name) else name
 
 
 def checked_title(title: str) -> str:
@@ -471,7 +489,37 @@ def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_Nam
                 path = vault.path(source)
                 made.append(NoteFileChange(path, text, after, None if new_path == path else new_path))
     told = [f"{remark} In {listed(sources)}." for remark, sources in remarks.items()]
+    try:
+        made += _in_expectations(vaults, home, changes)
+    except InputError as error:
+        told.append(f"What is expected of notes keeps their old names. {error}")
     return Planned(ChangeSet(title, tuple(made)), (*told, *_broken(vaults)))
+
+
+def _in_expectations(
+    vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_NameChange]
+) -> Iterator[NoteFileChange]:
+    """The change of the file that says what should be in the prompt. Raises InputError where it cannot be read."""
+    path = expectations_path([vault.folder for vault in vaults])
+    if path is None or not path.exists():
+        return
+    files = {change.before.filename: change.after.filename for change in changes}
+    retitled = [change for change in changes if change.after.title != change.before.title]
+    titles = {change.before.title.casefold(): change.after.title for change in retitled}
+    of_home = f"{home.folder.name}:"
+
+    def renamed(name: str) -> str:
+        file = name.removeprefix(of_home)
+        if file in files:
+            return name.removesuffix(file) + files[file]
+        suffix = NOTE_SUFFIX if name.endswith(NOTE_SUFFIX) else ""
+        folder, slash, title = name.removesuffix(suffix).rpartition("/")
+        return f"{folder}{slash}{titles.get(title.casefold(), title)}{suffix}"
+
+    before = load(path)
+    after = before.with_names(renamed, path)
+    if after.text != before.text:
+        yield NoteFileChange(path, before.text, after.text)
 
 
 def _moves(vault: VaultNotes, changes: Mapping[str, _NameChange]) -> Moves:

@@ -397,23 +397,13 @@ def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] 
 def _lorebook(path: Path) -> Lorebook:
     """The lorebook in a file that was given as a vault. Raises InputError, which says what another file is."""
     try:
-        book = load_lorebook(path)
+        return load_lorebook(path)
     except InputError:
         data = path.read_bytes() if path.is_file() else b""
         if path.suffix == ".jsonl" and data.strip() and may_be_chat(data):
             advice = "Give it with --chat, and here the folder of your notes, or a lorebook."
             raise InputError(path, f"this is a chat, and no vault. {advice}") from None
-        _refuse(path, data)
         raise
-    if all(entry.disabled for entry in book.entries):
-        _refuse(path, path.read_bytes())
-    return book
-
-
-def _refuse(path: Path, data: bytes) -> None:
-    """Raise InputError where it is known what the file is."""
-    if said := what_it_is(data):
-        raise InputError(path, said)
 
 
 def _chat(path: Path) -> LoadedChat:
@@ -421,8 +411,8 @@ def _chat(path: Path) -> LoadedChat:
     error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     told = path.suffix.lower() in {".jsonl", ".txt"} or not path.is_file()
     data = b"" if told else path.read_bytes()
-    if not told:
-        _refuse(path, data)
+    if not told and (said := what_it_is(data)):
+        raise InputError(path, said)
     if told or may_be_chat(data):
         try:
             return load_chat(path)

@@ -19,9 +19,11 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -29,13 +31,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.outcomes import TurnOutcome
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
+from lorestudio.vault.note.spelling import plain_is_safe
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.writer import read_note, save_note
 
 FILE_NAME: Final = "lorestudio-expectations.yaml"
@@ -83,11 +88,15 @@ class ReplyMark:
 
 def answered(chat: Chat, place: int) -> str:
     """The digest of the message before this place: 12 hexadecimal figures, "" at the beginning."""
-    return _digest(chat.messages[place - 1]) if 0 < place <= len(chat.messages) else ""
+    if not 0 < place <= len(chat.messages):
+        return ""
+    message = chat.messages[place - 1]
+    return _digest(message.name, message.text)
 
 
-def _digest(message: Message) -> str:
-    return hashlib.sha256(f"{message.name}\0{message.text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+@lru_cache(maxsize=16_384)
+def _digest(name: str | None, text: str) -> str:
+    return hashlib.sha256(f"{name}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +131,7 @@ class Expectation:
         return f"{what} whenever “{self.whenever}” is said" if self.whenever else what
 
     def speaks_of(self, chat: Chat, outcome: TurnOutcome) -> bool:
-        """Whether it says something about a generation of this chat."""
-        if self.reply is not None:
-            return self.reply.find(chat) == outcome.message
+        """Whether one that stands for no single reply says something about a generation of this chat."""
         if not self.whenever:
             return True
         before = chat.messages[outcome.message - 1].text if 0 < outcome.message <= len(chat.messages) else ""
@@ -184,11 +191,15 @@ class JudgedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An expectation with every reply that it speaks of. `problem` says why it could not be judged, "" where it was."""
+    """An expectation with every reply that it speaks of. `problem` says why it could not be judged, "" where it was.
+
+    `notes` are the ids that each of its names stands for.
+    """
 
     expectation: Expectation
     turns: tuple[JudgedTurn, ...] = ()
     problem: str = ""
+    notes: tuple[frozenset[int], ...] = ()
 
     @property
     def broken(self) -> tuple[JudgedTurn, ...]:
@@ -209,12 +220,16 @@ def judge(
     Expectations of single replies of other chats have no turns.
     """
     strangers = {entry: title for outcome in outcomes for entry, title in outcome.strangers}
-    active = [each for each in outcomes if each.swipe == _active_swipe(chat, each.message)]
-    return tuple(_judged(each, chat, chat_name, index, strangers, active) for each in expectations)
+    shown = shown_swipes(chat, outcomes)
+    return tuple(_judged(each, chat, chat_name, index, strangers, shown) for each in expectations)
 
 
-def _active_swipe(chat: Chat, message: int) -> int:
-    return chat.messages[message].swipe if message < len(chat.messages) else 0
+def shown_swipes(chat: Chat, outcomes: Sequence[TurnOutcome]) -> tuple[TurnOutcome, ...]:
+    """Of each reply the swipe that is active, and the reply to come."""
+    messages = chat.messages
+    return tuple(
+        each for each in outcomes if each.swipe == (messages[each.message].swipe if each.message < len(messages) else 0)
+    )
 
 
 def _judged(
@@ -226,7 +241,8 @@ def _judged(
     outcomes: Sequence[TurnOutcome],
 ) -> Judged:
     mark = expectation.reply
-    if mark is not None and mark.find(chat) is None:
+    place = None if mark is None else mark.find(chat)
+    if mark is not None and place is None:
         if mark.chat != chat_name:
             return Judged(expectation)
         gone = f"The message before reply #{mark.number} is another one than when this was written, or is gone."
@@ -237,12 +253,12 @@ def _judged(
         return Judged(expectation, problem=f"There is no entry “{unknown}”. Name it by its file or its title.")
     turns = []
     for outcome in outcomes:
-        if expectation.speaks_of(chat, outcome):
+        if outcome.message == place if mark is not None else expectation.speaks_of(chat, outcome):
             entries = expectation.broken_by(notes, outcome)
             turns.append(
                 JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())
             )
-    return Judged(expectation, tuple(turns))
+    return Judged(expectation, tuple(turns), notes=tuple(notes))
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------
@@ -302,6 +318,16 @@ class Expectations:
             lead = self.text if self.text.endswith("\n") else self.text + "\n"
         return parse(lead + _spelled(expectation), path, self.digest)
 
+    def with_names(self, renamed: Callable[[str], str], path: Path | str = FILE_NAME) -> Expectations:
+        """With other names of notes; everything else stays to the letter. Raises InputError for an unreadable text."""
+        edits = []
+        for node in _name_nodes(self.text) if _items(self.text, path) is not None else ():
+            name = renamed(node.value)
+            if name != node.value:
+                spelled = name if node.style is None and plain_is_safe(name, flow=True) else json.dumps(name)
+                edits.append(TextEdit(node.start_mark.index, node.end_mark.index, spelled))
+        return parse(apply_edits(self.text, edits), path, self.digest)
+
     def without(self, expectation: Expectation, path: Path | str = FILE_NAME) -> Expectations:
         """Without one of them, found by its line; everything else stays to the letter."""
         lines = self.text.splitlines(keepends=True)
@@ -339,9 +365,9 @@ def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) ->
     """Read a text. Raises InputError where it is no YAML of this kind; single items that are wrong become problems."""
     found: list[Expectation] = []
     problems: list[str] = []
-    items = _items(text, path)
-    for place, item in enumerate(items or ()):
-        line = items.lc.item(place)[0] + 1 if items is not None else 0
+    items = _items(text, path) or CommentedSeq()
+    for place, item in enumerate(items):
+        line = (items.lc.item(place) or (0,))[0] + 1  # a list with a tag does not know its lines
         try:
             found.append(_Item.model_validate(item).expectation(line))
         except ValidationError as error:
@@ -360,12 +386,26 @@ def _items(text: str, path: Path | str) -> CommentedSeq | None:
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{path}{line}", f"this is no YAML: {error.problem}.") from error
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, ValueError, KeyError) as error:
         raise InputError(path, f"this is no YAML: {error}.") from error
+    except RecursionError as error:
+        raise InputError(path, "it is nested too deeply.") from error
     items = document.get("expectations") if isinstance(document, CommentedMap) else document
     if items is not None and not isinstance(items, CommentedSeq):
         raise InputError(path, "write a list under `expectations:`, each with `note` and `should`.")
     return items
+
+
+def _name_nodes(text: str) -> Iterator[ScalarNode]:
+    """Where names of notes stand in a text that can be read."""
+    root = YAML().compose(text)
+    if isinstance(root, MappingNode):
+        root = next(value for key, value in root.value if key.value == "expectations")
+    for item in root.value:
+        for key, value in item.value if isinstance(item, MappingNode) else ():
+            if key.value in {"note", "notes"}:
+                names = value.value if isinstance(value, SequenceNode) else [value]
+                yield from (name for name in names if isinstance(name, ScalarNode))
 
 
 def _spelled(expectation: Expectation) -> str:

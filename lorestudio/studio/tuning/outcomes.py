@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lorestudio.trace.budget import budget_view
+from lorestudio.trace.budget import cut_tokens, cut_verdicts
 from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.trace.limits import token_limit
 from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.timeline import fired_in
 
@@ -39,7 +40,7 @@ class TurnOutcome:
 
 def turn_outcome(trace: Trace) -> TurnOutcome:
     """What the run of a trace came to."""
-    budget = budget_view(trace)
+    limit = token_limit(trace)
     selecting = [record for record in trace.stages if record.phase is Phase.SELECT]
     matched, _ = fired_in(trace)
     return TurnOutcome(
@@ -50,8 +51,8 @@ def turn_outcome(trace: Trace) -> TurnOutcome:
         matched,
         frozenset(selecting[-1].left) if selecting else frozenset(),
         frozenset(injection.entry for injection in trace.injections if injection.truncated),
-        tuple((segment.entry, segment.tokens) for segment in budget.cut),
+        tuple((verdict.entry, cut_tokens(trace, verdict)) for verdict in cut_verdicts(trace)),
         len(trace.ai_calls),
-        budget.maximum,
+        None if limit is None else limit.maximum,
         tuple((entry, ref.title) for entry, ref in trace.entries.items() if entry >= FOREIGN_IDS),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
@@ -13,6 +14,9 @@ from lorestudio.systems.deeplore.bm25 import EntryBM25
 from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.kept import NOTHING_KEPT, compare
 from lorestudio.systems.deeplore.keys import KeyMatcher
+
+if TYPE_CHECKING:
+    from lorestudio.systems.deeplore.matched import Matched
 
 
 def _grouped(pairs: Iterable[tuple[str, Entry]]) -> Mapping[str, Sequence[Entry]]:
@@ -40,6 +44,8 @@ class DeepLoreIndex:
         self.guides = tuple(entry for entry in vault.entries if entry.guide)
         self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
         self._folded: dict[int, str] = {}
+        self.matched: dict[Hashable, Matched] = {}
+        """What runs that are not recorded have matched (`systems.deeplore.matched`)."""
 
     def matcher(self, *, case_sensitive: bool, whole_words: bool) -> KeyMatcher:
         """The key matcher over all entries, guides included."""
@@ -74,6 +80,11 @@ class DeepLoreIndex:
     def of_title(self) -> Mapping[str, Sequence[Entry]]:
         """Visible entries by exact title, in index order."""
         return _grouped((entry.title, entry) for entry in self.visible)
+
+    @cached_property
+    def of_tracker_key(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by tracker key, in index order."""
+        return _grouped((entry.tracker_key, entry) for entry in self.visible)
 
     @cached_property
     def of_lower_key(self) -> Mapping[str, Sequence[Entry]]:

@@ -67,6 +67,49 @@ class KeyPattern:
     lone_surrogate: bool = False
 
 
+TEXTS_KEPT: Final = 8192
+"""Of so many texts a finder knows what it found: a chat's lines and the contents of a large vault."""
+
+_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+
+
+class PatternFinder:
+    """The automaton of some patterns. What is in a line is found once, for all runs and whatever their settings."""
+
+    def __init__(self, automaton: ahocorasick.Automaton, patterns: Sequence[KeyPattern]) -> None:
+        self._automaton, self._patterns = automaton, patterns
+        self._known: dict[str, tuple[tuple[int, int], ...]] = {}
+
+    def occurring(self, text: str, searched: str) -> Iterator[tuple[int, int]]:
+        """Every occurrence in a text as pattern number and start; `searched` is the text as automatons see it."""
+        for end, (size, numbers) in self._automaton.iter(searched):
+            start = end - size + 1
+            for number in numbers:
+                pattern = self._patterns[number]
+                if pattern.word:
+                    if stands_alone(searched, start, end + 1):
+                        yield number, start
+                elif searched is text or text.startswith(pattern.text, start):
+                    yield number, start
+
+    def last_in(self, line: str, table: KeyTable) -> tuple[tuple[int, int], ...]:
+        """The last occurrence of each pattern in a line, which is kept."""
+        found = self._known.get(line)
+        if found is None:
+            if len(self._known) >= TEXTS_KEPT:
+                self._known = {}
+            found = self._known[line] = tuple(dict(self.occurring(line, table.searched(line))).items()) if line else ()
+        return found
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether neither neighbour is an ASCII word character.
+
+    That is what both forms of the rule come to, whether the key itself begins or ends with one or not.
+    """
+    return (start == 0 or text[start - 1] not in _WORD) and (end == len(text) or text[end] not in _WORD)
+
+
 @dataclass(slots=True)
 class KeyTable:
     """Every key with the number of its pattern, entry by entry, for one choice of case and whole words.
@@ -84,7 +127,9 @@ class KeyTable:
     logics: list[str] = field(default_factory=list, repr=False)
     entries_of: dict[int, list[int]] = field(default_factory=dict, repr=False)
     halved: list[int] = field(default_factory=list)
-    automatons: tuple[ahocorasick.Automaton, ...] = ()
+    finders: tuple[PatternFinder, ...] = ()
+    lines_apart: bool = True
+    """Whether what is in a text is what is in its lines: no key has a line feed, or half a surrogate pair."""
     base: KeyTable | None = field(default=None, repr=False)
     targets: list[int] = field(default_factory=list, repr=False)
 
@@ -116,7 +161,8 @@ class KeyTable:
                 self.entries_of.setdefault(number, []).append(place)
         added = range(known, len(self.patterns))
         self.halved = self.halved + [number for number in added if self.patterns[number].lone_surrogate]
-        self.automatons = (*self.automatons, *self._built(added))
+        self.lines_apart = not self.halved and all("\n" not in pattern.text for pattern in self.patterns)
+        self.finders = (*self.finders, *self._built(added))
 
     def pattern(self, key: str) -> KeyPattern:
         """The key as it is searched."""
@@ -136,8 +182,8 @@ class KeyTable:
             self.patterns.append(pattern)
         return number
 
-    def _built(self, numbers: Iterable[int]) -> tuple[ahocorasick.Automaton, ...]:
-        """An automaton of these patterns, none where there is nothing to search."""
+    def _built(self, numbers: Iterable[int]) -> tuple[PatternFinder, ...]:
+        """A finder of these patterns, none where there is nothing to search."""
         by_text: dict[str, list[int]] = {}
         for number in numbers:
             pattern = self.patterns[number]
@@ -149,7 +195,7 @@ class KeyTable:
         for text, same in by_text.items():
             automaton.add_word(text, (len(text), tuple(same)))
         automaton.make_automaton()
-        return (automaton,)
+        return (PatternFinder(automaton, self.patterns),)
 
     def searched(self, text: str) -> str:
         """A folded text as the automatons see it."""
@@ -162,9 +208,6 @@ class KeyTable:
             return own
         stayed = (self.targets[place] for place in self.base.holders(number))
         return [place for place in stayed if place >= 0] + own
-
-
-_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 
 
 def _exploded(text: str) -> str:
@@ -241,41 +284,38 @@ class KeyMatcher:
         """All patterns that occur in `text`, which is folded already unless case matters."""
         return PatternHits(dict(self.occurring(text)))
 
+    def find_in_lines(self, lines: Sequence[str]) -> PatternHits:
+        """As `find` for lines joined by line feeds; what is in each is kept for the next text that it stands in."""
+        if not self.table.lines_apart:
+            return self.find("\n".join(lines))
+        last: dict[int, int] = {}
+        offset = 0
+        for line in lines:
+            for finder in self.table.finders:
+                for number, start in finder.last_in(line, self.table):
+                    last[number] = offset + start
+            offset += len(line) + 1
+        return PatternHits(last)
+
     def occurring(self, text: str) -> Iterator[tuple[int, int]]:
         """Every occurrence in `text`, folded like that of `find`, as pattern number and start.
 
         Those of one pattern stand in ascending order. Of a key with half a surrogate pair only the last is told.
         """
         searched, patterns = self.table.searched(text), self.table.patterns
-        for automaton in self.table.automatons if text else ():
-            for end, (size, numbers) in automaton.iter(searched):
-                start = end - size + 1
-                for number in numbers:
-                    pattern = patterns[number]
-                    if pattern.word:
-                        if self._stands_alone(searched, start, end + 1):
-                            yield number, start
-                    elif searched is text or text.startswith(pattern.text, start):
-                        yield number, start
+        for finder in self.table.finders if text else ():
+            yield from finder.occurring(text, searched)
         for number in self.table.halved:
             pattern = patterns[number]
             start = self._find_halved(pattern, searched if pattern.word else text)
             if start >= 0:
                 yield number, start
 
-    @staticmethod
-    def _stands_alone(text: str, start: int, end: int) -> bool:
-        """Whether neither neighbour is an ASCII word character.
-
-        That is what both forms of the rule come to, whether the key itself begins or ends with one or not.
-        """
-        return (start == 0 or text[start - 1] not in _WORD) and (end == len(text) or text[end] not in _WORD)
-
     def _find_halved(self, pattern: KeyPattern, text: str) -> int:
         """Last start of a key with half a surrogate pair, -1 for none; the offset is that of the nearest character."""
         units, needle = _exploded(text), _exploded(pattern.text)
         start = units.rfind(needle)
-        while start >= 0 and pattern.word and not self._stands_alone(units, start, start + len(needle)):
+        while start >= 0 and pattern.word and not stands_alone(units, start, start + len(needle)):
             start = units.rfind(needle, 0, start + len(needle) - 1)
         if start < 0:
             return start

@@ -11,6 +11,7 @@ from lorestudio.settings.rules import OLD
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
+from lorestudio.systems.deeplore.matched import match
 from lorestudio.systems.deeplore.stages.placement import PREFILL_TAG, prefilled
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.deeplore.words import VOCABULARY
@@ -50,8 +51,15 @@ async def run(ctx: Inputs) -> Decided:
         ai=ctx.state.ai,
         separate_titles=ctx.rules.labels_by_vault or ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
+        recorded=ctx.moment.recorded,
+        lots=ctx.lots,
     )
-    records = await run_stages((pipeline.OPENING, *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
+    records = await run_stages((pipeline.OPENING,), state, ctx, ctx.moment)
+    selecting = pipeline.selecting(ctx.settings)
+    if selecting[: len(pipeline.MATCHING)] == pipeline.MATCHING:
+        records += await match(state, ctx)
+        selecting = selecting[len(pipeline.MATCHING) :]
+    records += await run_stages(selecting, state, ctx, ctx.moment)
     if state.match_now:
         records += await _match_after_all(state, ctx)
     if pipeline.uses_ai(ctx.settings):
@@ -67,7 +75,7 @@ async def run(ctx: Inputs) -> Decided:
         _blank(ctx),
         outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
         turn=replace(ctx.moment.turn, number=state.counters.generation_count),
-        entries=entry_refs(ctx.index.vault.entries, records),
+        entries=entry_refs(ctx.index.vault.entries, records) if state.recorded else {},
         stages=records,
         injections=state.injections,
         prompt=state.blocks,
@@ -157,7 +165,9 @@ def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[Pro
 
 
 def _exempt(ctx: Inputs, state: RunState) -> list[int]:
-    return [entry.id for entry in ctx.index.visible if entry in state.policy] if state.policy.exempt else []
+    if not state.recorded:
+        return []
+    return sorted(entry.id for key in state.policy.exempt for entry in ctx.index.of_tracker_key.get(key, ()))
 
 
 def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:

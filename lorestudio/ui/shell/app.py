@@ -8,7 +8,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +28,6 @@ from lorestudio.ui.shell.jobs import WindowLoop, window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.process import closed_by_signals, collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme, prepare_fonts
-from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.vault import data_folder as note_data
 from lorestudio.vault.cache import default_path as default_cache
@@ -228,13 +226,8 @@ def _hooks(window: MainWindow) -> Iterator[None]:
         if issubclass(kind, KeyboardInterrupt):
             window.close()
             return
-        details = "".join(traceback.format_exception(kind, error, trace))
-        logger.critical("unexpected error\n%s", details)
-        text = tr(
-            "Something went wrong inside the program: {error}. Your notes are safe; the details help to mend it.",
-            error=shorten(str(error) or kind.__name__, 200),
-        )
-        window.session.notice.emit(Notice(text, "error", details=details, key="unexpected"))
+        logger.critical("unexpected error", exc_info=(kind, error or kind(), trace))
+        window.went_wrong.emit(error or kind())  # from any thread
 
     def in_thread(args: threading.ExceptHookArgs) -> None:
         show(args.exc_type, args.exc_value, args.exc_traceback)

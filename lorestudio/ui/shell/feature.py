@@ -20,6 +20,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
+from lorestudio.ui.state.expected import Expected
 from lorestudio.ui.state.selection import History, KeptPlace, Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import BarStack
@@ -55,7 +56,9 @@ class Context(QObject):
             lambda: session.project,
             lambda: session.runs.previewer(self.selection.generation),
             self,
+            lambda: session.runs.complete(session.choice),
         )
+        self.expected = Expected(self)
         self.layout = PaneLayout(window, settings)
         self.commands = Commands(window, self.run, theme)
         self.bars = BarStack(theme, self.commands.title, window)
@@ -236,6 +239,9 @@ class Feature(QObject):
 
     def keep_in(self, folder: Path) -> None:
         """Keep what must survive the window in this folder from now on."""
+
+    def save_work(self) -> None:
+        """Something went wrong inside the program: see that what is unsaved is found by the next start."""
 
     def ask_before_closing(self, close: Leave) -> bool:
         """Ask what becomes of what is not saved before the window is closed; False where there is nothing to ask."""

@@ -289,8 +289,9 @@ class Workspace:
         return tuple(pane for column in self.columns for stack in column.stacks for pane in stack.panes)
 
 
+_TUNED: Final = frozenset({"expectations", "scores"})
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", "expectations", "compare", "memories")
+_TRACES: Final = ("trace", "problems", "timeline", "expectations", "scores", "compare", "memories")
 _ANSWERS: Final = DockColumn(
     0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
 )
@@ -305,7 +306,7 @@ DEBUG: Final = Workspace(
         ),
         _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare", "expectations"}),
+    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}) | _TUNED,
 )  # fmt: skip
 """The one at the first start."""
 
@@ -317,12 +318,12 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(("trace", "chat", "problems", "timeline", "expectations", "compare"), 0.5),
+                DockStack(("trace", "chat", "problems", "timeline", "expectations", "scores", "compare"), 0.5),
                 DockStack(("links", "budget"), 0.5),
             ),
         ),
     ),
-    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare", "expectations"}),
+    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare"}) | _TUNED,
 )  # fmt: skip
 
 TEST: Final = Workspace(
@@ -332,7 +333,7 @@ TEST: Final = Workspace(
         DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
         _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "expectations"}),
+    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}) | _TUNED,
 )  # fmt: skip
 
 TUNE: Final = Workspace(
@@ -343,7 +344,7 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(("trace", "expectations", "timeline", "compare", "problems"), 0.55),
+                DockStack(("trace", "expectations", "scores", "timeline", "compare", "problems"), 0.55),
                 DockStack(("budget",), 0.45),
             ),
         ),
@@ -356,6 +357,6 @@ BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
     "vault", "chat", "entry", "trace", "budget", "problems", "graph", "search", "links", "bench", "settings",
-    "timeline", "compare", "recap", "memories", "expectations",
+    "timeline", "compare", "recap", "memories", "expectations", "scores",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

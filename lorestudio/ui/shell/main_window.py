@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from PySide6.QtGui import QCloseEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.studio.report.faults import fault_report
 from lorestudio.ui.features.every_feature import Features
 from lorestudio.ui.shell.actions import Where, pane_action
 from lorestudio.ui.shell.bars import DockTitles
@@ -17,6 +19,7 @@ from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import holding, row, tight
@@ -27,6 +30,8 @@ class MainWindow(QMainWindow):
     """One window on one session. `closed` follows the end of the window, after everything was saved or given up."""
 
     closed = Signal()
+    went_wrong = Signal(object)
+    """An exception that nobody caught."""
 
     def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
         super().__init__()
@@ -66,6 +71,20 @@ class MainWindow(QMainWindow):
         for feature in self.features:
             feature.keep_in(folder)
 
+    def _tell_fault(self, error: BaseException) -> None:
+        """Keep what is unsaved, and say what happened, with a report to pass on."""
+        text = tr(
+            "Something went wrong inside the program: {error}. What is not saved yet is kept and offered at the next "
+            "start; the report helps to mend it.",
+            error=shorten(str(error) or type(error).__name__, 200),
+        )
+        self.session.notice.emit(
+            Notice(text, "error", details=fault_report(error), actions=("help.details",), key="unexpected")
+        )
+        for feature in self.features:
+            with suppress(Exception):  # what is told already must not tell itself without end
+                feature.save_work()
+
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
@@ -90,6 +109,7 @@ class MainWindow(QMainWindow):
         session.state_changed.connect(self._forget_old_news)
         session.traces_changed.connect(lambda _generations: changed())
         session.notice.connect(context.say)
+        self.went_wrong.connect(self._tell_fault)
         for signal in (
             session.state_changed, session.choice_changed, session.preview_changed, context.history.changed,
             context.selection.generation_changed, context.selection.entry_changed,

@@ -18,10 +18,12 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.trace.diff import EntryChange, compare
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.live_effects import LiveEffects
 from lorestudio.vault.edited_vaults import NoteText
 
 
@@ -91,9 +93,13 @@ class LivePreview(QObject):
         project: Callable[[], Project | None],
         make: Callable[[], Previewer | None],
         parent: QObject | None = None,
+        simulator: Callable[[], Simulator | None] = lambda: None,
     ) -> None:
-        """`make` gives a previewer of the generation that is shown, None where it was not run."""
+        """`make` gives a previewer of the generation that is shown, None where it was not run; `simulator` who ran the
+        whole chat, which is then run with the same.
+        """
         super().__init__(parent)
+        self.whole = LiveEffects(jobs, simulator, self)
         self._drafts, self._project, self._make = drafts, project, make
         self._previewer: Previewer | None = None
         self._settings: Section | None = None
@@ -119,6 +125,7 @@ class LivePreview(QObject):
     def run(self) -> None:
         """Preview what is tried out; where that is nothing, the trace of the real run is what holds."""
         notes, tried = self._notes(), self._settings
+        self.whole.try_changes(tried, notes)
         if self._previewer is None and (notes or tried is not None):
             self._previewer = self._make()
             if self._previewer is None:

@@ -13,11 +13,12 @@ from lorestudio.studio.compare.sides import side_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.studio.replay.runs import Gist, TraceBook
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
+from lorestudio.trace.packed import Gist
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import tr

@@ -6,8 +6,8 @@ Whoever shows one has a table of the same numbers beside it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
@@ -45,7 +45,8 @@ class Bars:
     """What a chart shows. `limits` has a number or NaN for each bar, `marked` the height of a point upon it or NaN.
 
     The point of the `expected` bar is hollow, the others are what was recorded.
-    `label` is a bar's name below it, `words` all that is said of it.
+    `label` is a bar's name below it, `words` all that is said of it. `flags` are bars with a sign at the top: good ones
+    (True) and bad ones.
     """
 
     layers: Sequence[Layer] = ()
@@ -54,6 +55,7 @@ class Bars:
     expected: int = -1
     label: Callable[[int], str] = str
     words: Callable[[int], str] = str
+    flags: Mapping[int, bool] = field(default_factory=dict)
 
     @property
     def amount(self) -> int:
@@ -103,9 +105,12 @@ class BarChart(QWidget):
         self._chosen_bar = pg.BarGraphItem(x=[], height=[], width=1)
         self._limit = pg.PlotCurveItem(connect="finite")
         self._points = pg.ScatterPlotItem(symbol="d", size=7)
+        self._flags = pg.ScatterPlotItem(size=9)
         self._veil = pg.BarGraphItem(x0=[], x1=[], height=[])
         self._brush = pg.LinearRegionItem(values=(0, 1)) if brush else None
-        for depth, item in enumerate((self._chosen_bar, self._limit, self._points, self._veil, self._brush)):
+        for depth, item in enumerate(
+            (self._chosen_bar, self._limit, self._points, self._flags, self._veil, self._brush)
+        ):
             if item is not None:
                 item.setZValue(-10 if item is self._chosen_bar else 10 + depth)
                 self._plot.addItem(item)
@@ -195,6 +200,11 @@ class BarChart(QWidget):
         self._points.setData(
             x=seen, y=marks[seen], pen=hairline(theme.color("text")),
             brush=[hollow if place == bars.expected else ink for place in seen],
+        )  # fmt: skip
+        inks = [theme.color("good" if good else "error") for good in bars.flags.values()]
+        self._flags.setData(
+            x=[*bars.flags], y=[0.95 * self._top] * len(inks), pen=[pg.mkPen(ink, width=1) for ink in inks],
+            brush=[QBrush(ink) for ink in inks], symbol=["o" if good else "x" for good in bars.flags.values()],
         )  # fmt: skip
         self._chosen_bar.setOpts(brush=theme.color("accent_soft"), pen=hairline(theme.color("accent")))
         self._show_brush()

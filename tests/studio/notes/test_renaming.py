@@ -355,3 +355,28 @@ def test_a_field_that_cannot_be_written_is_told_and_the_rest_is_done(tmp_path: P
     assert remark.startswith("“requires” was not changed")
     assert remark.endswith("In A.md.")
     assert applied(planned, vault)["A.md"] == f"---\nrequires: Lamp\n---\n[[{title}]]"
+
+
+def test_what_is_expected_of_a_note_follows_its_name_and_stays_to_the_letter(tmp_path: Path) -> None:
+    expected = (
+        "# ours\nexpectations:\n"
+        "  - {note: places/Lamp.md, should: be in}  # by its file\n"
+        "  - notes: ['lamp', Tide]\n    should: never be together\n"
+        "  - note: vault:places/Lamp.md\n    should: not be in\n    because: Lamp is not lit yet\n"
+        "  - {notes: constants, should: take at most, tokens: 80}\n"
+    )
+    vault = write_vault(tmp_path / "vault", {"places/Lamp.md": "# Lamp\n", "Tide.md": "# Tide\n"})
+    file = tmp_path / "vault" / "lorestudio-expectations.yaml"
+    file.write_text(expected, encoding="utf-8")
+    planned = plan_rename([vault], vault.path("places/Lamp.md"), NewName("Lamp, old"))
+    (change,) = (each for each in planned.changes.changes if each.path == file)
+    assert change.after == expected.replace("{note: places/Lamp.md", '{note: "places/Lamp, old.md"').replace(
+        "'lamp'", '"Lamp, old"'
+    ).replace("note: vault:places/Lamp.md", 'note: "vault:places/Lamp, old.md"')
+
+
+def test_expectations_that_cannot_be_read_do_not_stop_a_rename(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"Lamp.md": "# Lamp\n"})
+    (tmp_path / "vault" / "lorestudio-expectations.yaml").write_text("expectations: [", encoding="utf-8")
+    (remark,) = plan_rename([vault], vault.path("Lamp.md"), NewName("Lantern")).remarks
+    assert "keeps their old names" in remark

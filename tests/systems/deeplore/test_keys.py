@@ -160,6 +160,18 @@ def test_one_pass_equals_one_key_at_a_time(
         assert matcher.occurrences(number, folded(text, case)) == naive_keys.count(keys, text, **rule)
 
 
+@settings(max_examples=examples(300), deadline=None)
+@given(notes=notes, texts=st.lists(texts, max_size=4), case=st.booleans(), words=st.booleans())
+def test_what_is_in_lines_is_what_is_in_the_text_that_they_make(
+    notes: list[tuple[list[str], list[str]]], texts: list[str], case: bool, words: bool
+) -> None:
+    drafts = [entry(f"T{number}", *keys, refine_keys=tuple(refine)) for number, (keys, refine) in enumerate(notes)]
+    matcher = KeyMatcher(entries_of(drafts), case_sensitive=case, whole_words=words)
+    lines = [folded(text, case) for text in texts]
+    for asked in (lines, lines[1:], lines):  # lines that are known stand elsewhere the next time
+        assert matcher.find_in_lines(asked) == matcher.find("\n".join(asked))
+
+
 @settings(max_examples=examples(150), deadline=None)
 @given(
     prefix=st.text(st.sampled_from("aé\ud83d😀 "), max_size=3),

@@ -17,13 +17,17 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Moment
+from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
+from lorestudio.systems.deeplore.matched import matching_settings
 from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_read
 from lorestudio.systems.deeplore.run import run
+from lorestudio.systems.randomness import Mulberry32
+from lorestudio.systems.runner import run_stages
 from lorestudio.trace.model import Turn
 from tests.examples import examples
-from tests.systems.worlds import changed, inputs
+from tests.systems.worlds import World, changed, inputs, state_of
 
 WORDS = ("lamp", "tide", "dice", "gull")
 ENTRY_FIELDS = frozenset(field.name for field in fields(Entry))
@@ -171,6 +175,15 @@ def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(
     assert not SETTINGS_SEEN - allowed
 
 
+@given(contexts(ai=True))
+@settings(deadline=None, max_examples=examples(150))
+def test_matching_reads_only_settings_that_are_declared_to_affect_it(ctx: Inputs) -> None:
+    ctx = changed(ctx, random=Mulberry32)
+    SETTINGS_SEEN.clear()
+    asyncio.run(run_stages((pipeline.OPENING, *pipeline.MATCHING), state_of(World(ctx)), ctx, ctx.moment))
+    assert not SETTINGS_SEEN - set(matching_settings())
+
+
 @given(contexts(ai=False))
 @settings(deadline=None, max_examples=examples(150))
 def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(ctx: Inputs) -> None:
@@ -207,12 +220,15 @@ def test_every_input_of_a_run_is_accounted_for() -> None:
         "context_size",
         "counter",
         "model",
+        "for_claude",
     }
     digested |= {"answers", "behaviour", "seed", "chat", "state", "held", "seen"}
     compared = {"index"}  # by `Unaffected`, or in the digest as a whole
     without_influence = {"timer", "watcher", "digests", "random"}  # `random` makes the stream, its state is compared
     without_influence |= {"user"}  # DeepLore knows no names of users
     without_influence |= {"forced", "quiet_prompt"}  # nothing is activated from outside, quiet generations end early
+    without_influence |= {"recorded"}  # a run that is not is never kept
+    without_influence |= {"lots"}  # a replay that follows records is compared only with one that follows the same
     known = {field.name for cls in (Inputs, Moment) for field in fields(cls)} - {"moment"}
     assert known == digested | compared | without_influence
 
@@ -244,3 +260,7 @@ def test_counts_and_the_random_stream_do_not_count_and_trackers_do() -> None:
     counts = EngineState(random_state=9, chat_counts={"v:A": 3})
     assert digest(context(state=counts)) == digest(context())
     assert digest(context(state=EngineState(warning_ratio=0.5))) != digest(context())
+
+
+def test_whether_claude_writes_counts() -> None:
+    assert digest(context(for_claude=True)) != digest(context())

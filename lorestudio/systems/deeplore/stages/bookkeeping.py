@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import EMPTY, Entry
 from lorestudio.domain.javascript import number, round_half_up
 from lorestudio.domain.state import Counters, LoggedGeneration, Tally
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -27,21 +27,22 @@ def bookkeeping_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageReco
     after = replace(state.before, prompts=state.prompts, random_state=state.random.state, ai=state.ai)
     counters = state.counters
     if state.outcome is None:
-        counters = _remember(counters, entries, ctx.settings)
+        counters = remember(counters, entries, ctx.settings)
         log = _log(state, ctx, entries)
-        state.tally = Tally(
-            state.swipe_key,
-            _chat_length(ctx),
-            ctx.moment.clock_ms,
-            tuple(entry.tracker_key for entry in state.reached_budget),
-            tuple(entry.tracker_key for entry in entries),
-        )
+        if state.recorded:  # no decision reads the counts
+            state.tally = Tally(
+                state.swipe_key,
+                _chat_length(ctx),
+                ctx.moment.clock_ms,
+                tuple(entry.tracker_key for entry in state.reached_budget),
+                tuple(entry.tracker_key for entry in entries),
+            )
         after = replace(counted(after, state.tally), warning_ratio=_warn(state, ctx))
     else:
         log = state.injection_log
     counters = run_down(counters, entries, ctx.settings)
     state.after = replace(after, counters=counters, injection_log=log)
-    return ledger.close(state.candidates, details=counters_as_json(counters))
+    return ledger.close(state.candidates, details=counters_as_json(counters) if ledger.detailed else EMPTY)
 
 
 def _chat_length(ctx: Inputs) -> int:
@@ -52,7 +53,7 @@ def _chat_length(ctx: Inputs) -> int:
     return turn.message + (turn.kind == "swipe" or turn.swipe > 0)  # the answer that a swipe replaces is still there
 
 
-def _remember(counters: Counters, entries: list[Entry], settings: DeepLoreSettings) -> Counters:
+def remember(counters: Counters, entries: list[Entry], settings: DeepLoreSettings) -> Counters:
     """Start the cooldown of injected entries and note when they were injected."""
     cooldown = dict(counters.cooldown)
     history = dict(counters.injection_history)

@@ -20,6 +20,8 @@ from lorestudio.trace.model import Phase, StageRecord
 
 def order_details(state: RunState, ctx: Inputs, keys: dict[str, Callable[[Entry], float]]) -> dict[str, Json]:
     """`order_by`: what decides, first things first, the title last; `order`: each entry's id and its numbers."""
+    if not state.recorded:
+        return {}
     if ctx.is_fixed("confidence_order") and state.confidence:
         keys = {"confidence": state.sureness, **keys}
     return {
@@ -62,7 +64,7 @@ def match_order_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageReco
         count = _occurrences(state, ctx)
         state.candidates.sort(key=cmp_to_key(_by_occurrence(count, ctx)))
         keys["occurrences"] = count
-    labels: list[Json] = [[title, label] for title, label in state.labels.items()]
+    labels: list[Json] = [[title, label] for title, label in state.labels.items()] if ledger.detailed else []
     return ledger.close(state.candidates, details={"labels": labels, **order_details(state, ctx, keys)})
 
 

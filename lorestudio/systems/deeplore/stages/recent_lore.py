@@ -68,7 +68,7 @@ def duplicate_stripping_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> S
     kept: list[Entry] = []
     spared = False
     for entry in state.candidates:
-        if logged(entry, settings) not in recent:
+        if not recent or logged(entry, settings) not in recent:
             kept.append(entry)
         elif ctx.is_fixed("duplicate_log"):
             kept.append(entry)

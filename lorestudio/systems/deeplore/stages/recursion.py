@@ -23,7 +23,7 @@ class StepText:
     """The contents that one step searches, joined by line feeds, and which entry each place belongs to."""
 
     def __init__(self, entries: Sequence[Entry], index: DeepLoreIndex, *, case_sensitive: bool) -> None:
-        parts: list[str] = []
+        self.parts: list[str] = []
         self._entries: list[Entry] = []
         self._starts: list[int] = []
         left, offset = TEXT_LIMIT, 0
@@ -36,12 +36,12 @@ class StepText:
             else:
                 cut = head(entry.content, left)
                 text = cut if case_sensitive else fold(cut)
-            parts.append(text)
+            self.parts.append(text)
             self._entries.append(entry)
             self._starts.append(offset)
             offset += len(text) + 1
             left -= size + 1
-        self.text = "\n".join(parts)
+        self.text = "\n".join(self.parts)
 
     def source(self, start: int) -> Entry:
         """The entry whose content holds the hit at `start`."""
@@ -73,11 +73,13 @@ def _step(
     state: RunState, ctx: Inputs, ledger: Ledger, matcher: KeyMatcher, searched: StepText, step: int
 ) -> list[Entry]:
     found: list[Entry] = []
-    hits = matcher.find(searched.text)
+    hits = matcher.find_in_lines(searched.parts)
     for entry_id in matcher.hit_entries(hits):
         entry = ctx.index.vault.entries[entry_id]
+        if entry_id in state.matched or entry.constant or entry.guide:
+            continue
         hit = matcher.test(entry_id, hits)
-        if hit is None or entry_id in state.matched or entry.constant or entry.guide:
+        if hit is None:
             continue
         if _passes(state, ctx, ledger, entry, searched.text):
             found.append(entry)
@@ -94,8 +96,11 @@ def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry, text: st
 
 
 def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, searched: StepText, step: int) -> None:
-    source = searched.source(hit.start)
     state.let_in(entry, f"{hit.key} (recursion step {step})")
+    if not ledger.detailed:
+        ledger.add(entry, "recursion")
+        return
+    source = searched.source(hit.start)
     details: dict[str, Json] = {"key": hit.key, "step": step, "source": source.title, "source_id": source.id}
     if hit.refine is not None:
         refining = searched.source(hit.refine.start)

@@ -59,6 +59,11 @@ def resolve(
     def names(entry: Entry) -> tuple[CollationKey, CollationKey]:
         return sort_key(entry.title), sort_key(entry.vault if by_vault else "")
 
+    def order(entry: Entry) -> tuple[float, tuple[CollationKey, CollationKey]]:
+        return sign * importance(entry), names(entry)
+
+    if not any(entry.requires or entry.excludes for entry in entries):
+        return sorted(entries, key=order)
     queue = sorted(entries, key=lambda entry: (-sign * importance(entry), names(entry)))
     present = Counter(entry.title.lower() for entry in queue)
     for _ in range(PASSES):
@@ -78,7 +83,7 @@ def resolve(
         queue = kept
         if not changed:
             break
-    return sorted(queue, key=lambda entry: (sign * importance(entry), names(entry)))
+    return sorted(queue, key=order)
 
 
 class RequiresExcludesStage:
@@ -99,11 +104,12 @@ class RequiresExcludesStage:
 
     async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Resolve the candidates; with nothing left the run ends here."""
-        ledger = Ledger(self, state.candidates)
+        ledger = Ledger(self, state.candidates, detailed=state.recorded)
         state.candidates = resolve(state.candidates, state.policy, ledger, rules=ctx.rules, reverse=ctx.reversed)
         put_surest_first(state, ctx, ledger)
-        present = {entry.title.lower() for entry in state.candidates}
-        for entry in state.candidates:
+        choosy = [entry for entry in state.candidates if entry.requires or entry.excludes]
+        present = {entry.title.lower() for entry in state.candidates} if choosy else set()
+        for entry in choosy:
             would, titles = _objection(entry, present)
             if titles:
                 state.policy.spares(entry, ledger, would)

@@ -16,7 +16,7 @@ class BudgetFeature(Feature):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.pane = BudgetPane(context.theme, context.session, context.selection)
+        self.pane = BudgetPane(context.theme, context.session, context.selection, context.preview.whole)
         self.panes = (self.pane,)
 
     def places(self) -> Mapping[Where, Sequence[QWidget]]:

@@ -28,6 +28,7 @@ from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import ENTRY_ID, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
+from lorestudio.ui.state.live_effects import LiveEffects
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, one_line
@@ -94,6 +95,11 @@ class BudgetSlider(QWidget):
         self.told.setText(text)
         self.told.setVisible(bool(text))
 
+    @property
+    def moved(self) -> bool:
+        """Whether another budget than the settings' own is tried."""
+        return self.value != self._budget
+
     def _moved(self, _value: int) -> None:
         self._show()
         if self.value == self._budget:
@@ -103,7 +109,7 @@ class BudgetSlider(QWidget):
             self._rest.start()
 
     def _show(self) -> None:
-        moved = self.value != self._budget
+        moved = self.moved
         text = count(self.value, "token", "tokens")
         self.label.setText(tr("Try: {tokens}", tokens=text) if moved else tr("Budget: {tokens}", tokens=text))
         self.keep.setVisible(moved)
@@ -165,9 +171,10 @@ def _note(segment: Segment) -> str:
 class BudgetPane(Pane):
     """Follows the chosen generation and entry; segments and rows choose entries."""
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+    def __init__(self, theme: Theme, session: Session, selection: Selection, whole: LiveEffects) -> None:
         super().__init__("budget", tr("Budget"), theme)
-        self._session, self._selection = session, selection
+        self._session, self._selection, self._whole = session, selection, whole
+        self._said = ""
         self._trace: Trace | None = None
         self.bar, self.last = BudgetBar(theme, self), BudgetBar(theme, self, legend=False)
         self.now_label, self.last_label = label(self, kind="small"), label(self, kind="small")
@@ -203,6 +210,7 @@ class BudgetPane(Pane):
         session.traces_changed.connect(lambda _generations: self._show())
         session.state_changed.connect(self._find_trial)
         session.preview_changed.connect(self._show)
+        whole.changed.connect(self._say_trial)
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
         theme.changed.connect(self.list.viewport().update)
@@ -299,6 +307,7 @@ class BudgetPane(Pane):
         if simulator is None or previewer is None:
             return
         settings = simulator.system.kind.with_budget(simulator.system.settings, tokens)
+        self._whole.try_settings(settings)
         self._trials.start(
             tr("Trying another budget"),
             lambda _job: previewer.preview((), settings=settings),
@@ -308,8 +317,14 @@ class BudgetPane(Pane):
 
     def _tried(self, preview: Preview) -> None:
         self._show_budget(preview.trace)
-        self.slider.say(trial_words(compare(preview.before, preview.trace)))
+        self._said = trial_words(compare(preview.before, preview.trace))
+        self._say_trial()
         self._show_entry()
+
+    def _say_trial(self) -> None:
+        """What the tried budget does to the reply, and to the whole chat."""
+        if self.slider.moved:
+            self.slider.say("\n".join(filter(None, (self._said, self._whole.words))))
 
     def _trial_failed(self, error: Exception) -> None:
         logger.error("another budget could not be tried: %s", error, exc_info=error)
@@ -317,6 +332,7 @@ class BudgetPane(Pane):
 
     def _leave_trial(self) -> None:
         self._trials.cancel()
+        self._whole.try_settings(None)
         if self._trace is not None:
             self._show_budget(self._trace)
             self._show_entry()

@@ -106,6 +106,10 @@ class NotesFeature(Feature):
         self.pane.safety.use(Snapshots(folder / "history"), copies)
         self.pane.safety.offer_found(self.context.window)
 
+    def save_work(self) -> None:
+        """Keep unsaved texts now."""
+        self.pane.store.keep_now()
+
     def ask_before_closing(self, close: Leave) -> bool:
         """Ask what becomes of unsaved texts."""
         unsaved = self.context.drafts.all

@@ -268,7 +268,7 @@ class ProjectsFeature(Feature):
     # ---- a lorebook, a chat of SillyTavern, a pasted one: none needs a vault ----------------------------------------
 
     def _ask_book(self) -> None:
-        filters = tr("Lorebooks and cards (*.json *.png *.lorebook);;All files (*)")
+        filters = tr("Lorebooks and cards (*.json *.png *.charx *.lorebook);;All files (*)")
         start = str(self.context.settings.value("folders/book", ""))
         dialogs.choose_file(self.context.window, tr("Open a lorebook"), start, filters, self._open_book)
 

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
+from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.places import is_address
 from lorestudio.studio.project.project import Project, is_demo
 from lorestudio.ui.shell.qt import plain
@@ -67,7 +68,7 @@ class RecentProjects:
     def load(self) -> list[RecentProject]:
         """What was open before."""
         try:
-            kept = json.loads(str(self._settings.value(_KEY, "[]")))
+            kept: Any = parse_json(str(self._settings.value(_KEY, "[]")))
             return [RecentProject(tuple(map(str, one["places"])), one["chat"], one["settings"]) for one in kept]
         except (ValueError, TypeError, KeyError):
             return []

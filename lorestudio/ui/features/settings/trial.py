@@ -79,6 +79,7 @@ class Trial(QObject):
         self.failure = ""
         live.previewed.connect(self._previewed)
         live.failed.connect(self._failed)
+        live.whole.changed.connect(self._whole_changed)
         session.state_changed.connect(self._settled)
 
     @property
@@ -93,7 +94,11 @@ class Trial(QObject):
 
     @property
     def words(self) -> str:
-        """What it would do to the open reply; why that is not known yet."""
+        """What it would do to the open reply and to the whole chat; why that is not known yet."""
+        return "\n".join(filter(None, (self._words_here, self._live.whole.words)))
+
+    @property
+    def _words_here(self) -> str:
         if self.diff is None:
             return self.waiting
         first, *more = diff_lines(self.diff)
@@ -151,6 +156,10 @@ class Trial(QObject):
         else:
             self.diff, self.remarks = None, ()
         self.changed.emit()
+
+    def _whole_changed(self) -> None:
+        if self.tried is not None:
+            self.changed.emit()
 
     def _failed(self, error: object) -> None:
         if self.tried is not None and isinstance(error, Exception):

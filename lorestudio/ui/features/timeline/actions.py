@@ -31,7 +31,7 @@ class TimelineFeature(Feature):
         self._chat = chat
         self.feed = TimelineFeed(context.session, self)
         self.timeline = TimelinePane(context.theme, context.session, context.selection, self.feed)
-        self.strip = ReplyStrip(context.theme, context.session, context.selection, self.feed, chat)
+        self.strip = ReplyStrip(context.theme, context.session, context.selection, self.feed, context.expected, chat)
         chat.column.addWidget(self.strip)
         self.strip.jump.connect(lambda generation: self.jump(generation, None))
         self.strip.brushed.connect(lambda part: self.timeline.show_as(replace(self.timeline.shown, part=part)))

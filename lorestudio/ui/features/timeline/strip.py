@@ -12,7 +12,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
-from lorestudio.exchange.chats.metadata import noted_tokens
+from lorestudio.exchange.chats.recorded import noted_tokens
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.budget import ORIGINS
 from lorestudio.ui.features.timeline.map_content import label_of, shown_generations
@@ -20,6 +20,7 @@ from lorestudio.ui.features.timeline.turns import TimelineFeed
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.expected import Expected
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, Legend
@@ -62,10 +63,16 @@ class ReplyStrip(QWidget):
     wanted = Signal(str)
 
     def __init__(
-        self, theme: Theme, session: Session, selection: Selection, feed: TimelineFeed, parent: QWidget | None = None
+        self,
+        theme: Theme,
+        session: Session,
+        selection: Selection,
+        feed: TimelineFeed,
+        expected: Expected,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._expected = theme, expected
         self._session, self._selection, self._feed = session, selection, feed
         self.generations: tuple[Generation, ...] = ()
         """The replies, in the order of the bars."""
@@ -94,6 +101,7 @@ class ReplyStrip(QWidget):
         feed.changed.connect(self._later)
         feed.replaced.connect(self._later)
         session.state_changed.connect(self._later)
+        expected.changed.connect(self._later)
         selection.generation_changed.connect(self._show_chosen)
         self._fill()
 
@@ -154,11 +162,15 @@ class ReplyStrip(QWidget):
         def name(place: int) -> str:
             return label_of(line[place], several, last)
 
+        held = {place: found for place, each in enumerate(line) if (found := self._expected.at(each, None)) is not None}
+
         def words(place: int) -> str:
-            return reply_words(name(place), turns.get(line[place]), noted[place], expected=place == expected)
+            told = reply_words(name(place), turns.get(line[place]), noted[place], expected=place == expected)
+            return f"{told}; {held[place].words}" if place in held else told
 
         layers.append(Layer("purple", cut, beyond=True))
-        bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words)
+        flags = {place: found.met for place, found in held.items()}
+        bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words, flags)
         self.chart.set_bars(bars, brush=order is BarOrder.CHAT)
         parts = [(origin.fill, tr(origin.word), False) for origin in ORIGINS if origin in present]
         if cut.any():
@@ -167,6 +179,8 @@ class ReplyStrip(QWidget):
             parts.append(("", tr("◆ recorded in the chat"), False))
         if expected >= 0:
             parts.append(("", tr("◇ expected next"), False))
+        if held:
+            parts.append(("", tr("● as it should be, ✕ not"), False))
         self.legend.say(parts)
         ran = any(one is not None for one in known)
         if not ran:

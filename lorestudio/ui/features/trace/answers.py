@@ -7,7 +7,7 @@ settings or the chat has changed stands in the rows until the next one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -44,6 +44,7 @@ from lorestudio.ui.shell.qt import (
     ACCESSIBLE_TEXT,
     DISPLAY,
     ENTRY_ID,
+    HELD,
     HORIZONTAL,
     ITEM,
     MARK,
@@ -58,6 +59,7 @@ from lorestudio.ui.shell.qt import (
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import stage_failure
+from lorestudio.ui.state.expected import Held
 from lorestudio.ui.widgets.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
 from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, draw_mark, draw_words, hairline
 
@@ -135,6 +137,8 @@ class AnswerTable(QAbstractTableModel):
         self._would: dict[int, WouldAlso] = {}
         self._fixes: dict[int, Change] = {}
         self._changes: dict[int, RowChange] = {}
+        self.held: Callable[[int], Held | None] = lambda _entry: None
+        """What is expected of an entry in the reply that is shown."""
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -462,8 +466,9 @@ class AnswerTable(QAbstractTableModel):
         return stages[-1] if self._running and stages else None
 
     def _result_words(self, entry: int) -> str:
-        change = self.change(entry)
+        change, held = self.change(entry), self.held(entry)
         parts = [tr(self.result(entry).word), change.words if change is not None else ""]
+        parts += [held.words] if held is not None else []
         return ", ".join(part for part in parts if part)
 
     def _row_header(self, section: int, role: int) -> object:
@@ -478,6 +483,8 @@ class AnswerTable(QAbstractTableModel):
             return self.result(entry)
         if role == ITEM:
             return self.change(entry)
+        if role == HELD:
+            return self.held(entry)
         return f"{self.title(entry)}\n{self._result_words(entry)}" if role == TOOLTIP else None
 
     def _touch(self, entry: int) -> None:
@@ -697,6 +704,12 @@ class EntryHeader(QHeaderView):
         if isinstance(mark, Mark):
             draw_mark(painter, QRectF(lower.left(), lower.top(), 15, lower.height()), mark, theme, 14)
             lower.adjust(20, 0, 0, 0)
+        held = model.headerData(logicalIndex, VERTICAL, HELD)
+        if isinstance(held, Held):
+            icon, tone = held.glyph
+            draw_glyph(painter, QRectF(upper.right() - 15, upper.top(), 14, upper.height()), icon,
+                       theme.color(tone).name(), 13)  # fmt: skip
+            upper.adjust(0, 0, -18, 0)
         painter.setFont(scaled(self.font(), 1.0, bold=chosen))
         painter.setPen(theme.color(ink or "text"))
         draw_words(painter, upper, str(model.headerData(logicalIndex, VERTICAL, DISPLAY) or ""))

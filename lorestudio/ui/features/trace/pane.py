@@ -28,6 +28,7 @@ from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import failures, switch_lines
 from lorestudio.ui.state.choices import source_title
 from lorestudio.ui.state.drafts import preview_words, tried
+from lorestudio.ui.state.expected import Expected, Held
 from lorestudio.ui.state.live_run import LiveRun, live_trace
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -67,9 +68,9 @@ class TracePane(Pane):
     wanted = Signal(str)
     fold_changed = Signal()
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+    def __init__(self, theme: Theme, session: Session, selection: Selection, expected: Expected) -> None:
         super().__init__("trace", tr("Trace"), theme)
-        self._session, self._selection = session, selection
+        self._session, self._selection, self._expected = session, selection, expected
         self._trace: Trace | None = None
         self._filled: set[int] = set()
         self._reply = ""
@@ -88,6 +89,7 @@ class TracePane(Pane):
         self.summary.chosen.connect(self.show_only)
         self.summary.wanted.connect(self.wanted)
         self.model = AnswerTable(self)
+        self.model.held = self._held
         self.answers = AnswerView(theme, self.model, self)
         self.answers.fold_wanted.connect(self._fold)
         self.funnel_model = FunnelList(self)
@@ -117,6 +119,12 @@ class TracePane(Pane):
         self.column.addWidget(self.live)
         self.column.addWidget(self._pages, 1)
 
+    def _held(self, entry: int) -> Held | None:
+        """What was found expected of an entry; nothing of a run with something that is tried out."""
+        runs, generation = self._session.runs, self._selection.generation
+        tried = runs.preview_shown and runs.preview_of(generation) is not None
+        return None if tried else self._expected.at(generation, entry)
+
     def _build_bars(self) -> None:
         self.live = LiveBar(self.theme, self)
         self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
@@ -126,6 +134,7 @@ class TracePane(Pane):
         session, selection = self._session, self._selection
         self.answers.selectionModel().currentChanged.connect(self._cell_chosen)
         self.funnel.activated.connect(self._step_chosen)
+        self._expected.changed.connect(self.answers.verticalHeader().viewport().update)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         session.preview_changed.connect(self._show)

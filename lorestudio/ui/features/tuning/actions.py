@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.entry import Entry
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import CheckedChat, chat_name, checked
+from lorestudio.studio.tuning.effects import SettingEffect, sensitivity
 from lorestudio.studio.tuning.expectations import (
+    CONSTANTS,
     Expectation,
     Expectations,
     ReplyMark,
@@ -22,20 +26,33 @@ from lorestudio.studio.tuning.expectations import (
     expectations_path,
     load,
 )
+from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
+from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.jobs import Newest
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.picker import Choice
 
 SETTLE_MS = 120
 """So long nothing may change before the expectations are checked again."""
 
 MENU = "Trace/Expectations"
 ON_AN_ENTRY = ("expect.in", "expect.out", "expect.whenever")
+
+
+_FINER: Final = (
+    ("matched", "Should be matched in this reply", 605, Should.MATCHED,
+     "Expect a key, a link or a pin to make the chosen entry a candidate, whatever comes of it"),
+    ("selected", "Should be selected in this reply", 606, Should.SELECTED,
+     "Expect what selects to let the chosen entry go on"),
+    ("whole", "Should be in whole in this reply", 607, Should.WHOLE,
+     "Expect the chosen entry in the prompt, and not shortened"),
+)  # fmt: skip
 
 
 class TuningFeature(Feature):
@@ -49,14 +66,20 @@ class TuningFeature(Feature):
         self._work, self._jump = work, jump
         message_menu += ON_AN_ENTRY
         self.pane = ExpectationsPane(context.theme)
-        self.panes = (self.pane,)
+        self.scores = ScoresPane(context.theme, context.preview.whole)
+        self.panes = (self.pane, self.scores)
         self.checked: CheckedChat | None = None
+        self._scored: tuple[object, ...] = ()
+        self._scoring, self._stepping = Newest(context.session.jobs), Newest(context.session.jobs)
         self._expected = Expectations()
         self._seen: tuple[Project | None, Simulator | None] = (None, None)
         self._newest = Newest(context.session.jobs)
         self._settle = later(self, self.look, SETTLE_MS)
         self.pane.picked.connect(self._go)
         self.pane.wanted.connect(context.run)
+        self.scores.wanted.connect(context.run)
+        self.scores.picked.connect(self._look_at)
+        self.scores.seen.connect(self.score)
         work.done.connect(self._written)
         session = context.session
         session.project_changed.connect(self._wait)
@@ -83,9 +106,41 @@ class TuningFeature(Feature):
             Action(
                 "expect.never", "Should never be in", MENU, 604, partial(self._expect, Should.OUT), when=can,
             ),
+            *(
+                Action(
+                    f"expect.{name}", title, MENU, place, partial(self._expect, should, here=True), when=can_here,
+                    tip=tip,
+                )
+                for name, title, place, should, tip in _FINER
+            ),
+            Action(
+                "expect.before", "Should come before…", MENU, 610, partial(self._pick_other, Should.BEFORE), when=can,
+                tip="Expect the chosen entry before another one, wherever both are in the prompt",
+            ),
+            Action(
+                "expect.apart", "Should never be together with…", MENU, 611, partial(self._pick_other, Should.APART),
+                when=can, tip="Expect the chosen entry and another one never in the same prompt",
+            ),
+            Action(
+                "expect.tokens", "Should take at most…", MENU, 612, self._ask_tokens, when=can,
+                tip="Expect the chosen entry to take no more than so many tokens",
+            ),
+            Action(
+                "expect.constants", "Constants should take at most…", MENU, 613,
+                partial(self._ask_tokens, constants=True), when=lambda: self._path is not None and self._work.ready,
+                tip="Expect all constants together to take no more than so many tokens",
+            ),
             Action(
                 "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove,
                 when=lambda: (row := self.pane.current) is not None and row.checked is not None, icon="trash",
+            ),
+            Action(
+                "scores.steps", "Try every setting", MENU, 660, self.try_every_setting, when=self._has_run,
+                tip="Run the whole chat with each setting a step to either side, and say what that does",
+            ),
+            Action(
+                "scores.stop", "Stop trying every setting", MENU, 661, self._stop_steps,
+                when=lambda: self._stepping.busy,
             ),
         )  # fmt: skip
 
@@ -97,7 +152,8 @@ class TuningFeature(Feature):
     def stop(self) -> None:
         """Check nothing any more."""
         self._settle.stop()
-        self._newest.cancel()
+        for each in (self._newest, self._scoring, self._stepping):
+            each.cancel()
 
     # ---- what is expected -------------------------------------------------------------------------------------------
 
@@ -114,12 +170,47 @@ class TuningFeature(Feature):
         entry = self.context.session.entry(selection.entry)
         if project is None or entry is None:
             return
-        name = entry.filename if len(project.roots) < 2 else f"{entry.vault}:{entry.filename}"
         mark = None
         if here and selection.generation is not None:
             message = selection.generation.message
             mark = ReplyMark(chat_name(project), message, answered(project.chat or Chat(), message))
-        self.add(Expectation(should, (name,), whenever=whenever, reply=mark))
+        self.add(Expectation(should, (self._name(entry),), whenever=whenever, reply=mark))
+
+    def _name(self, entry: Entry) -> str:
+        """What the entry is called in the file: by its own file, with its vault where there are several."""
+        project = self.context.session.project
+        several = project is not None and len(project.roots) > 1
+        return f"{entry.vault}:{entry.filename}" if several else entry.filename
+
+    def _pick_other(self, should: Should) -> None:
+        """Let the other entry be picked, and expect both."""
+        project, entry = self.context.session.project, self.context.session.entry(self.context.selection.entry)
+        if project is None or entry is None:
+            return
+        others = [Choice(each.title, each.filename, "", each) for each in project.index.entries if each is not entry]
+        title = tr("{title} should {what}…", title=entry.title, what=tr(should.value))
+        self.context.pick(
+            title, tr("Title of the other entry"), others,
+            lambda other: self.add(Expectation(should, (self._name(entry), self._name(other)))),
+        )  # fmt: skip
+
+    def _ask_tokens(self, *, constants: bool = False) -> None:
+        """Ask how many tokens the entry, or all constants, should take at most."""
+        entry = self.context.session.entry(self.context.selection.entry)
+        if entry is None and not constants:
+            return
+        name = CONSTANTS if constants or entry is None else self._name(entry)
+
+        def answered(text: str) -> None:
+            if text.isdecimal():
+                self.add(Expectation(Should.WITHIN, (name,), int(text)))
+            else:
+                self.context.say(
+                    Notice(tr("“{typed}” is no number of tokens.", typed=text), "warning", key="expectations")
+                )
+
+        title = tr("Constants should take at most") if name == CONSTANTS else tr("Should take at most")
+        dialogs.ask_name(self.context.window, title, tr("Tokens"), "", answered)
 
     def _ask_text(self) -> None:
         entry = self.context.session.entry(self.context.selection.entry)
@@ -165,6 +256,8 @@ class TuningFeature(Feature):
     # ---- checking ---------------------------------------------------------------------------------------------------
 
     def _wait(self) -> None:
+        if self.context.session.project is not self._seen[0]:
+            self.context.expected.take(None)  # numbers of entries may mean others now
         self._settle.start()
 
     def _runs_changed(self) -> None:
@@ -179,6 +272,7 @@ class TuningFeature(Feature):
         if project is None:
             self._newest.cancel()
             self._seen, self.checked = (None, None), None
+            self.context.expected.take(None)
             text = tr("Open the folder with your notes, and say what should be in the prompt.")
             self.pane.show_nothing(tr("No vault"), text)
             return
@@ -205,6 +299,9 @@ class TuningFeature(Feature):
 
     def _found(self, seen: tuple[Project, Simulator | None], expected: Expectations, found: CheckedChat) -> None:
         self._seen, self._expected, self.checked = seen, expected, found
+        self.context.preview.whole.expect(expected.every)
+        self.context.expected.take(found)
+        self.score()
         if not expected.every and not expected.problems:
             text = tr(
                 "Choose a reply and an entry, and say that it should be in or should not: with “Expectations” in the "
@@ -218,8 +315,88 @@ class TuningFeature(Feature):
 
     def _failed(self, seen: tuple[Project, Simulator | None], error: Exception) -> None:
         self._seen, self.checked = seen, None
+        self.context.expected.take(None)
         self.pane.show_nothing(tr("The expectations cannot be read"), sentence_of(error))
         self.context.say(Notice(sentence_of(error), "warning", key="expectations"))
+
+    # ---- scores -----------------------------------------------------------------------------------------------------
+
+    def _has_run(self) -> bool:
+        session = self.context.session
+        return session.runs.complete(session.choice) is not None
+
+    def score(self) -> None:
+        """Score the chat as it was run, where somebody looks and that is not done yet."""
+        session = self.context.session
+        project, simulator = session.project, session.runs.complete(session.choice)
+        if not self.scores.isVisible():
+            return
+        if project is None or simulator is None:
+            self._scoring.cancel()
+            self._scored = ()
+            text = tr("Open a vault and a chat, and replay it (Ctrl+R): then it is scored.")
+            self.scores.show_nothing(tr("Nothing was run"), text)
+            return
+        of = (simulator, self._expected.every)
+        if of == self._scored:
+            return
+        self._scored = of
+        self.scores.set_current(current=False)
+        traces, expected, label = TraceBook(simulator.traces), self._expected.every, session.choice.title
+
+        def work(_job: object) -> ScoredChat:
+            return scored(project, expected, [(label, tuple(traces.values()))])[0]
+
+        self._scoring.start(
+            tr("Scoring the chat"),
+            work,
+            done=self.scores.show_scores,
+            failed=self.context.failing("scores", "warning"),
+            owner=self.scores,
+        )
+
+    def try_every_setting(self) -> None:
+        """Run the whole chat with a step of each setting."""
+        chat = self.context.preview.whole.chat()
+        if chat is None:
+            return
+        self.context.uncover("scores")
+        self.scores.tabs.setCurrentWidget(self.scores.steps_page)
+
+        def work(job: Job) -> tuple[SettingEffect, ...]:
+            found: list[SettingEffect] = []
+            for each in sensitivity(chat, cancel=job.token):
+                found.append(each)
+                job(tuple(found))
+            return tuple(found)
+
+        def told(found: Sequence[SettingEffect], *, running: bool) -> None:
+            steps = count(len(found), "step was tried", "steps were tried")
+            quiet = sum(not each.effects.changed for each in found)
+            words = tr("{steps}; {quiet} change nothing.", steps=steps, quiet=number(quiet))
+            self.scores.show_steps(found, words, running=running)
+            self.context.actions_changed()
+
+        self._stepping.start(
+            tr("Trying every setting"),
+            work,
+            done=partial(told, running=False),
+            failed=self.context.failing("scores", "warning"),
+            reported=partial(told, running=True),
+            owner=self.scores,
+        )
+        told((), running=True)
+
+    def _stop_steps(self) -> None:
+        self._stepping.cancel()
+        self.scores.show_steps((), "")
+
+    def _look_at(self, place: object, entry: object) -> None:
+        """Look at a reply, at the first one from a message on, or at an entry."""
+        if isinstance(place, int):
+            replies = self.context.session.generations
+            place = next((each for each in replies if each.message >= place), None)
+        self._jump(place, entry)
 
     def _go(self, row: ExpectationRow) -> None:
         """Look at the first reply in which it is broken; where it is met, at the first of which it speaks."""

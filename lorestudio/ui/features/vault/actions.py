@@ -97,7 +97,7 @@ class VaultFeature(Feature):
         self._kept = False
         self._reading = ""
         theme, session, selection = context.theme, context.session, context.selection
-        self.pane = VaultPane(theme, session, selection, context.drafts)
+        self.pane = VaultPane(theme, session, selection, context.drafts, context.expected)
         self.work = NoteWork(session, context.drafts, entry.save_all, self)
         self.search = SearchPane(theme, session, self.work)
         self.links = LinksPane(theme, session, selection, self.work)

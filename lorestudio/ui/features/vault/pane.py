@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from lorestudio.ui.shell.qt import ITEM, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.drafts import Drafts
+from lorestudio.ui.state.expected import Expected
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
@@ -62,7 +64,9 @@ class VaultPane(Pane):
     retitled = Signal(object, str)
     table_shown = Signal(bool)
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection, drafts: Drafts) -> None:
+    def __init__(
+        self, theme: Theme, session: Session, selection: Selection, drafts: Drafts, expected: Expected
+    ) -> None:
         super().__init__("vault", tr("Vault"), theme)
         self._session, self._selection, self._drafts = session, selection, drafts
         self._fates: Mapping[int, Fate] = {}
@@ -74,8 +78,10 @@ class VaultPane(Pane):
         self.now_called: Callable[[Path], Path] = lambda path: path
         """What a file is called now, for finding the selected notes again after they were renamed."""
         self.model = VaultTree(self)
-        self.model.set_marks(self._mark, self._is_dirty)
-        self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty)
+        held = partial(expected.at, None)
+        self.model.set_marks(self._mark, self._is_dirty, held)
+        self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty, held)
+        expected.changed.connect(self._repaint_marks)
         self.filter = named(_Filter(self, clearButtonEnabled=True), tr("Filter the vault"))
         self.filter.setPlaceholderText(tr("Filter by title, key, tag or file"))
         self.matches = label(self, kind="small", wrap=False)

@@ -18,6 +18,7 @@ from lorestudio.studio.notes.usage import UNUSED
 from lorestudio.trace.limits import rank
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.expected import Held
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Marked, Piece, Words, one_line, titled
 from lorestudio.ui.widgets.marks import Kind, Mark, entry_kind
 from lorestudio.ui.widgets.record_table import RecordTable
@@ -84,8 +85,9 @@ class VaultTable(RecordTable):
         fired: Callable[[int], Fired] = lambda _entry: NEVER,
         fate: Callable[[int], Mark | None] = lambda _entry: None,
         is_dirty: Callable[[Note], bool] = lambda _note: False,
+        held: Callable[[int], Held | None] = lambda _entry: None,
     ) -> None:
-        self._fired, self._fate, self._is_dirty = fired, fate, is_dirty
+        self._fired, self._fate, self._is_dirty, self._held = fired, fate, is_dirty, held
         self._recorded: Mapping[int, Usage] = {}
         self._modified: Mapping[tuple[str, str], float] = {}
         self._problems: Mapping[tuple[str, str], int] = {}
@@ -207,6 +209,8 @@ class VaultTable(RecordTable):
     def _title_look(self, note: Note) -> Look:
         mark = self._mark_of(note)
         right: list[Piece] = [Glyph("constant", "accent", 11, 15, steady=True)] if self._is_dirty(note) else []
+        if isinstance(note, Entry) and (held := self._held(note.id)) is not None:
+            right.append(Glyph(*held.glyph, 13, 15, steady=True))
         if mark is not None and mark.word not in QUIET:
             right.append(Marked(mark, 16, 17))
         return one_line(Words(note_title(note), gap=0), right=right)
@@ -221,6 +225,8 @@ class VaultTable(RecordTable):
             parts.append(count(problems, "problem", "problems"))
         if self._is_dirty(note):
             parts.append(tr("unsaved changes"))
+        if isinstance(note, Entry) and (held := self._held(note.id)) is not None:
+            parts.append(held.words)
         return ", ".join(parts)
 
 

@@ -15,6 +15,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.ui.features.vault.table import QUIET, Note, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, MARK, Index
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.expected import Held
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Glyph, Look, Marked, Piece, Strip, Words
 from lorestudio.ui.widgets.marks import Mark, entry_kind
 from lorestudio.ui.widgets.tree import RecordTree, TreeRow
@@ -74,7 +75,7 @@ class VaultTree(RecordTree[Node]):
     def __init__(self, parent: QObject | None = None) -> None:
         column = Column("", attrgetter("title"), look=self._look, spoken=self._spoken, mark=self._mark_of)
         super().__init__(
-            Node(Branch.FOLDER, ""), [column], tip=lambda node, _column: _tooltip(node), about=_tooltip,
+            Node(Branch.FOLDER, ""), [column], tip=lambda node, _column: self._tip(node), about=_tooltip,
             entry=lambda node: node.entry.id if node.entry is not None else None, parent=parent,
         )  # fmt: skip
         self._index = VaultIndex()
@@ -83,6 +84,7 @@ class VaultTree(RecordTree[Node]):
         self._by_id: dict[int, Node] = {}
         self._fate: Callable[[int], Mark | None] = lambda _entry: None
         self._is_dirty: Callable[[Note], bool] = lambda _note: False
+        self._held: Callable[[int], Held | None] = lambda _entry: None
         self.matches = 0
         self._dragged: tuple[Note, ...] = ()
 
@@ -106,9 +108,14 @@ class VaultTree(RecordTree[Node]):
         """Whether a filter hides rows."""
         return bool(self._words)
 
-    def set_marks(self, fate: Callable[[int], Mark | None], is_dirty: Callable[[Note], bool]) -> None:
-        """Where marks and dirty dots come from; asked for visible rows only."""
-        self._fate, self._is_dirty = fate, is_dirty
+    def set_marks(
+        self,
+        fate: Callable[[int], Mark | None],
+        is_dirty: Callable[[Note], bool],
+        held: Callable[[int], Held | None] = lambda _entry: None,
+    ) -> None:
+        """Where marks, dirty dots and what is expected come from; asked for visible rows only."""
+        self._fate, self._is_dirty, self._held = fate, is_dirty, held
 
     def refresh_marks(self) -> None:
         """The marks may have changed; views repaint what they show."""
@@ -220,9 +227,15 @@ class VaultTree(RecordTree[Node]):
         right: list[Piece] = [Glyph("constant", "accent", 11, 15, steady=True)] if self.is_dirty(node) else []
         if isinstance(note, Entry) and note.warnings:
             right.append(Glyph("warning", "warning", 13, 17, steady=True))
+        if isinstance(note, Entry) and (held := self._held(note.id)) is not None:
+            right.append(Glyph(*held.glyph, 13, 17, steady=True))
         if mark is not None and mark.word not in QUIET:
             right.append(Marked(mark, 16, 17))
         return _line(pieces, right)
+
+    def _tip(self, node: Node) -> str:
+        held = self._held(node.entry.id) if node.entry is not None else None
+        return "\n".join([_tooltip(node), *([held.words] if held is not None else [])])
 
     def _spoken(self, node: Node) -> str:
         entry = node.entry
@@ -234,7 +247,9 @@ class VaultTree(RecordTree[Node]):
             parts.append(count(len(entry.warnings), "warning", "warnings"))
         if self._is_dirty(entry):
             parts.append(tr("unsaved changes"))
-        mark = self._fate(entry.id)
+        mark, held = self._fate(entry.id), self._held(entry.id)
+        if held is not None:
+            parts.append(held.words)
         if mark is not None:
             parts.append(tr("this turn: {word}", word=tr(mark.word)))
         return ", ".join(parts)

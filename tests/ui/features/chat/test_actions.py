@@ -222,6 +222,36 @@ def test_closing_asks_about_an_unsaved_chat(opened: MainWindow, path: Path, qtbo
     assert '"mes":"I run."' in path.read_text()
 
 
+def test_after_an_error_of_the_program_the_next_start_offers_an_unsaved_chat(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    opened.features.chat.keep_in(tmp_path / "kept")
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    opened.went_wrong.emit(RuntimeError("the tap “drips”"))
+    settle(opened, qtbot)
+    (kept,) = (tmp_path / "kept" / "unsaved-chats").glob("*.jsonl")
+    assert '"mes":"I run."' in kept.read_text("utf-8")
+    assert "RuntimeError: “…”" not in opened.context.bars.details()
+    assert "RuntimeError: the tap “…”" in opened.context.bars.details()
+
+    opened.features.chat.keep_in(tmp_path / "kept")  # as the next start does
+    assert kept.name in box().text()
+    press("Throw away")
+    assert not kept.exists()
+
+
+def test_a_chat_that_is_saved_after_an_error_is_not_offered(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    opened.features.chat.keep_in(tmp_path / "kept")
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    opened.went_wrong.emit(RuntimeError())
+    settle(opened, qtbot)
+    opened.run("chat.save")
+    settle(opened, qtbot)
+    assert not list((tmp_path / "kept" / "unsaved-chats").iterdir())
+
+
 def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     assert not opened.context.keep_chat(lambda: None)
     opened.features.chat.composer.written.emit("I run.", Voice.YOU)

@@ -16,6 +16,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.expectations import FILE_NAME, load
 from lorestudio.ui.features.tuning.expectations_pane import ExpectationsPane
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, HELD, TOOLTIP, VERTICAL
 from tests.ui.conftest import drain, settle
 from tests.ui.vaults import choose, write_vault
 
@@ -109,3 +110,71 @@ def test_what_cannot_be_read_is_a_row(window: MainWindow, vault: Path, qtbot) ->
     pane = checked(window, qtbot)
     (row,) = pane.model.rows
     assert (row.verdict, "line 2" in row.why) == ("cannot be read", True)
+
+
+def test_entries_and_replies_are_marked_where_they_are_shown(window: MainWindow, vault: Path, qtbot) -> None:
+    choose(window, "Bell.md")
+    bell = window.selection.entry
+    window.chat.show_generation(Generation(2))
+    drain()
+    window.run("expect.out")  # it is in
+    window.run("expect.always")
+    checked(window, qtbot)
+    expected = window.context.expected
+    assert expected.at(Generation(2), bell).words.startswith("Not met: Bell should not be in")
+    assert expected.at(Generation(2), None).met is expected.at(None, bell).met is False
+    answers = window.trace.model
+    row = answers.row_of(bell)
+    assert answers.headerData(row, VERTICAL, HELD) == expected.at(Generation(2), bell)
+    assert "Not met" in answers.headerData(row, VERTICAL, TOOLTIP)
+    strip = window.features.timeline.strip
+    qtbot.waitUntil(lambda: not strip._refresh.isActive())
+    place = strip.generations.index(Generation(2))
+    assert strip.chart.bars.flags[place] is False
+    assert "Not met" in strip.chart.bars.words(place)
+    vault_row = window.vault.model.index_of_note(window.session.entry(bell))
+    assert "Not met" in window.vault.model.data(vault_row, ACCESSIBLE_TEXT)
+    assert "Not met" in window.vault.model.data(vault_row, TOOLTIP)
+    for _ in range(2):
+        window.run("vault.undo")
+        checked(window, qtbot)
+    qtbot.waitUntil(lambda: not strip._refresh.isActive())
+    assert expected.at(None, bell) is None
+    assert strip.chart.bars.flags == {}
+
+
+def typed(text: str) -> None:
+    drain()
+    field = QApplication.focusWidget()
+    assert isinstance(field, QLineEdit)
+    field.setText(text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    drain()
+
+
+def test_every_kind_can_be_said(window: MainWindow, vault: Path, qtbot) -> None:
+    choose(window, "Bell.md")
+    window.chat.show_generation(Generation(2))
+    drain()
+    for name in ("matched", "selected", "whole", "never"):
+        window.run(f"expect.{name}")
+        checked(window, qtbot)
+    for name in ("before", "apart"):
+        window.run(f"expect.{name}")
+        typed("Crown")
+        checked(window, qtbot)
+    for name, text in (("tokens", "40"), ("constants", "800"), ("tokens", "many")):
+        window.run(f"expect.{name}")
+        typed(text)
+        checked(window, qtbot)
+    assert [sentence for sentence, _ in rows(window, qtbot)] == [
+        "Bell should be matched (reply #2)",
+        "Bell should be selected (reply #2)",
+        "Bell should be in whole (reply #2)",
+        "Bell should not be in",
+        "Bell should come before Crown",
+        "Bell, Crown should never be together",
+        "Bell should take at most 40 tokens",
+        "constants should take at most 800 tokens",
+    ]
+    assert "is no number of tokens" in window.bars.texts[-1]

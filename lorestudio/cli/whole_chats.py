@@ -1,0 +1,56 @@
+"""What commands have in common that run whole chats and hold them against expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lorestudio.cli.options import SYSTEMS, ProjectOptions
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.compare.comparing import Candidate, candidate
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.tuning.expectations import FILE_NAME, Expectations, expectations_path, load
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeChats(ProjectOptions):
+    """A project, the chats that are run whole, what is expected of them, and who decides."""
+
+    chat: Annotated[
+        list[Path] | None, typer.Option("--chat", help="A chat that is run whole. May be repeated. Default: no chat.")
+    ] = None
+    expectations: Annotated[
+        Path | None, typer.Option("--expectations", metavar="FILE", help=f"Default: {FILE_NAME} in the first vault.")
+    ] = None
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run",
+            metavar="SYSTEM[:FILE]",
+            help=f"Who decides: a system ({SYSTEMS}), with a file of its settings. May be repeated. "
+            "Default: the project's own.",
+        ),
+    ] = None
+
+    def projects(self) -> Iterator[Project]:
+        """The project with each chat in turn. Raises what opening it raises."""
+        chats: list[Path | None] = [*(self.chat or ())]
+        for path in chats or [None]:
+            yield self.opened(path)
+
+    def candidates(self, project: Project) -> tuple[Candidate, ...]:
+        """Who runs the chats. Raises InputError and SettingsError."""
+        return tuple(map(candidate, self.run or [project.system]))
+
+    def expected(self, project: Project, *, needed: bool = False) -> tuple[Path | None, Expectations]:
+        """The file of expectations, and what it says; nothing where there is none. Raises InputError for one that is
+        named, or `needed`, and is not there.
+        """
+        file = self.expectations or expectations_path(project.roots)
+        if (file is None and needed) or (self.expectations is not None and not self.expectations.exists()):
+            raise InputError("--expectations", "there is no such file. Name the one that says what should be in.")
+        return file, Expectations() if file is None else load(file)

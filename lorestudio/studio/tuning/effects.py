@@ -1,0 +1,283 @@
+"""What a change does to a whole chat: who enters and who leaves, reply by reply, and which expectations that mends.
+
+Before are the traces of the real run; after is the same chat run with the change, from its first reply on, asking
+nobody: questions that were answered before have their answers, others those of the offline stand-in where that
+answers anyway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
+
+from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.settings.declaration import Declaration, Section, Value, declared
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.rerun import Rerun
+from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.preview import state_of
+from lorestudio.studio.tuning.checking import chat_name
+from lorestudio.studio.tuning.expectations import Expectation, Judged, judge, shown_swipes
+from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
+from lorestudio.studio.tuning.scores import Scores, score
+from lorestudio.trace.diff import Key
+from lorestudio.trace.wording import plural, signed_words
+from lorestudio.vault.edited_vaults import EditedVaults, NoteText
+
+WORTH_A_LOOK: Final = 3
+"""So many replies are named to be looked at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEffect:
+    """One reply before and after. `entered` and `left` are titles; `won` and `lost` are expectations that hold now and
+    did not, and the other way round; `tokens` are those of before and after.
+    """
+
+    generation: Generation
+    entered: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    tokens: tuple[int, int] = (0, 0)
+    won: tuple[Expectation, ...] = ()
+    lost: tuple[Expectation, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.entered or self.left or self.won or self.lost or self.tokens[0] != self.tokens[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a change does to the replies of a chat, in order; those that are not run yet are not there.
+
+    `replies` is how many there are in all. The scores are of the replies that are there.
+    """
+
+    turns: tuple[TurnEffect, ...] = ()
+    replies: int = 0
+    before: Scores = field(default_factory=Scores)
+    after: Scores = field(default_factory=Scores)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all replies are there."""
+        return len(self.turns) == self.replies
+
+    @property
+    def changed(self) -> tuple[TurnEffect, ...]:
+        """The replies that it changes."""
+        return tuple(filter(None, self.turns))
+
+    @property
+    def won(self) -> int:
+        """How often an expectation holds that did not."""
+        return sum(len(turn.won) for turn in self.turns)
+
+    @property
+    def lost(self) -> int:
+        """How often an expectation does not hold that did."""
+        return sum(len(turn.lost) for turn in self.turns)
+
+    @property
+    def tokens(self) -> float:
+        """Tokens more a reply, less than 0 for fewer."""
+        more = sum(turn.tokens[1] - turn.tokens[0] for turn in self.turns)
+        return more / len(self.turns) if self.turns else 0.0
+
+    @property
+    def brief(self) -> str:
+        """`12 of 26 replies change, +3 expected, -1, +212 tokens a reply`."""
+        replies = plural(len(self.turns), "# reply|# replies")
+        parts = [f"{len(self.changed)} of {replies} change"]
+        parts += [f"+{self.won} expected"] if self.won else []
+        parts += [f"−{self.lost}{'' if self.won else ' expected'}"] if self.lost else []
+        return ", ".join([*parts, f"{signed_words(round(self.tokens))} tokens a reply"])
+
+    @property
+    def worth_a_look(self) -> tuple[TurnEffect, ...]:
+        """The replies to look at first: what is lost, then what is won, then most of who comes and goes."""
+
+        def weight(turn: TurnEffect) -> tuple[int, int, int, int]:
+            moved = len(turn.entered) + len(turn.left)
+            return len(turn.lost), len(turn.won), moved, abs(turn.tokens[1] - turn.tokens[0])
+
+        return tuple(sorted(self.changed, key=weight, reverse=True)[:WORTH_A_LOOK])
+
+
+class WholeChat:
+    """A chat that was run, for trying changes on all of it.
+
+    It takes what it needs from the simulator when it is made, at once, and may then be used in any thread. `recorded`
+    are answers of a model that were read already. Raises ValueError where a generation has not been run.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        expectations: Sequence[Expectation] = (),
+        recorded: RecordedAnswers | None = None,
+    ) -> None:
+        self.expectations = tuple(expectations)
+        self.generations = simulator.generations
+        self._rerun = Rerun.of(simulator, self.generations[-1], recorded)
+        self._traces = TraceBook(simulator.traces)
+        self.project: Project = simulator.project
+
+    @property
+    def settings(self) -> Section:
+        """Those that the chat was run with."""
+        settings: Section = self._rerun.system.settings
+        return settings
+
+    @cached_property
+    def outcomes(self) -> tuple[TurnOutcome, ...]:
+        """What each generation came to. Unpacks the traces, so it is work for a worker."""
+        return tuple(turn_outcome(self._traces[each]) for each in self.generations)
+
+    @cached_property
+    def _vaults(self) -> EditedVaults:
+        return EditedVaults(state_of(self.project), self.project.settings, self.project.counter)
+
+    def with_change(self, settings: Section | None = None, notes: Sequence[NoteText] = ()) -> tuple[Project, Section]:
+        """The project with these settings and texts of notes, and the settings of the system that decides.
+
+        Raises VaultError, InputError, and ValueError where the project does not know what its index was made of.
+        """
+        settings = settings or self.settings
+        project = self.project.with_settings_of(self._rerun.system.kind, settings)
+        if notes:
+            same = project.index is self.project.index and project.settings == self.project.settings
+            vaults = self._vaults if same else EditedVaults(state_of(project), project.settings, project.counter)
+            state = vaults.with_texts(notes)
+            project = replace(project, index=state.index, vault_state=state)
+        return project, settings
+
+    def effects(
+        self,
+        settings: Section | None = None,
+        notes: Sequence[NoteText] = (),
+        report: Callable[[Effects], object] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Effects:
+        """Run the chat with these settings and texts. `report` hears of the first reply, then of twice as many.
+
+        For a worker thread. Raises Cancelled, and what `with_change` raises.
+        """
+        project, used = self.with_change(settings, notes)
+        offline = replace(self._rerun, project=project).with_settings(used).offline()
+        simulator = Simulator(project, offline.system)
+        done: list[TurnOutcome] = []
+
+        async def run() -> None:
+            runs = simulator.unrecorded(cancel)
+            for generation in simulator.generations:
+                offline.turn_to(self._traces[generation])
+                done.append(turn_outcome(await anext(runs)))
+                if report is not None and len(done) < len(simulator.generations) and len(done).bit_count() == 1:
+                    report(self._told(project, done))
+
+        asyncio.run(run())
+        return self._told(project, done)
+
+    def _told(self, project: Project, done: Sequence[TurnOutcome]) -> Effects:
+        chat = project.chat or Chat()
+        before, after = shown_swipes(chat, self.outcomes[: len(done)]), shown_swipes(chat, done)
+        replies = len(shown_swipes(chat, self.outcomes))
+        judged = tuple(
+            judge(self.expectations, chat, chat_name(project), index, outcomes)
+            for index, outcomes in ((self.project.index, before), (project.index, after))
+        )
+        met = [_met(each) for each in judged]
+        turns = []
+        for old, new in zip(before, after, strict=True):
+            generation = Generation(new.message, new.swipe)
+            inside, was_inside = _titles(project.index, new), _titles(self.project.index, old)
+            held, holds = (each.get(generation, {}) for each in met)
+            turns.append(
+                TurnEffect(
+                    generation,
+                    tuple(title for key, title in inside.items() if key not in was_inside),
+                    tuple(title for key, title in was_inside.items() if key not in inside),
+                    (old.tokens, new.tokens),
+                    tuple(self.expectations[each] for each, met in holds.items() if met and held.get(each) is False),
+                    tuple(self.expectations[each] for each, met in holds.items() if not met and held.get(each)),
+                )
+            )
+        return Effects(tuple(turns), replies, score(before, judged[0]), score(after, judged[1]))
+
+
+def _met(judged: Iterable[Judged]) -> dict[Generation, dict[int, bool]]:
+    """For each reply whether the expectations hold that speak of it, by their places."""
+    found: dict[Generation, dict[int, bool]] = {}
+    for place, each in enumerate(judged):
+        for turn in each.turns:
+            found.setdefault(turn.generation, {})[place] = turn.met
+    return found
+
+
+def _titles(index: VaultIndex, outcome: TurnOutcome) -> dict[Key, str]:
+    """The titles of what went in, by vault and file; ids mean another entry where notes have changed."""
+    strangers = dict(outcome.strangers)
+    found = {}
+    for number, _ in outcome.injected:
+        if number in strangers:
+            found["", strangers[number]] = strangers[number]
+        else:
+            entry = index.entries[number]
+            found[entry.vault, entry.filename] = entry.title
+    return found
+
+
+# ---- how sensitive a chat is to each setting -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SettingEffect:
+    """One setting with another value, everything else as it is, and what that does to the whole chat."""
+
+    declaration: Declaration
+    before: Value
+    after: Value
+    effects: Effects
+
+
+def one_step(known: Declaration, value: Value) -> tuple[Value, ...]:
+    """The values that a setting is tried with: the other one, the other choices, or half as much less and more.
+
+    None for one that changes nothing in a run, is about one computer, or has neither choices nor a range.
+    """
+    if not known.affects or known.local:
+        return ()
+    if known.type is bool:
+        return (not value,)
+    if known.choices:
+        return tuple(choice for choice in known.choices if choice != value)
+    if known.low is None or known.high is None or isinstance(value, str):
+        return ()
+    half = abs(value) / 2 or (known.high - known.low) / 10
+    step = max(1, round(half)) if known.type is int else half
+    tried = (max(known.low, value - step), min(known.high, value + step))
+    return tuple(known.type(each) for each in tried if each != value)
+
+
+def sensitivity(
+    chat: WholeChat, names: Sequence[str] = (), cancel: CancelToken | None = None
+) -> Iterator[SettingEffect]:
+    """What a step of each setting does to the whole chat, one after the other; `names` chooses settings.
+
+    Raises what `WholeChat.effects` raises.
+    """
+    settings = chat.settings
+    for known in declared(type(settings)):
+        if names and known.name not in names and known.alias not in names:
+            continue
+        before = getattr(settings, known.name)
+        for value in one_step(known, before):
+            tried = settings.model_copy(update={known.name: value})
+            yield SettingEffect(known, before, value, chat.effects(tried, cancel=cancel))

@@ -1,0 +1,77 @@
+"""`lorestudio effects`: a change over whole chats, and every setting by a step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+EXPECTED = """\
+expectations:
+  - {note: Lamp, should: be in, whenever: tide}
+  - {note: Tide, should: not be in, whenever: lamp}
+"""
+
+
+@pytest.fixture
+def expecting(vault: Path) -> Path:
+    (vault / "lorestudio-expectations.yaml").write_text(EXPECTED, encoding="utf-8")
+    return vault
+
+
+def test_a_property_of_a_note_over_the_whole_chat(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    result = lorestudio("effects", expecting, "--chat", chat, "--note", "Lamp:keys=[nobody says this]", "--json")
+    assert result.exit_code == 0, result.output
+    (found,) = json.loads(result.stdout)["effects"]
+    first = found["turns"][0]
+    assert (first["reply"], first["entered"], first["left"]) == (1, [], ["Lamp"])
+    assert first["lost"] == ["Lamp should be in whenever “tide” is said"]
+    assert found["lost"] == sum(len(turn["lost"]) for turn in found["turns"]) > 0
+    assert found["look_first"][0] == 1
+    printed = lorestudio("effects", expecting, "--chat", chat, "--note", "Lamp:keys=[nobody says this]").stdout
+    assert "Look first at #1" in printed
+
+
+def test_a_setting_and_the_text_of_a_note(lorestudio: Run, expecting: Path, chat: Path, tmp_path: Path) -> None:
+    told = lorestudio("effects", expecting, "--chat", chat, "--set", "enabled=false", "--json")
+    (found,) = json.loads(told.stdout)["effects"]
+    assert found["changed"] > 0
+    assert found["tokens_per_reply"] < 0
+    file = tmp_path / "new.md"
+    file.write_text("---\ntags: [lorebook]\nkeys: [later]\n---\nA gull.\n", encoding="utf-8")
+    told = lorestudio("effects", expecting, "--chat", chat, "--text", f"Gull.md={file}", "--json")
+    (made,) = json.loads(told.stdout)["effects"]
+    assert [turn["entered"] for turn in made["turns"]] == [[], [], ["Gull"]]
+
+
+def test_every_setting_by_a_step(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    result = lorestudio("effects", expecting, "--chat", chat, "--each", "--setting", "maxEntries", "--json")
+    (found,) = json.loads(result.stdout)["effects"]
+    assert [(row["setting"], row["before"], row["after"]) for row in found["settings"]] == [
+        ("maxEntries", 10, 5),
+        ("maxEntries", 10, 15),
+    ]
+    printed = lorestudio("effects", expecting, "--chat", chat, "--each", "--setting", "enabled").stdout
+    assert "on -> off" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--set"),
+        (("--each", "--set", "enabled=false"), "--set"),
+        (("--set", "scanDeep=3"), "Did you mean"),
+        (("--note", "Lamp"), "NOTE:NAME=VALUE"),
+        (("--note", "Limp:priority=3"), "Limp"),
+        (("--text", "Lamp"), "NOTE=FILE"),
+        (("--each", "--setting", "nothing"), "there is no setting"),
+    ],
+)
+def test_what_cannot_be_used_is_told(
+    lorestudio: Run, vault: Path, chat: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    result = lorestudio("effects", vault, "--chat", chat, *arguments)
+    assert (result.exit_code, message in result.stderr) == (2, True), result.output

@@ -1,0 +1,65 @@
+"""`lorestudio score`: one chat and several, with expectations and without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+EXPECTED = """\
+expectations:
+  - {note: Lamp, should: be in, whenever: lamp}
+  - {note: Old Bell, should: be in, whenever: bell}
+"""
+
+
+@pytest.fixture
+def expecting(vault: Path) -> Path:
+    (vault / "lorestudio-expectations.yaml").write_text(EXPECTED, encoding="utf-8")
+    return vault
+
+
+def test_a_chat_is_scored_against_what_is_expected(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    (run,) = json.loads(lorestudio("score", expecting, "--chat", chat, "--json").stdout)["runs"]
+    checked = json.loads(lorestudio("check", expecting, "--chat", chat, "--json").stdout)["checks"][0]["expectations"]
+    replies = sum(each["replies"] for each in checked)
+    broken = sum(len(each["breaks"]) for each in checked)
+    assert run["metrics"]["met"]["value"] == pytest.approx(1 - broken / replies)
+    assert run["metrics"]["recall"]["value"] == pytest.approx(1 - broken / replies)
+    assert run["metrics"]["precision"]["value"] == 1
+    assert run["silver"] is None
+    printed = lorestudio("score", expecting, "--chat", chat).stdout
+    assert "Recall" in printed
+
+
+def test_without_expectations_costs_and_use_are_told(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("score", vault, "--chat", chat, "--chat", chat, "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    one, other = found["runs"]
+    assert one == other
+    assert one["metrics"]["recall"]["value"] is None
+    (both,) = found["together"]
+    assert both["metrics"]["tokens"]["value"] == one["metrics"]["tokens"]["value"] > 0
+    assert {use["title"] for use in one["use"]} >= {"Lamp"}
+
+
+def test_a_models_selections_are_labels_for_the_other_runs(lorestudio: Run, vault: Path, chat: Path) -> None:
+    asking = Path("asking.json")
+    asking.write_text('{"aiSearchEnabled": true, "aiSearchMode": "ai-only"}', encoding="utf-8")
+    runs = ("--run", f"deeplore:{asking}", "--run", "world-info")
+    result = lorestudio("score", vault, "--chat", chat, *runs, "--json")
+    assert result.exit_code == 0, result.output
+    first, second = (run["silver"] for run in json.loads(result.stdout)["runs"])
+    assert first["by"] == second["by"] == f"offline stand-in in deeplore:{asking}"
+    assert 0 <= second["metrics"]["recall"]["value"] <= 1
+    printed = lorestudio("score", vault, "--chat", chat, *runs).stdout
+    assert "nobody has checked them" in " ".join(printed.split())
+
+
+def test_a_file_of_expectations_that_is_not_there_is_told(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("score", vault, "--chat", chat, "--expectations", "none.yaml")
+    assert (result.exit_code, "there is no such file" in result.stderr) == (2, True)

@@ -1,0 +1,287 @@
+"""Searches: what they find, what they do not believe, and that nothing is lost or done twice."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.compare.comparing import candidate
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.tuning import search as searching
+from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
+from lorestudio.studio.tuning.search import Found, Gain, Plan, Tried, Way, held_blocks, search
+from lorestudio.studio.tuning.space import Point
+from lorestudio.studio.tuning.trials import Bench, trial_of
+from lorestudio.studio.tuning.workers import Workers
+from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, noise_trial
+
+GRID = ("scanDepth=1..6", "maxEntries=1..3")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return make_world(tmp_path_factory.mktemp("search") / "vault")
+
+
+def key(point: Point) -> str:
+    return json.dumps(dict(point), sort_keys=True)
+
+
+def test_a_grid_runs_every_point_once_and_finds_what_is_expected(world: Project) -> None:
+    reports: list[Progress] = []
+    found = search(lamp_trial(world, *GRID), Plan(Way.GRID, runs=18), on_progress=reports.append)
+    assert {key(each.point) for each in found.tried} == {
+        key({"scanDepth": depth, "maxEntries": most}) for depth in range(1, 7) for most in range(1, 4)
+    }
+    assert (reports[0].done, reports[-1].done, reports[-1].total) == (0, 18, 18)
+    # A lamp was last spoken of five messages back, and it is the most important note: one place is enough for it.
+    assert (found.best.point["scanDepth"], found.best.point["maxEntries"]) == (5, 1)
+    assert found.best.training.value("met") == 1
+    now = found.now.training.value("met")
+    assert now is not None
+    assert now < 1
+    gain = found.gain(found.best, "met")
+    assert gain.training == pytest.approx(1 - now)
+    assert gain.held_interval is not None
+    assert gain.held_interval.low > 0
+    assert found.warnings(found.best) == ()
+
+
+def test_a_planted_overfit_is_warned_of(world: Project) -> None:
+    found = search(noise_trial(world), Plan(Way.GRID, runs=32, goals=("met",)))
+    gain = found.gain(found.best, "met")
+    assert gain.training is not None
+    assert gain.training > 0.03
+    (warning,) = found.warnings(found.best)
+    assert "on the replies searched" in warning
+    assert "may be chance" in warning or "is not there on others" in warning
+
+
+@pytest.mark.parametrize("way", [Way.RANDOM, Way.OPTUNA])
+def test_no_point_comes_twice_and_a_small_space_is_searched_through(world: Project, way: Way) -> None:
+    found = search(lamp_trial(world, "scanDepth=1..4", "maxEntries=1..2"), Plan(way, runs=50, seed=2))
+    assert Counter(key(each.point) for each in found.tried) == {
+        key({"scanDepth": depth, "maxEntries": most}): 1 for depth in range(1, 5) for most in (1, 2)
+    }
+    assert set(found.importance) <= {"scanDepth", "maxEntries"}
+
+
+def test_optuna_comes_to_the_best_in_fewer_runs_than_there_are_points(world: Project) -> None:
+    trial = lamp_trial(world, "scanDepth=1..30", "maxEntries=1..30", "maxTokensBudget=100..4000/100")
+    found = search(trial, Plan(runs=40))
+    assert len(found.tried) == 40
+    assert found.best.training.value("met") == 1
+    assert found.importance["scanDepth"] > 0
+
+
+# ---- the front, gains and warnings --------------------------------------------------------------------------------
+
+
+def scored(met: int, tokens: int, blocks: int = 6) -> Scores:
+    """Six blocks of one reply with ten expectations each."""
+    turns = [TurnScore(Generation(place, 0), met=met, judged=10, tokens=tokens) for place in range(blocks)]
+    return Scores(tuple(turns), tuple(range(place, place + 1) for place in range(blocks)))
+
+
+def tried(number: int, training: tuple[int, int], held: tuple[int, int] = (5, 100)) -> Tried:
+    return Tried(number, {"a": number}, scored(*training), scored(*held))
+
+
+def test_the_front_is_what_nothing_else_beats_in_everything() -> None:
+    points = (tried(0, (8, 90)), tried(1, (8, 120)), tried(2, (9, 200)), tried(3, (4, 50)), tried(4, (8, 90)))
+    found = Found((), Plan(), tried(-1, (5, 100)), points, {})
+    assert [each.number for each in found.front()] == [2, 0, 3]
+    assert found.best.number == 2
+    assert found.of(3) is points[3]
+    with pytest.raises(InputError, match="there is no point 9"):
+        found.of(9)
+
+
+@pytest.mark.parametrize(
+    ("held", "interval", "warning"),
+    [
+        (0.2, Interval(0.1, 0.3), ""),
+        (0.02, Interval(-0.1, 0.1), "may be chance: +2 % on those held out (−10 % to +10 %)"),
+        (-0.1, Interval(-0.2, -0.05), "is not there on others: −10 % on those held out (−20 % to −5 %)"),
+        (None, None, "cannot be checked: too few replies were held out"),
+    ],
+)
+def test_a_gain_is_believed_where_it_holds_on_others(
+    held: float | None, interval: Interval | None, warning: str
+) -> None:
+    told = Gain("met", 0.3, held, Interval(0.2, 0.4), interval).warning
+    assert warning in told
+    assert bool(told) is bool(warning)
+
+
+def test_what_was_not_won_needs_no_warning_and_fewer_tokens_are_a_gain() -> None:
+    assert Gain("met", 0.0, -0.1, None, Interval(-0.2, 0.0)).warning == ""
+    assert Gain("tokens", 200, 300, None, Interval(200, 400)).warning == ""
+    assert "is not there" in Gain("tokens", -200, 30, None, Interval(10, 50)).warning
+    assert Gain("tokens", -200, -190, None, Interval(-300, -50)).warning == ""
+
+
+# ---- what is held out -----------------------------------------------------------------------------------------------
+
+
+def test_blocks_are_held_out_whole_and_at_least_enough_for_an_interval() -> None:
+    assert len(held_blocks(30, 1 / 3, 1)) == 10
+    assert held_blocks(30, 1 / 3, 1) == held_blocks(30, 1 / 3, 1) != held_blocks(30, 1 / 3, 2)
+    assert len(held_blocks(9, 0.1, 0)) == 4
+    assert len(held_blocks(3, 1 / 3, 0)) == 1
+    assert held_blocks(30, 0, 0) == frozenset()
+    assert held_blocks(1, 0.5, 0) == frozenset()  # something must be left to search by
+
+
+def test_training_and_held_out_replies_are_apart(world: Project) -> None:
+    found = search(lamp_trial(world, "scanDepth=1..2"), Plan(Way.GRID, runs=2))
+    for each in (found.now, *found.tried):
+        training, held = ({turn.generation for turn in part.turns} for part in (each.training, each.held))
+        assert not training & held
+        assert len(training | held) == 41  # every reply and the one to come
+        assert len(held) >= 8
+
+
+def test_whole_chats_are_held_out(world: Project, tmp_path: Path) -> None:
+    other = make_world(tmp_path / "vault")
+    path = tmp_path / "other.txt"
+    (tmp_path / "story.txt").rename(path)
+    other = replace(other, chat_path=path)
+    trial = trial_of([world, other], candidate("deeplore"), LAMP, ["scanDepth=1..2"])
+    found = search(trial, Plan(Way.GRID, runs=2, held_out=0, held_chats=("other",)))
+    assert (len(found.now.training.turns), len(found.now.held.turns)) == (41, 41)
+    for wrong in (("nobody",), ("other", "story")):
+        with pytest.raises(InputError, match="name some of the chats that are run, not all of them: story, other"):
+            search(trial, Plan(held_chats=wrong))
+
+
+# ---- the end of a search, and going on ------------------------------------------------------------------------------
+
+
+def test_minutes_end_a_search(world: Project) -> None:
+    ticks = itertools.count()
+    found = search(lamp_trial(world, *GRID), Plan(Way.RANDOM, minutes=0.1), clock=lambda: float(next(ticks)))
+    assert 0 < len(found.tried) < 18
+
+
+def test_a_search_that_is_stopped_tells_what_there_is_and_goes_on_later(world: Project, tmp_path: Path) -> None:
+    trial, journal, cancel = lamp_trial(world, *GRID), tmp_path / "journal.log", CancelToken()
+
+    def stop(each: Tried) -> None:
+        if each.number == 5:
+            cancel.cancel()
+
+    first = search(trial, Plan(Way.GRID, runs=18), journal=journal, on_tried=stop, cancel=cancel)
+    assert 0 < len(first.tried) < 18
+    reports: list[Progress] = []
+    again = search(trial, Plan(Way.GRID, runs=18), journal=journal, on_progress=reports.append)
+    assert reports[-1].kept == len(first.tried)
+    whole = search(trial, Plan(Way.GRID, runs=18))
+    assert {key(each.point): each.training for each in again.tried} == {
+        key(each.point): each.training for each in whole.tried
+    }
+    with pytest.raises(Cancelled):
+        search(trial, Plan(Way.GRID, runs=18), cancel=cancel)
+
+
+def started(log: Path) -> Iterator[str]:
+    return iter(log.read_text(encoding="utf-8").splitlines()) if log.exists() else iter(())
+
+
+def search_in_a_child(world: Project, journal: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Search in a process of its own that says what it begins to run; its number."""
+    child = os.fork()
+    if child:
+        return child
+    scores = Bench.scores
+
+    def told(self: Bench, point: Point, *more: Any) -> tuple[Scores, ...]:
+        with log.open("a", encoding="utf-8") as file:
+            file.write(key(point) + "\n")
+        return scores(self, point, *more)
+
+    monkeypatch.setattr(Bench, "scores", told)
+    try:
+        search(lamp_trial(world, *GRID), Plan(Way.GRID, runs=18), journal=journal)
+    finally:
+        os._exit(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_killed_five_times_it_runs_nothing_twice_but_what_was_under_way(
+    world: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, log = tmp_path / "journal.log", tmp_path / "started"
+    for kill in range(5):
+        child = search_in_a_child(world, journal, log, monkeypatch)
+        while len(list(started(log))) < 3 * (kill + 1):
+            time.sleep(0.005)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    os.waitpid(search_in_a_child(world, journal, log, monkeypatch), 0)
+    runs = Counter(started(log))
+    assert len(runs) == 19  # the grid, and the present settings
+    assert runs.total() <= 19 + 5
+    found = search(lamp_trial(world, *GRID), Plan(Way.GRID, runs=18), journal=journal)
+    assert Counter(started(log)) == runs
+    assert Counter(key(each.point) for each in found.tried).total() == len(found.tried) == 18
+
+
+def test_a_line_that_was_being_written_is_no_trouble(world: Project, tmp_path: Path) -> None:
+    trial, journal = lamp_trial(world, "scanDepth=1..4"), tmp_path / "journal.log"
+    first = search(trial, Plan(Way.GRID, runs=4), journal=journal)
+    with journal.open("ab") as file:
+        file.write(b'{"op_code": 5, "worker')
+    again = search(trial, Plan(Way.GRID, runs=4), journal=journal)
+    assert again.tried == first.tried
+
+
+# ---- what cannot be searched ----------------------------------------------------------------------------------------
+
+
+def test_a_journal_of_another_search_is_refused(world: Project, tmp_path: Path) -> None:
+    journal = tmp_path / "journal.log"
+    search(lamp_trial(world, "scanDepth=1..2"), Plan(Way.GRID, runs=2), journal=journal)
+    for trial, plan in (
+        (lamp_trial(world, "scanDepth=1..3"), Plan()),
+        (lamp_trial(world, "scanDepth=1..2"), Plan(goals=("met",))),
+        (lamp_trial(replace(world, seed=7), "scanDepth=1..2"), Plan()),
+    ):
+        with pytest.raises(InputError, match="this is the journal of another search"):
+            search(trial, plan, journal=journal)
+    journal.write_text("once upon a time\nthere was a lamp\n", encoding="utf-8")
+    with pytest.raises(InputError, match="this is no journal of a search"):
+        search(lamp_trial(world, "scanDepth=1..2"), journal=journal)
+
+
+def test_a_grid_with_too_many_points_and_a_goal_without_anything_to_count_are_refused(world: Project) -> None:
+    with pytest.raises(InputError, match="the grid has 4,000 points and 100 may be run"):
+        search(lamp_trial(world, "maxTokensBudget=1001..5000"), Plan(Way.GRID))
+    nothing = trial_of([world], candidate("deeplore"), (), ["scanDepth=1..2"])
+    with pytest.raises(InputError, match="“Expectations met” has nothing to count"):
+        search(nothing)
+
+
+def test_what_is_not_installed_is_said(world: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr("lorestudio.studio.tuning.workers.import_module", missing)
+    with pytest.raises(InputError, match=r'optuna: .*not installed.*pip install "lorestudio\[tune\]"'):
+        search(lamp_trial(world, "scanDepth=1..2"))
+    with pytest.raises(InputError, match=r"joblib: .*not installed"):
+        Workers(2).check()
+    assert searching.GOALS == ("met", "tokens")

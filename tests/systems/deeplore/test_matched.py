@@ -1,0 +1,133 @@
+"""Runs that take over what another one has matched come to what they would come to by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lorestudio.domain.state import Counters, EngineState
+from lorestudio.settings.behaviour import fixed
+from lorestudio.systems.base import Decided
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matched import KEPT
+from tests.examples import examples
+from tests.systems.test_invariants import WORLDS
+from tests.systems.worlds import World, changed, entry, message, run_world, world
+
+CHANGES = {
+    "max_tokens_budget": [100, 120],
+    "max_entries": [1, 2],
+    "scan_depth": [0, 1, 3],
+    "new_chat_threshold": [1, 3],
+    "match_whole_words": [True, False],
+    "case_sensitive": [True, False],
+    "recursive_scan": [True, False],
+    "max_recursion_steps": [1, 2],
+    "character_context_scan": [True, False],
+    "keyword_occurrence_weighting": [True, False],
+    "fuzzy_search_enabled": [True, False],
+    "rules": ["2.0.2", "2.6"],
+    "reinjection_cooldown": [0, 2],
+}
+OTHERS = st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in CHANGES.items()})
+
+
+def quiet(there: World, **changes: Any) -> World:
+    """The world with a run that is not recorded, and other settings or inputs."""
+    known = there.context.settings.model_fields_set | CHANGES.keys()
+    chosen = {name: changes.pop(name) for name in list(changes) if name in known}
+    values = there.context.settings.model_copy(update=chosen)
+    return World(changed(there.context, recorded=False, random=None, timer=lambda: 0.0, settings=values, **changes))
+
+
+def fresh(there: World) -> World:
+    return World(changed(there.context, index=DeepLoreIndex(there.context.index.vault)))
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    there=WORLDS,
+    others=OTHERS,
+    cooldown=st.sampled_from([None, {"V:Aa": 2}]),
+    character=st.sampled_from(["", "aa"]),
+    seed=st.integers(0, 1),
+    switches=st.sampled_from([(), ("window_filter",), ("guide_leak",)]),
+)
+def test_a_run_comes_to_the_same_whatever_was_matched_before(
+    there: World, others: dict[str, Any], cooldown: Any, character: str, seed: int, switches: Any
+) -> None:
+    first = quiet(there)
+    second = quiet(first, **others, character=character, behaviour=fixed(switches))
+    state = replace(second.context.state, random_state=seed)
+    if cooldown is not None:
+        state = replace(state, counters=replace(state.counters, cooldown=cooldown))
+    second = World(changed(second.context, state=state))
+    alone: Decided = run_world(fresh(second))
+    run_world(first)
+    assert run_world(second) == alone
+    assert run_world(second) == alone
+
+
+def lamps(**changes: Any) -> World:
+    """Two notes about light, of which one comes in by chance."""
+    notes = (entry("Lamp", "lamp", content="Oil."), entry("Oil", "oil", content="Wick.", probability=0.5))
+    return quiet(world(*notes, chat=["A: lamp", "U: a lamp, and oil"], **changes))
+
+
+RESTING = EngineState(counters=Counters(cooldown={"V:Lamp": 2}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scan_depth": 1},
+        {"recursive_scan": True},
+        {"match_whole_words": True},
+        {"rules": "2.6"},
+        {"character": "Lamp"},
+        {"behaviour": fixed(["window_filter"])},
+        {"state": RESTING},
+        {"state": EngineState(random_state=5)},
+        {"chat": tuple(map(message, ["A: lamp", "U: a wick"]))},
+        {"chat": tuple(map(message, ["A: dark", "A: lamp", "U: a lamp, and oil"]))},  # the window holds the same
+    ],
+    ids=str,
+)
+def test_what_matching_reads_is_matched_anew(change: dict[str, Any]) -> None:
+    first = lamps(scan_depth=2)
+    run_world(first)
+    second = quiet(first, **change)
+    assert run_world(second) == run_world(fresh(second))
+    assert len(first.context.index.matched) == 2
+
+
+def test_what_matching_does_not_read_is_taken_over() -> None:
+    first = lamps()
+    run_world(first)
+    for change in ({"max_tokens_budget": 100}, {"max_entries": 1}, {"reinjection_cooldown": 2}):
+        run_world(quiet(first, **change))
+    assert len(first.context.index.matched) == 1
+
+
+def test_a_recorded_run_matches_for_itself_and_says_why() -> None:
+    there = lamps()
+    run_world(there)
+    loud = World(changed(there.context, recorded=True))
+    record = run_world(loud).trace.stage("keywords")
+    assert record is not None
+    assert record.verdicts[0].details["key"] == "lamp"
+    assert len(there.context.index.matched) == 1
+
+
+def test_only_so_many_generations_are_kept() -> None:
+    there = lamps()
+    known = there.context.index.matched
+    run_world(there)
+    (something,) = known.values()
+    known |= dict.fromkeys(range(KEPT), something)
+    run_world(quiet(there, scan_depth=1))
+    assert len(known) == 1

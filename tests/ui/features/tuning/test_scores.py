@@ -1,0 +1,127 @@
+"""Scores of the chat, and what is tried out run over all of it, in the window with the real engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lorestudio.domain.chat import Generation
+from lorestudio.settings.deeplore import declarations
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tuning.expectations import FILE_NAME
+from lorestudio.ui.features.tuning.scores_pane import ScoresPane
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.conftest import drain, settle
+from tests.ui.features.tuning.test_expectations import CHAT, checked
+from tests.ui.vaults import write_vault
+
+EXPECTED = """\
+expectations:
+  - {note: Bell.md, should: be in, whenever: sail on}
+  - {note: Bell.md, should: be in, whenever: bell}
+"""
+
+
+def project_of(folder: Path) -> Project:
+    vault = write_vault(folder / "vault")
+    (vault / FILE_NAME).write_text(EXPECTED, encoding="utf-8")
+    project = open_project([vault])
+    settings = project.settings.model_copy(update={"scan_depth": 1, "new_chat_threshold": 1})
+    return replace(project.with_settings(settings), chat=CHAT)
+
+
+@pytest.fixture
+def window(share_window, qtbot) -> MainWindow:
+    made = share_window(project_of, make_simulator=Simulator)
+    checked(made, qtbot)
+    return made
+
+
+def pane(window: MainWindow) -> ScoresPane:
+    return window.features.tuning.scores
+
+
+def try_depth(window: MainWindow, depth: int) -> None:
+    project = window.session.project
+    assert project is not None
+    window.preview.try_settings(project.settings.model_copy(update={"scan_depth": depth}))
+
+
+def test_a_moved_setting_is_run_over_the_whole_chat(window: MainWindow, qtbot) -> None:
+    window.show_pane("scores")
+    whole, scores = window.preview.whole, pane(window)
+    scores.tabs.setCurrentWidget(scores.change_page)
+    assert not whole.trying
+    try_depth(window, 5)
+    assert (whole.current, whole.words) == (False, "Whole chat: running…")
+    settle(window)
+    # Nothing is said of a bell in the last message alone; in the last five it is.
+    assert whole.effects.complete
+    assert whole.effects.won == 1
+    rows = {row.turn.generation.message: row for row in scores.effects.model.rows}
+    assert "Bell" in rows[6].turn.entered
+    assert rows[6].first
+    assert rows[6].expected == "✓ Bell should be in whenever “sail on” is said"
+    assert scores.changed_words.text() == whole.words
+    assert "+1 expected" in whole.words
+    assert scores.effects.view.isEnabled()
+
+    try_depth(window, 6)  # what stands there is of other settings now: greyed, until the first replies are there
+    assert scores.effects.model.rows
+    assert not scores.effects.view.isEnabled()
+    settle(window)
+    assert scores.effects.view.isEnabled()
+
+    scores.effects.view.picked.emit(rows[6])
+    assert window.selection.generation == Generation(6)
+    window.preview.try_settings(None)
+    settle(window)
+    assert (whole.words, scores.effects.model.rows) == ("", ())
+
+
+def test_the_field_and_the_slider_say_it_too(window: MainWindow, qtbot) -> None:
+    window.chat.show_generation(Generation(6))
+    drain()
+    trial = window.features.settings.pane.trial
+    declaration = next(each for each in declarations() if each.name == "scan_depth")
+    trial.move(declaration, 5)
+    settle(window)
+    assert trial.words.splitlines()[-1] == window.preview.whole.words
+    trial.end()
+    budget = window.budget
+    window.show_pane("budget")
+    window.chat.show_generation(Generation(2))
+    settle(window)
+    budget.slider.slider.setValue(budget.slider.slider.minimum())
+    qtbot.waitUntil(lambda: window.preview.whole.trying)
+    settle(window)
+    assert window.preview.whole.words in budget.slider.told.text()
+    budget.slider.reset()
+    assert not window.preview.whole.trying
+
+
+def test_the_chat_is_scored_when_somebody_looks(window: MainWindow) -> None:
+    scores = pane(window)
+    window.show_pane("scores")
+    settle(window)
+    rows = {row.name: row.value for row in scores.scores.model.rows}
+    assert (rows["met"], rows["recall"], rows["ai_calls"]) == ("50 %", "50 %", "0")
+    assert "precision" in rows
+    assert {use.title for use in scores.uses.model.rows} >= {"Bell"}
+
+
+def test_every_setting_is_tried_by_a_step(window: MainWindow) -> None:
+    scores = pane(window)
+    window.run("scores.steps")
+    assert scores.stop_button.isVisibleTo(scores)
+    settle(window)
+    steps = {(each.declaration.name, each.after): each.effects for each in scores.steps.model.rows}
+    assert all(effects.changed for effects in steps.values())
+    assert steps["enabled", False].lost == 1
+    assert scores.chart.bars.amount == len(steps)
+    scores.chart.picked.emit(0)
+    assert scores.steps.view.current is scores.steps.model.rows[0]
+    assert not scores.stop_button.isVisibleTo(scores)
