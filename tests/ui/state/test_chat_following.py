@@ -67,7 +67,7 @@ def test_a_line_that_is_being_written_is_waited_for(window: MainWindow, qtbot: A
     chat.write_text(BEFORE + new[:20], "utf-8")
     window.session.chat_follower.look()
     settle(window)
-    assert shown(window) == 40
+    assert (shown(window), window.bars.texts) == (40, [])
     chat.write_text(BEFORE + new, "utf-8")
     qtbot.waitUntil(lambda: shown(window) == 41)
     settle(window)

@@ -43,7 +43,7 @@ class LiveCaptureDialog(QDialog):
         self._typed = False
         self.bar = MessageBar(theme, self)
         self.bar.closed.connect(self.bar.hide)
-        self.tabs = QTabWidget(self)
+        self.tabs = named(QTabWidget(self), tr("Listening and captures"))
         self.tabs.addTab(self._listen_page(), tr("Listen"))
         self.tabs.addTab(self._captures_page(), tr("Captures"))
         column(self.bar, (self.tabs, 1), row(1, button(self, tr("Close"), self.reject)), of=self)

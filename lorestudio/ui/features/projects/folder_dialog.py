@@ -19,7 +19,7 @@ from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FolderThing:
     """A row: what it is, and what it opens, a chat or a lorebook's file; None where it only belongs to others."""
 
     kind: str
@@ -29,25 +29,25 @@ class Found:
     opens: FoundChat | Path | None = None
 
 
-def things_of(folder: SillyTavernFolder) -> Iterator[Found]:
+def things_of(folder: SillyTavernFolder) -> Iterator[FolderThing]:
     """Everything in it, the newest chats first; a character opens its newest chat."""
     newest: dict[str, FoundChat] = {}
     for chat in folder.chats:
         newest.setdefault(chat.path.parent.name if chat.group is None else str(chat.group), chat)
-        yield Found(tr("Chat"), chat.path.stem, chat.character, chat.when.timestamp(), chat)
+        yield FolderThing(tr("Chat"), chat.path.stem, chat.character, chat.when.timestamp(), chat)
     for path in folder.characters:
-        yield Found(tr("Character"), path.stem, opens=newest.get(path.stem))
+        yield FolderThing(tr("Character"), path.stem, opens=newest.get(path.stem))
     for path in folder.groups:
         known = newest.get(str(path))
-        yield Found(tr("Group"), known.character if known is not None else path.stem, opens=known)
+        yield FolderThing(tr("Group"), known.character if known is not None else path.stem, opens=known)
     for path in folder.books:
-        yield Found(tr("Lorebook"), path.stem, opens=path)
+        yield FolderThing(tr("Lorebook"), path.stem, opens=path)
     for persona in folder.personas:
-        yield Found(tr("Persona"), persona.name, persona.book)
+        yield FolderThing(tr("Persona"), persona.name, persona.book)
     for path in folder.presets:
-        yield Found(tr("Preset"), path.stem)
+        yield FolderThing(tr("Preset"), path.stem)
     if folder.host:
-        yield Found(tr("Settings"), "settings.json", tr("with DeepLore's") if folder.settings is not None else "")
+        yield FolderThing(tr("Settings"), "settings.json", tr("with DeepLore's") if folder.settings is not None else "")
 
 
 class FolderDialog(QDialog):
@@ -92,7 +92,7 @@ class FolderDialog(QDialog):
 
     def accept(self) -> None:
         """Qt: open what is chosen, where it can be opened."""
-        row: Found | None = self.list.current
+        row: FolderThing | None = self.list.current
         if row is not None and row.opens is not None:
             self.wanted.emit(row.opens)
             super().accept()
@@ -103,5 +103,5 @@ class FolderDialog(QDialog):
         self._settle()
 
     def _settle(self) -> None:
-        row: Found | None = self.list.current
+        row: FolderThing | None = self.list.current
         self.open_button.setEnabled(row is not None and row.opens is not None)

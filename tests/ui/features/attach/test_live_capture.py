@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -97,28 +99,33 @@ def test_captures_are_shown_redacted_and_deleted(
         address = listen(window, dialog, there.port)
         for _ in range(2):
             ask(window, address, qtbot)
-    assert dialog.tabs.tabText(1) == "Captures · 2"
-    dialog.list.select_places([0], 0)
-    dialog.open_button.click()
-    settle(window)
-    (shown,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, CaptureDialog))
-    assert shown.text.toPlainText() == "--- 1 / 1: user\nWho rings the bell?\n\n--- answer\nThe wind."
-    shown.close()
-    for button in (dialog.redact, dialog.delete):
+        assert dialog.tabs.tabText(1) == "Captures · 2"
         dialog.list.select_places([0], 0)
-        button.click()
-        (box,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox))
-        next(each for each in box.buttons() if each.text() in {"Redact", "Delete"}).click()
-        drain()
+        dialog.open_button.click()
         settle(window)
-        store = Captures(tmp_path / "data" / "attach")
-        if button is dialog.redact:
-            assert store.read(store.list()[0].id).prompt.messages[0].text == "xxx xxxxx xxx xxxx?"
-    assert len(store.list()) == 1
-    dialog.days.setValue(3)
-    dialog.days.editingFinished.emit()
-    settle(window)
-    assert load_attachment(tmp_path / "data" / "attach").settings.keep_days == 3
+        (shown,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, CaptureDialog))
+        assert shown.text.toPlainText() == "--- 1 / 1: user\nWho rings the bell?\n\n--- answer\nThe wind."
+        shown.close()
+        for button in (dialog.redact, dialog.delete):
+            dialog.list.select_places([0], 0)
+            button.click()
+            (box,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox))
+            next(each for each in box.buttons() if each.text() in {"Redact", "Delete"}).click()
+            drain()
+            settle(window)
+            store = Captures(tmp_path / "data" / "attach")
+            if button is dialog.redact:
+                assert store.read(store.list()[0].id).prompt.messages[0].text == "xxx xxxxx xxx xxxx?"
+        assert len(store.list()) == 1
+        dialog.days.setValue(3)
+        dialog.days.editingFinished.emit()
+        settle(window)
+        assert load_attachment(tmp_path / "data" / "attach").settings.keep_days == 3
+        started = time.time_ns() // 1_000_000 - 5 * 86_400_000
+        old = replace(store.list()[0], id=f"{started}-aaaaaa", started_ms=started)
+        store.add(old)  # whoever keeps them for 14 days
+        ask(window, address, qtbot)
+        assert old.id not in [each.id for each in store.list()]
 
 
 def test_an_address_that_is_none_is_said(window: MainWindow, dialog: LiveCaptureDialog) -> None:
