@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import socket
 import sys
 from collections.abc import Mapping
@@ -91,11 +92,33 @@ def missing_for_x(environment: Mapping[str, str] = os.environ, platform: str = s
     return ""
 
 
-QT_PACKAGES: Final = (
-    "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
-    "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
-)
-"""What Qt needs of Debian and Ubuntu."""
+_INSTALLED_WITH: Final = {
+    "debian": (
+        "apt-get install libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
+        "libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
+    ),
+    "fedora": (
+        "dnf install mesa-libEGL mesa-libGL fontconfig dbus-libs libxkbcommon-x11 xcb-util-cursor xcb-util-wm "
+        "xcb-util-image xcb-util-keysyms xcb-util-renderutil libxcb"
+    ),
+    "suse": (
+        "zypper install libEGL1 libGL1 fontconfig libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
+        "libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
+    ),
+    "arch": (
+        "pacman -S libglvnd fontconfig dbus libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-image "
+        "xcb-util-keysyms xcb-util-renderutil"
+    ),
+}
+"""The command that brings what Qt needs, by the family of the system."""
+
+
+def install_command(release: Path = Path("/etc/os-release")) -> str:
+    """The command for this system; that of Debian and Ubuntu, named as theirs, where `release` tells of no known one."""
+    told = release.read_text(encoding="utf-8", errors="replace") if release.is_file() else ""
+    named = re.findall(r'^ID(?:_LIKE)?="?([^"\n]*)', told, re.MULTILINE)
+    families = [family for word in " ".join(named).split() for family in _INSTALLED_WITH if family in word]
+    return f"Run: {_INSTALLED_WITH[families[0]]}" if families else f"On Debian and Ubuntu: {_INSTALLED_WITH['debian']}"
 
 
 def show_window(project: Project | None, systems: Mapping[str, Section] = MappingProxyType({})) -> int:
@@ -149,7 +172,7 @@ def _ui() -> ModuleType:
 def _qt_advice(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"Qt is not installed ({error}). Run: pip install PySide6-Essentials qasync"
-    return f"Qt does not load ({error}). On Debian and Ubuntu: apt-get install {QT_PACKAGES}"
+    return f"Qt does not load ({error}). {install_command()}"
 
 
 ScreenshotOption = Annotated[

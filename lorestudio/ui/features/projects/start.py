@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSiz
 from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.places import is_address
 from lorestudio.studio.project.project import Project, is_demo
+from lorestudio.trace.serialize import record_from_json
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import shorten, tr
@@ -69,8 +70,8 @@ class RecentProjects:
         """What was open before."""
         try:
             kept: Any = parse_json(str(self._settings.value(_KEY, "[]")))
-            return [RecentProject(tuple(map(str, one["places"])), one["chat"], one["settings"]) for one in kept]
-        except (ValueError, TypeError, KeyError):
+            return [record_from_json(RecentProject, one, "project") for one in kept]
+        except (ValueError, TypeError):
             return []
 
     def add(self, project: Project) -> None:
