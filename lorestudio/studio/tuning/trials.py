@@ -32,8 +32,12 @@ from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.vault.edited_vaults import EditedVaults
 
 
+def _mapping(items: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(items)
+
+
 def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Mapping[str, Any]], tuple[dict[str, Any]]]:
-    return MappingProxyType, (dict(mapping),)
+    return _mapping, (dict(mapping),)
 
 
 _PACKING: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced}
