@@ -207,7 +207,9 @@ class _Search:
         found += self._descended(found, every)
         kept = [each for each in found if each.gain > 0 or each.suspect.proven]
         kinds = list(SuspectKind)
-        order = sorted(kept, key=lambda each: (-each.gain, len(each.besides), kinds.index(each.kind)))
+        order = sorted(
+            kept, key=lambda each: (-each.gain, len(each.besides), not each.suspect.proven, kinds.index(each.kind))
+        )
         return tuple(_without_repeats(order))
 
     def _weighed(self, *together: Suspect) -> Cause:

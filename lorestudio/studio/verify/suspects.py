@@ -36,9 +36,9 @@ Carry: TypeAlias = Callable[[Rerun], Rerun | None]
 class SuspectKind(StrEnum):
     """What sort of cause it is. What comes first counts as likelier where two explain the same."""
 
+    RULES = "rules"
     NOTE = "note"
     SETTING = "setting"
-    RULES = "rules"
     HIDDEN = "hidden message"
     CHOICE = "choices of then"
     UNKEPT = "kept by no file"
@@ -85,10 +85,20 @@ class Course:
             else:
                 entries = [trace.entries[injection.entry] for injection in trace.injections]
             self._went_in.append(tuple((entry.vault, entry.filename) for entry in entries))
+        self._usual: dict[Generation, State] = {}
         self._moments = [simulator.moment(each) for each in self.generations]
 
-    def state(self, system: System, entries: Sequence[Entry], generation: Generation, start: int = 0) -> State:
-        """The state before a generation of a system with these notes, beginning anew at place `start`."""
+    def state(self, run: Rerun, start: int = 0) -> State:
+        """The state that a run begins with where only its system and its notes are other ones, or where everything
+        began anew at place `start`: its own state where that makes no difference.
+        """
+        made = self._made(run.system, run.moment.index.entries, run.generation, start)
+        if run.generation not in self._usual:
+            usual = self._simulator.system, self._simulator.project.index.entries
+            self._usual[run.generation] = self._made(*usual, run.generation, 0)
+        return run.state if made == self._usual[run.generation] else made
+
+    def _made(self, system: System, entries: Sequence[Entry], generation: Generation, start: int) -> State:
         state = system.first_state(self._simulator.project.seed)
         known = {(entry.vault, entry.filename): entry for entry in entries}
         for place in range(start, self._simulator.place(generation)):
@@ -235,8 +245,8 @@ class _Suspects:
         def carry(run: Rerun) -> Rerun:
             index = run.moment.index
             entries = tuple(change(each, run) if each.title == title else each for each in index.entries)
-            state = self._course.state(run.system, entries, run.generation)
-            return replace(run, moment=replace(run.moment, index=replace(index, entries=entries)), state=state)
+            made = replace(run, moment=replace(run.moment, index=replace(index, entries=entries)))
+            return replace(made, state=self._course.state(made))
 
         return carry
 
@@ -317,8 +327,7 @@ class _Suspects:
     def _set(self, values: Mapping[str, Value]) -> Carry:
         def carry(run: Rerun) -> Rerun:
             made = run.with_settings(run.system.settings.model_copy(update=dict(values)))
-            state = self._course.state(made.system, made.moment.index.entries, run.generation)
-            return replace(made, state=state)
+            return replace(made, state=self._course.state(made))
 
         return carry
 
@@ -428,16 +437,14 @@ class _Suspects:
 
     def unkept(self) -> Iterator[Suspect]:
         """Trackers that began anew, a reply that was continued, and what the system says that nobody keeps."""
-        entries = self._project.index.entries
         for start in range(1, len(self._course.generations)):
             first = self._course.generations[start]
 
             def anew(run: Rerun, start: int = start, first: Generation = first) -> Rerun | None:
                 if run.generation < first or self._simulator.place(run.generation) - start > _STEPS:
                     return None
-                state = self._course.state(run.system, entries, run.generation, start)
-                usual = self._course.state(run.system, entries, run.generation)
-                return None if state == usual else replace(run, state=state)
+                state = self._course.state(run, start)
+                return None if state is run.state else replace(run, state=state)
 
             if any(anew(Rerun.of(self._simulator, each.generation)) for each in self._replies):
                 yield Suspect(SuspectKind.UNKEPT, f"The chat was opened again before #{first.message}.", anew)
