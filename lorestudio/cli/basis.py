@@ -45,7 +45,9 @@ def basis(
     ] = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Keep a setting of the chat: history, scanText, contextSize."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Keep a setting of the chat: history, scanText, records, contextSize."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

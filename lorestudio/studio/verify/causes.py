@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
@@ -19,16 +19,16 @@ from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedReply, compared, tokens_alike
 from lorestudio.studio.verify.recorded import recorded_replies
-from lorestudio.studio.verify.suspects import Course, Suspect, SuspectKind, suspects
+from lorestudio.studio.verify.suspects import SCREENED, Course, Suspect, SuspectKind, spread, suspects
 from lorestudio.systems.base import System
 from lorestudio.trace.wording import plural
 
-SCREENED: Final = 4
-"""On so many differing replies every suspect is tried first; only those that help there are tried on all."""
 CHECKED: Final = 8
 """So many of the replies that agree are run with a cause, to see whether it breaks them."""
 CLOSEST: Final = 6
 """Of suspects that explain nothing alone so many are tried two by two."""
+MOST_DESCENDED: Final = 12
+"""For so many replies that nothing explains it is looked for together."""
 MOST_TOGETHER: Final = 4
 """So many things that no file keeps are taken together at most."""
 
@@ -186,7 +186,7 @@ class _Search:
     def _causes(self) -> tuple[Cause, ...]:
         course = Course(self._simulator, self._replies)
         every = suspects(self._simulator.project, self._simulator, self._differing, course)
-        sample = _spread(self._differing, SCREENED)
+        sample = spread(self._differing, SCREENED)
         self._total = len(every) * len(sample)
         found: list[Cause] = []
         closest: list[tuple[int, Suspect]] = []
@@ -207,7 +207,9 @@ class _Search:
         found += self._descended(found, every)
         kept = [each for each in found if each.gain > 0 or each.suspect.proven]
         kinds = list(SuspectKind)
-        order = sorted(kept, key=lambda each: (-each.gain, len(each.besides), kinds.index(each.kind)))
+        order = sorted(
+            kept, key=lambda each: (-each.gain, len(each.besides), not each.suspect.proven, kinds.index(each.kind))
+        )
         return tuple(_without_repeats(order))
 
     def _weighed(self, *together: Suspect) -> Cause:
@@ -220,7 +222,7 @@ class _Search:
             elif left is not None and left < reply.distance:
                 closer.append(reply.generation)
         passing = all(each.unknowable or each.kind is SuspectKind.HIDDEN for each in together)
-        sample = [] if passing else _spread(self._agreeing, CHECKED)  # what passes need not have held for these
+        sample = [] if passing else spread(self._agreeing, CHECKED)  # what passes need not have held for these
         broken = sum(bool(self._distance(carry, each)) for each in sample)
         return Cause(together[0], tuple(explains), tuple(closer), broken, len(sample), together[1:])
 
@@ -246,7 +248,7 @@ class _Search:
         explained = {each for cause in found for each in cause.explains}
         perhaps = [each for each in every if each.unknowable]
         causes: list[Cause] = []
-        for reply in self._differing:
+        for reply in [each for each in self._differing if each.generation not in explained][:MOST_DESCENDED]:
             if reply.generation in explained:
                 continue
             chosen: tuple[Suspect, ...] = ()
@@ -288,15 +290,6 @@ def _all_of(together: Sequence[Suspect]) -> Callable[[Rerun], Rerun | None]:
         return run
 
     return carry
-
-
-ItemT = TypeVar("ItemT")
-
-
-def _spread(items: Sequence[ItemT], most: int) -> list[ItemT]:
-    """At most so many of the items, from all over them."""
-    step = max(1, -(-len(items) // most))
-    return list(items[::step])
 
 
 def _without_repeats(causes: Iterable[Cause]) -> Iterable[Cause]:

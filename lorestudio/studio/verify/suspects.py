@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.history import HiddenSince
-from lorestudio.domain.javascript import number_text
-from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.history import HiddenSince, ranges_of
+from lorestudio.domain.javascript import Json, number_text
+from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.chats.recorded import PINNED, RecordedEntry, found_among
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.rules import VERSIONS
@@ -24,7 +25,8 @@ from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.verify.agreement import ComparedReply, WentIn
 from lorestudio.systems.base import State, System
-from lorestudio.trace.model import StageStatus
+from lorestudio.trace.diff import Key
+from lorestudio.trace.model import EntryRef, StageStatus
 from lorestudio.trace.wording import quoted
 
 Carry: TypeAlias = Callable[[Rerun], Rerun | None]
@@ -34,9 +36,9 @@ Carry: TypeAlias = Callable[[Rerun], Rerun | None]
 class SuspectKind(StrEnum):
     """What sort of cause it is. What comes first counts as likelier where two explain the same."""
 
+    RULES = "rules"
     NOTE = "note"
     SETTING = "setting"
-    RULES = "rules"
     HIDDEN = "hidden message"
     CHOICE = "choices of then"
     UNKEPT = "kept by no file"
@@ -59,13 +61,13 @@ class Suspect:
     carry: Carry = field(repr=False, compare=False)
     subject: str = ""
     settings: Mapping[str, Value] = field(default_factory=dict)
-    hidden: HiddenSince | None = None
+    hidden: tuple[HiddenSince, ...] = ()
     proven: bool = False
 
     @property
     def unknowable(self) -> bool:
         """Whether no file keeps what it says, since when a message is hidden included."""
-        return self.kind in UNKNOWABLE or self.hidden is not None
+        return self.kind in UNKNOWABLE or bool(self.hidden)
 
 
 class Course:
@@ -74,21 +76,33 @@ class Course:
     def __init__(self, simulator: Simulator, replies: Mapping[Generation, ComparedReply]) -> None:
         self.generations = simulator.generations[:-1]
         self._simulator = simulator
-        self._ids: list[tuple[int, ...]] = []
+        self._went_in: list[tuple[Key, ...]] = []
         for each in self.generations:
             trace, reply = simulator.traces[each], replies.get(each)
             record = reply.record if reply is not None else None
             if record is not None and record.holds_for(anything_went_in=bool(trace.injections)):
-                self._ids.append(tuple(entry.id for entry in record.found_in(simulator.project.index)))
+                entries: Sequence[Entry | EntryRef] = record.found_in(simulator.project.index)
             else:
-                self._ids.append(tuple(injection.entry for injection in trace.injections))
+                entries = [trace.entries[injection.entry] for injection in trace.injections]
+            self._went_in.append(tuple((entry.vault, entry.filename) for entry in entries))
+        self._usual: dict[Generation, State] = {}
         self._moments = [simulator.moment(each) for each in self.generations]
 
-    def state(self, system: System, entries: Sequence[Entry], generation: Generation, start: int = 0) -> State:
-        """The state before a generation of a system with these notes, beginning anew at place `start`."""
+    def state(self, run: Rerun, start: int = 0) -> State:
+        """The state that a run begins with where only its system and its notes are other ones, or where everything
+        began anew at place `start`: its own state where that makes no difference.
+        """
+        made = self._made(run.system, run.moment.index.entries, run.generation, start)
+        if run.generation not in self._usual:
+            usual = self._simulator.system, self._simulator.project.index.entries
+            self._usual[run.generation] = self._made(*usual, run.generation, 0)
+        return run.state if made == self._usual[run.generation] else made
+
+    def _made(self, system: System, entries: Sequence[Entry], generation: Generation, start: int) -> State:
         state = system.first_state(self._simulator.project.seed)
+        known = {(entry.vault, entry.filename): entry for entry in entries}
         for place in range(start, self._simulator.place(generation)):
-            went_in = [entries[each] for each in self._ids[place] if each < len(entries)]
+            went_in = [known[key] for key in self._went_in[place] if key in known]
             state = system.recalled(self._moments[place], state, went_in)
         return state
 
@@ -104,6 +118,17 @@ def suspects(
         *made.notes(), *made.settings(), *made.rules(), *made.hidden(), *made.choices(), *made.unkept(),
     )  # fmt: skip
     return tuple({(each.kind, each.title): each for each in reversed(every)}.values())[::-1]
+
+
+SCREENED: Final = 4
+"""On so many differing replies every suspect is tried first; only those that help there are tried on all."""
+
+ItemT = TypeVar("ItemT")
+
+
+def spread(items: Sequence[ItemT], most: int) -> Sequence[ItemT]:
+    """At most so many of the items, from all over them."""
+    return items[:: max(1, -(-len(items) // most))]
 
 
 _WINDOW: Final = 24
@@ -220,10 +245,8 @@ class _Suspects:
         def carry(run: Rerun) -> Rerun:
             index = run.moment.index
             entries = tuple(change(each, run) if each.title == title else each for each in index.entries)
-            state = self._course.state(run.system, entries, run.generation)
-            return replace(
-                run, moment=replace(run.moment, index=replace(index, entries=entries)), state=_joined(run.state, state)
-            )
+            made = replace(run, moment=replace(run.moment, index=replace(index, entries=entries)))
+            return replace(made, state=self._course.state(made))
 
         return carry
 
@@ -233,16 +256,13 @@ class _Suspects:
             if getattr(entry, attribute) not in (value, (), {}, None):
                 yield Suspect(
                     SuspectKind.NOTE, f"The note {name} had {words} then.",
-                    self._edited(entry.title, lambda each, _run, a=attribute, v=value: replace(each, **{a: v})),  # type: ignore[misc]
-                    entry.title,
+                    self._edited(entry.title, _given(**{attribute: value})), entry.title,
                 )  # fmt: skip
         for other in self._project.index.entries:
             if there is not None and other.title in there.reason and entry.title not in other.cascade_links:
                 yield Suspect(
                     SuspectKind.NOTE, f"The note {quoted(other.title)} led to {name} then.",
-                    self._edited(other.title, lambda each, _run: replace(
-                        each, cascade_links=(*each.cascade_links, entry.title))),
-                    other.title,
+                    self._edited(other.title, _given(cascade_links=(*other.cascade_links, entry.title))), other.title,
                 )  # fmt: skip
 
     def _reduced(self, entry: Entry) -> Iterator[Suspect]:
@@ -250,22 +270,17 @@ class _Suspects:
         for key in entry.keys[:_STEPS]:
             yield Suspect(
                 SuspectKind.NOTE, f"The note {name} did not have the key {quoted(key)} then.",
-                self._edited(entry.title, lambda each, _run, k=key: replace(  # type: ignore[misc]
-                    each, keys=tuple(own for own in each.keys if own != k))),
-                entry.title,
+                self._edited(entry.title, _given(keys=tuple(own for own in entry.keys if own != key))), entry.title,
             )  # fmt: skip
         for attribute in ("constant", "bootstrap", "seed"):
             if getattr(entry, attribute):
                 yield Suspect(
                     SuspectKind.NOTE, f"The note {name} was not {attribute} then.",
-                    self._edited(entry.title, lambda each, _run, a=attribute: replace(each, **{a: False})),  # type: ignore[misc]
-                    entry.title,
+                    self._edited(entry.title, _given(**{attribute: False})), entry.title,
                 )  # fmt: skip
         yield Suspect(
             SuspectKind.NOTE, f"The note {name} was no entry then.",
-            self._edited(entry.title, lambda each, _run: replace(
-                each, keys=(), constant=False, bootstrap=False, seed=False, guide=True)),
-            entry.title,
+            self._edited(entry.title, _given(guide=True)), entry.title,
         )  # fmt: skip
 
     # ---- settings ---------------------------------------------------------------------------------------------------
@@ -312,8 +327,7 @@ class _Suspects:
     def _set(self, values: Mapping[str, Value]) -> Carry:
         def carry(run: Rerun) -> Rerun:
             made = run.with_settings(run.system.settings.model_copy(update=dict(values)))
-            state = self._course.state(made.system, made.moment.index.entries, run.generation)
-            return replace(made, state=_joined(run.state, state))
+            return replace(made, state=self._course.state(made))
 
         return carry
 
@@ -343,19 +357,19 @@ class _Suspects:
     def hidden(self) -> Iterator[Suspect]:
         """Messages of the windows that were hidden then, or in sight."""
         said: dict[int, None] = {}
-        for reply in self._replies:
+        for reply in spread(self._replies, SCREENED):
             said |= dict.fromkeys(range(max(0, reply.generation.message - _WINDOW), reply.generation.message))
         for place in sorted(said):
             message = self._chat.messages[place]
             today = " and is not today" if not message.is_system else " already"
-            since = HiddenSince(place, place, place + 1) if message.was_hidden else None
+            since = (HiddenSince(place, place, place + 1),) if message.was_hidden else ()
             yield Suspect(
                 SuspectKind.HIDDEN, f"Message #{place} was hidden{today}.", _without(place), str(place), hidden=since
             )
             if message.was_hidden:
                 yield Suspect(
                     SuspectKind.HIDDEN, f"Message #{place} was still in sight.", self._with(place, message), str(place),
-                    hidden=HiddenSince(place, place, len(self._chat.messages)),
+                    hidden=(HiddenSince(place, place, len(self._chat.messages)),),
                 )  # fmt: skip
         hidden = [place for place in said if self._chat.messages[place].was_hidden]
         if len(hidden) > 1:
@@ -367,7 +381,7 @@ class _Suspects:
 
             yield Suspect(
                 SuspectKind.HIDDEN, "What is hidden today was hidden already.", carry, "all",
-                hidden=HiddenSince(hidden[0], hidden[-1], hidden[0] + 1),
+                hidden=tuple(HiddenSince(first, last, first + 1) for first, last in ranges_of(sorted(hidden))),
             )  # fmt: skip
 
     def _with(self, place: int, message: Message) -> Carry:
@@ -385,68 +399,52 @@ class _Suspects:
     def choices(self) -> Iterator[Suspect]:
         """Pins, blocks, folders and context as they may have been: a chat keeps only the last ones."""
         now = self._project.controls
-        if now.pins or now.blocks or now.folders or now.context:
-            none = replace(now, pins=(), blocks=(), folders=(), context={})
-            yield _chosen("Nothing was pinned, blocked, filtered or set as context yet.", lambda _: none)
+        nothing: Mapping[str, Any] = {"pins": (), "blocks": (), "folders": (), "context": {}}
         for name, title in (("pins", "Nothing was pinned"), ("blocks", "Nothing was blocked"),
                             ("folders", "No folders were chosen"), ("context", "No context was set")):  # fmt: skip
             if getattr(now, name):
-                yield _chosen(f"{title} yet.", lambda own, n=name: replace(own, **{n: {} if n == "context" else ()}))  # type: ignore[misc]
-        for rule in now.pins:
-            yield _chosen(
-                f"{quoted(rule.title)} was not pinned yet.",
-                lambda own, r=rule: replace(own, pins=tuple(each for each in own.pins if each != r)),  # type: ignore[misc]
-            )
-        for rule in now.blocks:
-            yield _chosen(
-                f"{quoted(rule.title)} was not blocked yet.",
-                lambda own, r=rule: replace(own, blocks=tuple(each for each in own.blocks if each != r)),  # type: ignore[misc]
-            )
+                yield _chosen(f"{title} yet.", **{name: nothing[name]})
+        if sum(bool(getattr(now, name)) for name in nothing) > 1:
+            yield _chosen("Nothing was pinned, blocked, filtered or set as context yet.", **nothing)
+        for name, done in (("pins", "pinned"), ("blocks", "blocked")):
+            rules = getattr(now, name)
+            for rule in rules:
+                yield _chosen(f"{quoted(rule.title)} was not {done} yet.", **{name: tuple(_others(rules, rule))})
         pinned = {each.title for records in self._records.values() for each in records if each.reason == PINNED}
         for title in sorted(pinned):
-            yield _chosen(
-                f"{quoted(title)} was pinned.",
-                lambda own, t=title: replace(own, pins=(*own.pins, EntryRule(t))),  # type: ignore[misc]
-            )
+            yield _chosen(f"{quoted(title)} was pinned.", pins=(*now.pins, EntryRule(title)))
         if pinned:
-            every = tuple(map(EntryRule, sorted(pinned)))
-            yield _chosen("Other entries were pinned.", lambda own: replace(own, pins=every))
-        yield from self._contexts(now)
+            yield _chosen("Other entries were pinned.", pins=tuple(map(EntryRule, sorted(pinned))))
+        yield from self._contexts(now.context)
         names = {each.name for each in self._chat.messages if each.name and not each.is_user}
         for name in sorted(names - {self._project.active_character}):
-            yield _chosen(f"{name} was the active character.", lambda own, n=name: replace(own, character=n))  # type: ignore[misc]
+            yield _chosen(f"{name} was the active character.", character=name)
 
-    def _contexts(self, now: ChatControls) -> Iterator[Suspect]:
-        values: dict[str, dict[str, None]] = {key: {} for key in now.context}
+    def _contexts(self, now: Mapping[str, Json]) -> Iterator[Suspect]:
+        values: dict[str, dict[str, None]] = {key: {} for key in now}
         for entry in self._project.index.entries:
             for key, value in entry.custom_fields.items():
                 every = value if isinstance(value, list | tuple) else [value]
                 values.setdefault(key, {}).update(dict.fromkeys(each for each in every if isinstance(each, str)))
         for key, several in values.items():
-            if key in now.context:
-                yield _chosen(
-                    f"The context “{key}” was not set yet.",
-                    lambda own, k=key: replace(own, context={n: v for n, v in own.context.items() if n != k}),  # type: ignore[misc]
-                )
+            others = {name: value for name, value in now.items() if name != key}
+            if key in now:
+                yield _chosen(f"The context “{key}” was not set yet.", context=others)
             for value in list(several)[:_STEPS]:
-                yield _chosen(
-                    f"The context “{key}” was “{value}”.",
-                    lambda own, k=key, v=value: replace(own, context={**own.context, k: v}),  # type: ignore[misc]
-                )
+                yield _chosen(f"The context “{key}” was “{value}”.", context={**others, key: value})
 
     # ---- what no file keeps -----------------------------------------------------------------------------------------
 
     def unkept(self) -> Iterator[Suspect]:
         """Trackers that began anew, a reply that was continued, and what the system says that nobody keeps."""
-        entries = self._project.index.entries
         for start in range(1, len(self._course.generations)):
             first = self._course.generations[start]
 
             def anew(run: Rerun, start: int = start, first: Generation = first) -> Rerun | None:
                 if run.generation < first or self._simulator.place(run.generation) - start > _STEPS:
                     return None
-                state = _joined(run.state, self._course.state(run.system, entries, run.generation, start))
-                return None if state == run.state else replace(run, state=state)
+                state = self._course.state(run, start)
+                return None if state is run.state else replace(run, state=state)
 
             if any(anew(Rerun.of(self._simulator, each.generation)) for each in self._replies):
                 yield Suspect(SuspectKind.UNKEPT, f"The chat was opened again before #{first.message}.", anew)
@@ -456,10 +454,7 @@ class _Suspects:
             run = Rerun.of(self._simulator, reply.generation)
             words |= dict.fromkeys(each for each, _run in run.system.unrecorded(run))
         for each in words:
-            yield Suspect(
-                SuspectKind.UNKEPT, f"{each[0].upper()}{each[1:]}.",
-                lambda run, w=each: next((other for said, other in run.system.unrecorded(run) if said == w), None),  # type: ignore[misc]
-            )  # fmt: skip
+            yield Suspect(SuspectKind.UNKEPT, f"{each[0].upper()}{each[1:]}.", partial(_as_nobody_kept, each))
 
     def _continued(self, run: Rerun) -> Rerun | None:
         if run.generation.message >= len(self._chat.messages):
@@ -469,11 +464,6 @@ class _Suspects:
         return replace(
             run, moment=replace(moment, chat=(*moment.chat, own), positions=(*places, run.generation.message))
         )
-
-
-def _joined(before: State, state: State) -> State:
-    """The state with what a course of records does not know of, as it was before: where random numbers stand."""
-    return replace(state, random_state=before.random_state) if hasattr(before, "random_state") else state
 
 
 def _without(place: int) -> Carry:
@@ -488,9 +478,24 @@ def _without(place: int) -> Carry:
     return carry
 
 
-def _chosen(title: str, change: Callable[[ChatControls], ChatControls]) -> Suspect:
+def _as_nobody_kept(words: str, run: Rerun) -> Rerun | None:
+    return next((other for said, other in run.system.unrecorded(run) if said == words), None)
+
+
+def _given(**values: Any) -> Callable[[Entry, Rerun], Entry]:  # noqa: ANN401  # fields of an entry
+    def changed(entry: Entry, _run: Rerun) -> Entry:
+        return replace(entry, **values)
+
+    return changed
+
+
+def _others(rules: Sequence[EntryRule], rule: EntryRule) -> Iterator[EntryRule]:
+    return (each for each in rules if each != rule)
+
+
+def _chosen(title: str, **values: Any) -> Suspect:  # noqa: ANN401  # fields of the choices
     def carry(run: Rerun) -> Rerun:
-        return replace(run, moment=replace(run.moment, controls=change(run.moment.controls)))
+        return replace(run, moment=replace(run.moment, controls=replace(run.moment.controls, **values)))
 
     return Suspect(SuspectKind.CHOICE, title, carry)
 

@@ -83,8 +83,8 @@ def test_since_when_a_message_is_hidden_is_kept_by_no_file() -> None:
     assert found.replies[1].verdict is Agreement.MAY_BE
     cause = next(each for each in found.causes if each.kind is SuspectKind.HIDDEN)
     assert cause.title == "Message #1 was hidden already."
-    assert cause.suspect.hidden is not None
-    assert cause.suspect.hidden.since == 2
+    (hidden,) = cause.suspect.hidden
+    assert hidden.since == 2
 
 
 def test_choices_may_have_been_others() -> None:

@@ -169,8 +169,10 @@ class VerifyFeature(Feature):
         if cause is None or project is None:
             return
         hidden, values = cause.suspect.hidden, cause.suspect.settings
-        if hidden is not None:
-            basis = project.basis.saying(hidden.first, hidden.last, hidden.since)
+        if hidden:
+            basis = project.basis
+            for each in hidden:
+                basis = basis.saying(each.first, each.last, each.since)
             session.parts.adjust(cause.title, basis=basis)
         elif session.choice.is_main:
             session.parts.adjust(cause.title, settings=project.settings.model_copy(update=dict(values)))
