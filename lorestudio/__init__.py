@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lorestudio.domain.entry import Entry
     from lorestudio.studio.project.project import Project, demo_project
-    from lorestudio.studio.scripting import check, explain, fate, find_entry, open_project, replay, system_names
+    from lorestudio.studio.scripting import check, explain, fate, find_entry, open_project, replay, system_names, tune
     from lorestudio.studio.tuning.checking import CheckedChat
+    from lorestudio.studio.tuning.search import Found, Plan, Way
     from lorestudio.trace.journey import Fate
     from lorestudio.trace.model import Injection, Trace
     from lorestudio.trace.summary import summary
@@ -28,9 +29,12 @@ _PLACES = {
     "Entry": "domain.entry",
     "Explanation": "trace.vocabulary",
     "Fate": "trace.journey",
+    "Found": "studio.tuning.search",
     "Injection": "trace.model",
+    "Plan": "studio.tuning.search",
     "Project": "studio.project.project",
     "Trace": "trace.model",
+    "Way": "studio.tuning.search",
     "check": "studio.scripting",
     "demo_project": "studio.project.project",
     "explain": "studio.scripting",
@@ -40,6 +44,7 @@ _PLACES = {
     "replay": "studio.scripting",
     "summary": "trace.summary",
     "system_names": "studio.scripting",
+    "tune": "studio.scripting",
 }
 
 __all__ = [
@@ -47,9 +52,12 @@ __all__ = [
     "Entry",
     "Explanation",
     "Fate",
+    "Found",
     "Injection",
+    "Plan",
     "Project",
     "Trace",
+    "Way",
     "__version__",
     "check",
     "demo_project",
@@ -60,6 +68,7 @@ __all__ = [
     "replay",
     "summary",
     "system_names",
+    "tune",
 ]
 
 if not TYPE_CHECKING:  # mypy would take any name for one of the package's

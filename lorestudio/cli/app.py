@@ -27,6 +27,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "history": "history.history",
     "lint": "lint.lint",
     "check": "check.check",
+    "tune": "tune.tune",
     "score": "score.score",
     "effects": "effects.effects",
     "compare": "compare.compare",

@@ -18,11 +18,15 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.sections import section_of
-from lorestudio.studio.project import project as projects
+from lorestudio.studio.compare.comparing import candidate
+from lorestudio.studio.project import project as opening
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import CheckedChat, checked
 from lorestudio.studio.tuning.expectations import expectations_path, load
+from lorestudio.studio.tuning.search import Found, Plan, search
+from lorestudio.studio.tuning.trials import trial_of
+from lorestudio.studio.tuning.workers import Workers
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
 from lorestudio.trace.journey import Fate, Journeys
 from lorestudio.trace.model import Trace
@@ -51,7 +55,7 @@ def open_project(
     """
     several = [vaults] if isinstance(vaults, str | Path) else vaults
     chosen = None if settings is None else Path(settings).expanduser()
-    return projects.open_project(several, None if chat is None else Path(chat), chosen, seed, rules, tokenizer)
+    return opening.open_project(several, None if chat is None else Path(chat), chosen, seed, rules, tokenizer)
 
 
 def system_names() -> tuple[str, ...]:
@@ -125,6 +129,40 @@ def check(
     if path is None or not path.exists():
         raise InputError(path or "expectations", "there is no such file. Name the one that says what should be in.")
     return checked(project, load(path).every, run or system, replay(project, system))
+
+
+def tune(
+    projects: Project | Sequence[Project],
+    over: Sequence[str],
+    expectations: Path | str | None = None,
+    system: str = MAIN.name,
+    plan: Plan = Plan(),  # noqa: B008  # frozen
+    *,
+    workers: int = 1,
+    dask: str = "",
+    journal: Path | str | None = None,
+) -> Found:
+    r"""Search for settings and note properties that do what is expected, over one or several chats of the same vault.
+
+    `over` says what may be turned, as `lorestudio tune --over` does; `plan` how, how long and what for. With `workers`
+    or the address of a `dask` scheduler other processes run the points; a script that is not imported again starts them
+    under `if __name__ == "__main__":`. Needs what `lorestudio[tune]` installs. Raises InputError and SettingsError.
+
+    >>> import tempfile
+    >>> from lorestudio import Plan, Way, demo_project
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "mine.yaml")
+    ...     _ = file.write_text("expectations:\n  - {note: The Brume, should: be in}\n")
+    ...     found = tune(demo_project(), ["maxTokensBudget=200,3000"], file, plan=Plan(Way.GRID, runs=2))
+    >>> [dict(each.point) for each in found.front()]
+    [{'maxTokensBudget': 200}]
+    """
+    chats = [projects] if isinstance(projects, Project) else list(projects)
+    path = expectations_path(chats[0].roots) if expectations is None else Path(expectations)
+    if path is None or not path.exists():
+        raise InputError(path or "expectations", "there is no such file. Name the one that says what should be in.")
+    trial = trial_of(chats, candidate(system), load(path).every, over)
+    return search(trial, plan, Workers(workers, dask), None if journal is None else Path(journal))
 
 
 def find_entry(project: Project, name: str) -> Entry:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-from lorestudio.domain.resources import resource
+from lorestudio.domain.resources import VERSION, resource
 from lorestudio.studio.report.pictures import PICTURE_STYLE, budget_svg, css_variables, fill, flow_svg, on_fill
 from lorestudio.studio.report.source import ReportMessage, ReportSource, ReportTurn
 from lorestudio.trace.ai_selection import ai_lines
@@ -132,18 +132,26 @@ def html_page(source: ReportSource) -> str:
     """The whole page."""
     title = f"Lore report: {source.vault or 'a vault'}"
     prompts = ReportPrompts(source)
-    style = css_variables(":root") + resource("report", "page.css").read_text(encoding="utf-8") + PICTURE_STYLE
     turns = "".join(_turn(turn, source, prompts) for turn in source.turns)
-    kind = "whole" if source.whole_chat else "single"
+    return page_of(
+        title,
+        _head(source, prompts),
+        f"{_contents(source)}<main id='turns'>{turns}{_settings(source)}</main>",
+        "whole" if source.whole_chat else "single",
+        "<a class='skip' href='#turns'>Skip to the turns</a>",
+    )
+
+
+def page_of(title: str, head: str, body: str, kind: str = "single", first: str = "") -> str:
+    """A page that needs nothing else; all but the title is HTML. `first` stands before the header."""
+    style = css_variables(":root") + resource("report", "page.css").read_text(encoding="utf-8") + PICTURE_STYLE
     return (
         "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width,initial-scale=1'>"
         "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{escape(title)}</title><style>{style}</style></head><body class='{kind}' id='top'>"
-        "<a class='skip' href='#turns'>Skip to the turns</a>"
-        f"<header><h1>{escape(title)}</h1>{_head(source, prompts)}</header>"
-        f"{_contents(source)}<main id='turns'>{turns}{_settings(source)}</main>"
-        f"<footer>Made with lorestudio {escape(source.version)}.</footer></body></html>\n"
+        f"{first}<header><h1>{escape(title)}</h1>{head}</header>{body}"
+        f"<footer>Made with lorestudio {escape(VERSION)}.</footer></body></html>\n"
     )
 
 
@@ -176,7 +184,7 @@ def _contents(source: ReportSource) -> str:
         )
         for turn in source.turns
     ]
-    table = _table("All turns", ("Turn", "Injected", "Tokens", "What happened"), rows)
+    table = html_table("All turns", ("Turn", "Injected", "Tokens", "What happened"), rows)
     return f"<nav aria-label='Turns'><section class='part'>{table}</section></nav>"
 
 
@@ -254,9 +262,11 @@ def _budget(trace: Trace, came_from: dict[int, BudgetOrigin]) -> str:
     ]
     return (
         f"<h3>Budget</h3>{_figure(budget_svg(view), 'Budget')}"
-        + _table("Injected, in order", ("", "Entry", "Origin", "Tokens", "Priority", "Where"), inside, numbers=(3, 4))
-        + _table("Cut", ("Entry", "Tokens", "Needs more", "Why"), cut)
-        + _table("Limits", ("Limit", "Used", "Of", "Unit"), limits)
+        + html_table(
+            "Injected, in order", ("", "Entry", "Origin", "Tokens", "Priority", "Where"), inside, numbers=(3, 4)
+        )
+        + html_table("Cut", ("Entry", "Tokens", "Needs more", "Why"), cut)
+        + html_table("Limits", ("Limit", "Used", "Of", "Unit"), limits)
     )
 
 
@@ -264,7 +274,7 @@ def _flow(trace: Trace) -> str:
     stream = flow(trace)
     if not stream.changing:
         return ""
-    table = _table("Stages and reasons", TABLE_COLUMNS, flow_rows(stream, trace))
+    table = html_table("Stages and reasons", TABLE_COLUMNS, flow_rows(stream, trace))
     return (
         f"<h3>Stages</h3>{_figure(flow_svg(stream, Measure.ENTRIES), 'Stages')}"
         f"<details><summary>As a table</summary>{table}</details>"
@@ -275,7 +285,7 @@ def _entries(trace: Trace) -> str:
     rows = decisions(trace, Journeys(trace))
     if not rows:
         return ""
-    return "<h3>Entries</h3>" + _table("What became of each entry, and why", ("Entry", "Result", "Why"), rows)
+    return "<h3>Entries</h3>" + html_table("What became of each entry, and why", ("Entry", "Result", "Why"), rows)
 
 
 def _stages(trace: Trace) -> str:
@@ -292,7 +302,7 @@ def _stages(trace: Trace) -> str:
     ]
     if not rows:
         return failed
-    table = _table("Decisions in the order they were made", ("Stage", "Decision", "Entry", "Why"), rows)
+    table = html_table("Decisions in the order they were made", ("Stage", "Decision", "Entry", "Why"), rows)
     return f"{failed}<details><summary>Every decision ({len(rows):,})</summary>{table}</details>"
 
 
@@ -303,7 +313,7 @@ def _calls(trace: Trace, *, short: bool) -> str:
         (call.kind, call.source, call.model, call.duration_ms, f"failed: {call.error}" if call.error else "answered")
         for call in trace.ai_calls
     ]
-    table = _table("Requests to a model", ("Kind", "Answered by", "Model", "ms", "Result"), rows)
+    table = html_table("Requests to a model", ("Kind", "Answered by", "Model", "ms", "Result"), rows)
     if short:
         texts = "<p class='muted'>A report of one turn has the requests and replies themselves.</p>"
     else:
@@ -321,7 +331,7 @@ def _settings(source: ReportSource) -> str:
     rows = [(setting.title, setting.value, setting.usual) for setting in source.settings]
     if not rows:
         return "<section class='part'><h2>Settings</h2><p>All as DeepLore has them.</p></section>"
-    table = _table("Settings that differ from DeepLore's own", ("Setting", "Here", "Usually"), rows)
+    table = html_table("Settings that differ from DeepLore's own", ("Setting", "Here", "Usually"), rows)
     return f"<section class='part'><h2>Settings</h2>{table}</section>"
 
 
@@ -336,7 +346,7 @@ class _Raw(str):
     __slots__ = ()
 
 
-def _table(
+def html_table(
     caption: str, columns: Sequence[str], rows: Iterable[Sequence[str | float]], numbers: Sequence[int] = ()
 ) -> str:
     """A table; nothing where it has no rows. A column of numbers is set to the right."""

@@ -221,10 +221,10 @@ def flow_svg(stream: Flow, measure: Measure, width: float = _BAR_WIDTH, *, alone
     `alone` makes a file of its own, with the colours in it.
     """
     if stream.dropping < SANKEY_FROM:
-        return _svg(*_steps(stream, measure, width), f"Funnel: {flow_words(stream, measure)}", width, alone=alone)
+        return svg(*_steps(stream, measure, width), f"Funnel: {flow_words(stream, measure)}", width, alone=alone)
     picture = lay_out(stream, measure, width)
     body = "".join(_row(row, measure, picture) for row in picture.rows)
-    return _svg(body, picture.height, f"Flow: {flow_words(stream, measure)}", width, alone=alone)
+    return svg(body, picture.height, f"Flow: {flow_words(stream, measure)}", width, alone=alone)
 
 
 def _row(row: RowShape, measure: Measure, picture: FlowPicture) -> str:
@@ -300,7 +300,7 @@ def budget_svg(view: BudgetView, width: float = _BAR_WIDTH, *, alone: bool = Fal
     anchor = "end" if edge > width / 2 else "start"
     parts.append(f"<text class='ink' x='{edge:.1f}' y='11' text-anchor='{anchor}'>{escape(view.headline())}</text>")
     told = [segment.describe(view.maximum) for segment in (*view.inside, *view.cut)]
-    return _svg("".join(parts), 58, f"Budget: {view.headline()}. {'. '.join(told)}", width, alone=alone)
+    return svg("".join(parts), 58, f"Budget: {view.headline()}. {'. '.join(told)}", width, alone=alone)
 
 
 def _segment(segment: Segment, left: float, wide: float, maximum: float | None) -> str:
@@ -315,7 +315,8 @@ def _segment(segment: Segment, left: float, wide: float, maximum: float | None) 
     return f"{shape}{letter}{segment.origin.letter}</text>"
 
 
-def _svg(body: str, height: float, words: str, width: float, *, alone: bool) -> str:
+def svg(body: str, height: float, words: str, width: float, *, alone: bool = False) -> str:
+    """A picture of these elements; `words` tell it. `alone` is for a file of its own."""
     ground = f"<rect width='{width:.0f}' height='{height:.0f}' style='fill:var(--panel)'/>" if alone else ""
     style = f"<style>{PICTURE_STYLE}</style>" if alone else ""
     size = f"viewBox='0 0 {width:.0f} {height:.0f}' width='{width:.0f}' height='{height:.0f}'"

@@ -88,11 +88,10 @@ class Gain:
         sign = 1 if metric.more else -1
         if self.training is None or sign * self.training <= 0:
             return ""
-        won = f"{metric.title}: the gain of {_signed(self.training, metric.unit)} on the replies searched"
+        won = f"{metric.title}: the gain of {change_words(self.training, metric.unit)} on the replies searched"
         if self.held is None or self.held_interval is None:
             return f"{won} cannot be checked: too few replies were held out."
-        ends = f"{_signed(self.held_interval.low, metric.unit)} to {_signed(self.held_interval.high, metric.unit)}"
-        there = f"{_signed(self.held, metric.unit)} on those held out ({ends})"
+        there = f"{change_words(self.held, metric.unit)} on those held out ({between(self.held_interval, metric.unit)})"
         if sign * self.held <= 0:
             return f"{won} is not there on others: {there}. These settings fit the replies they were chosen by."
         if not self.held_interval.sure:
@@ -151,8 +150,14 @@ class Found:
         raise InputError("point", f"there is no point {number}; there are {len(self.tried)}, from 0.")
 
 
-def _signed(value: float, unit: str) -> str:
+def change_words(value: float, unit: str) -> str:
+    """A difference: `+4 %`, `−120`."""
     return f"{'+' if value >= 0 else '−'}{value_words(abs(value), unit)}"
+
+
+def between(interval: Interval, unit: str) -> str:
+    """The interval of a difference: `−3 % to +5 %`."""
+    return f"{change_words(interval.low, unit)} to {change_words(interval.high, unit)}"
 
 
 def _beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

@@ -74,19 +74,12 @@ def nice_steps(top: float, most: int = 3) -> list[float]:
     return [step * place for place in range(math.floor(top / step + 1e-9) + 1)]
 
 
-class BarChart(QWidget):
-    """`picked` carries a bar that a click or a key went to, `brushed` the bars that are wanted, None for all."""
+class Plot(QWidget):
+    """Axes on the left and below, and between them what is drawn; it takes the keyboard and shows that it has it."""
 
-    picked = Signal(int)
-    brushed = Signal(object)
-
-    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None, *, brush: bool = False) -> None:
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self.bars = theme, Bars()
-        self._chosen, self._top = -1, 1.0
-        self.range: Places | None = None
-        """The bars that are picked out, None for all."""
-        self._anchor = -1
+        self._theme = theme
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(name)
         self._view: QGraphicsView = pg.GraphicsView(self, useOpenGL=False, background=None)
@@ -102,6 +95,58 @@ class BarChart(QWidget):
             axis.linkToView(self._plot)
         self._view.setCentralItem(self._room)
         self._room.geometryChanged.connect(self._resized)
+        self._view.scene().sigMouseClicked.connect(self._clicked)
+        theme.changed.connect(self._draw)
+
+    def _draw(self) -> None:
+        """Draw everything anew."""
+        raise NotImplementedError
+
+    def _resized(self) -> None:
+        """There is more or less room."""
+        self._draw()
+
+    def _clicked(self, event: pg.GraphicsScene.mouseEvents.MouseClickEvent) -> None:
+        """A click without a drag, told by the scene."""
+        raise NotImplementedError
+
+    def _arrange(self, left: float, below: float) -> None:
+        """The bars between their numbers and their names."""
+        room = self._room.rect()
+        wide, high = max(1.0, room.width() - left - 4), max(1.0, room.height() - below - 2)
+        self._plot.setGeometry(QRectF(left, 2, wide, high))
+        for side, size, box in (
+            ("left", left, QRectF(0, 2, left, high)), ("bottom", below, QRectF(left, 2 + high, wide, below)),
+        ):  # fmt: skip
+            axis = self._axes[side]
+            (axis.setWidth if side == "left" else axis.setHeight)(size)
+            axis.setGeometry(box)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: what the bars leave over takes the keyboard only."""
+        self.setFocus()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt: the ring of what the keyboard is on."""
+        if self.hasFocus():
+            painter = QPainter(self)
+            draw_focus(painter, self.rect(), self._theme)
+            painter.end()
+
+
+class BarChart(Plot):
+    """`picked` carries a bar that a click or a key went to, `brushed` the bars that are wanted, None for all."""
+
+    picked = Signal(int)
+    brushed = Signal(object)
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None, *, brush: bool = False) -> None:
+        super().__init__(theme, name, parent)
+        self.bars = Bars()
+        self._chosen, self._top = -1, 1.0
+        self.range: Places | None = None
+        """The bars that are picked out, None for all."""
+        self._anchor = -1
         self._chosen_bar = pg.BarGraphItem(x=[], height=[], width=1)
         self._limit = pg.PlotCurveItem(connect="finite")
         self._points = pg.ScatterPlotItem(symbol="d", size=7)
@@ -117,8 +162,6 @@ class BarChart(QWidget):
         if self._brush is not None:
             self._brush.sigRegionChangeFinished.connect(self._brush_left)
         self._layers: list[pg.BarGraphItem] = []
-        self._view.scene().sigMouseClicked.connect(self._clicked)
-        theme.changed.connect(self._draw)
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -233,18 +276,6 @@ class BarChart(QWidget):
         self._axes["left"].setTicks([[(each, number(each)) for each in steps]])
         self._arrange(max(metrics.horizontalAdvance(number(each)) for each in steps) + 8, metrics.height() + 5)
 
-    def _arrange(self, left: float, below: float) -> None:
-        """The bars between their numbers and their names."""
-        room = self._room.rect()
-        wide, high = max(1.0, room.width() - left - 4), max(1.0, room.height() - below - 2)
-        self._plot.setGeometry(QRectF(left, 2, wide, high))
-        for side, size, box in (
-            ("left", left, QRectF(0, 2, left, high)), ("bottom", below, QRectF(left, 2 + high, wide, below)),
-        ):  # fmt: skip
-            axis = self._axes[side]
-            (axis.setWidth if side == "left" else axis.setHeight)(size)
-            axis.setGeometry(box)
-
     def _drawn(self) -> tuple[NDArray[np.intp], Numbers, float]:
         """Which bars are drawn, where, and how wide: all of them; of several that share a pixel the highest."""
         share, amount = math.ceil(self._pixel), self.bars.amount
@@ -342,10 +373,6 @@ class BarChart(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: what the bars leave over takes the keyboard only."""
-        self.setFocus()
-
     def event(self, event: QEvent) -> bool:
         """Qt: what is under the pointer."""
         return shows_tip(self, event, self._words_at) or super().event(event)
@@ -358,13 +385,6 @@ class BarChart(QWidget):
         """Another width holds other bars and names."""
         self._draw()
         self.choose(self._chosen)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Qt: the ring of what the keyboard is on."""
-        if self.hasFocus():
-            painter = QPainter(self)
-            draw_focus(painter, self.rect(), self._theme)
-            painter.end()
 
 
 class Legend(QWidget):

@@ -95,7 +95,7 @@ def test_numbers_without_steps_are_endless(world: Project) -> None:
         (["scanDepth=few"], "No number|no number|is neither"),
         (["lorebookTag=a,b"], "says how notes are read"),
         (["analyticsData"], "has no setting"),
-        (["debugMode"], "changes nothing in a run"),
+        (["cacheTTL=1..9"], "changes nothing in a run"),
         (["scanDepth=1..8", "scan_depth=3,4"], "is turned twice"),
         (["Lam:priority=1..9"], "no entry is called “Lam”. Did you mean “Lamp”?"),
         (["Lamp:priority"], "say between what, as in Lamp:priority=10..100"),

@@ -1,0 +1,99 @@
+"""What a search came to as one HTML page: the scores before and after, what to carry over, and the other points."""
+
+from __future__ import annotations
+
+from html import escape
+
+from lorestudio.studio.report.page import html_table, page_of
+from lorestudio.studio.report.pictures import fill, svg
+from lorestudio.studio.tuning.carrying import to_carry_over
+from lorestudio.studio.tuning.scores import METRICS
+from lorestudio.studio.tuning.scoring import metric_words
+from lorestudio.studio.tuning.search import Found, Tried, between, change_words
+from lorestudio.studio.tuning.space import point_words
+from lorestudio.studio.tuning.trials import Trial
+from lorestudio.systems.registry import kind_of
+from lorestudio.trace.wording import plural
+
+_WIDTH, _HEIGHT, _EDGE = 640, 260, 36
+
+
+def tuning_page(trial: Trial, found: Found, chosen: Tried) -> str:
+    """The page. Nothing of the chat's text is in it."""
+    replies = len(found.now.training.turns), len(found.now.held.turns)
+    names = ", ".join(escape(name) for name in trial.chats() if name)
+    head = (
+        f"<p class='muted'>{escape(kind_of(trial.system).title)}{f', {names}' if names else ''}. "
+        f"{plural(len(found.tried), '# point|# points')} run; {plural(replies[0], '# reply|# replies')} to search by, "
+        f"{replies[1]:,} held out.</p>"
+    )
+    warnings = "".join(f"<p><strong>Beware:</strong> {escape(each)}</p>" for each in found.warnings(chosen))
+    carried = to_carry_over(trial, chosen.point)
+    importance = [(label, f"{share:.0%}") for label, share in found.importance.items()]
+    parts = (
+        ("Scores before and after", warnings + _scores(found, chosen)),
+        (
+            "To carry over",
+            html_table("What is another one", ("What", "Was", "Becomes"), carried) or "<p>Nothing: all stays.</p>",
+        ),
+        ("The points", _picture(found, chosen) + _front(found, chosen)),
+        ("What mattered", html_table("Share of reaching the good points", ("Turned", "Importance"), importance, (1,))),
+    )
+    body = "".join(f"<section class='part'><h2>{title}</h2>{text}</section>" for title, text in parts if text)
+    return page_of(f"Tuning report: {trial.projects[0].name}", head, f"<main>{body}</main>")
+
+
+def _scores(found: Found, chosen: Tried) -> str:
+    rows = []
+    for name, metric in METRICS.items():
+        cells = [metric_words(part, name) for each in (found.now, chosen) for part in (each.training, each.held)]
+        if any(cells):
+            gain = found.gain(chosen, name)
+            told = "" if gain.held is None else change_words(gain.held, metric.unit)
+            if gain.held_interval is not None:
+                told += f" ({between(gain.held_interval, metric.unit)})"
+            rows.append((metric.title, cells[0], cells[2], cells[1], cells[3], told))
+    columns = ("Score", "Searched: before", "after", "Held out: before", "after", "Gain on held out")
+    return html_table("Scores with 95 % intervals", columns, rows, (1, 2, 3, 4, 5))
+
+
+def _front(found: Found, chosen: Tried) -> str:
+    goals = found.plan.goals
+    rows = []
+    for each in {each.number: each for each in (found.now, chosen, *found.front())}.values():
+        name = "now" if each is found.now else f"{each.number}{' (chosen)' if each is chosen else ''}"
+        cells = (metric_words(part, goal) for goal in goals for part in (each.training, each.held))
+        rows.append((name, point_words(each.point), *cells))
+    heads = [head for goal in goals for head in (METRICS[goal].title, "held out")]
+    return html_table("None of these is beaten in everything", ("Point", "Settings", *heads), rows)
+
+
+def _picture(found: Found, chosen: Tried) -> str:
+    """Every point by the first two goals, those that nothing beats filled."""
+    if len(found.plan.goals) == 1:
+        return ""
+    up, across = found.plan.goals[:2]
+    places: dict[int, tuple[float, float]] = {}
+    for each in (found.now, *found.tried):
+        x, y = each.training.value(across), each.training.value(up)
+        if x is not None and y is not None:
+            places[each.number] = x, y
+    lows = [min(place[axis] for place in places.values()) for axis in (0, 1)]
+    spans = [(max(place[axis] for place in places.values()) - lows[axis]) or 1 for axis in (0, 1)]
+    front, marks = {each.number for each in found.front()}, []
+    for number, place in places.items():
+        left = _EDGE + (_WIDTH - 2 * _EDGE) * (place[0] - lows[0]) / spans[0]
+        top = _HEIGHT - _EDGE - (_HEIGHT - 2 * _EDGE) * (place[1] - lows[1]) / spans[1]
+        colour = "vermilion" if number == chosen.number else "blue" if number in front else "grey"
+        marks.append(
+            f"<circle class='edge' cx='{left:.1f}' cy='{top:.1f}' r='{7 if number == chosen.number else 5}' "
+            f"style='fill:{fill(colour)}'><title>{'now' if number < 0 else number}</title></circle>"
+        )
+    titles = [escape(METRICS[goal].title) for goal in (up, across)]
+    marks += [
+        f"<text class='ink' x='{_EDGE}' y='16'>{titles[0]} ↑</text>",
+        f"<text class='ink' x='{_WIDTH - _EDGE}' y='{_HEIGHT - 8}' text-anchor='end'>{titles[1]} →</text>",
+    ]
+    words = f"{titles[0]} against {titles[1].lower()}: {len(places)} points; {len(front)} are beaten by none"
+    picture = svg("".join(marks), _HEIGHT, words, _WIDTH)
+    return f"<figure tabindex='0' role='group' aria-label='points, a picture'>{picture}</figure>"

@@ -1,0 +1,88 @@
+"""`lorestudio tune`: what it finds, keeps and writes, and how it goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.studio.tuning.searches import make_world
+
+EXPECTED = """\
+expectations:
+  - {note: Lamp.md, should: be in}
+"""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tune")
+    make_world(folder / "vault")
+    (folder / "vault" / "lorestudio-expectations.yaml").write_text(EXPECTED, encoding="utf-8")
+    return folder
+
+
+def arguments(world: Path, *more: object) -> tuple[object, ...]:
+    return ("tune", world / "vault", "--chat", world / "story.txt", *more)
+
+
+GRID = ("--over", "scanDepth=1..6", "--over", "Lamp:priority=10,99", "--by", "grid")
+
+
+def test_it_finds_keeps_and_reports(lorestudio: Run, world: Path) -> None:
+    carry = ("--keep", "found", "--output", "found.json", "--report", "page.html", "--journal", "search.log")
+    result = lorestudio(*arguments(world, *GRID, *carry, "--json"))
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    assert len(found["points"]) == 12
+    best = next(each for each in found["points"] if each["number"] == found["best"])
+    assert best["front"] is True
+    assert best["settings"]["scanDepth"] == 5
+    assert best["training"]["met"] == best["held_out"]["met"] == 1
+    assert found["warnings"] == []
+    assert "the settings profile “found” holds the settings" in result.stderr
+    assert json.loads(Path("found.json").read_text(encoding="utf-8"))["settings"]["scanDepth"] == 5
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "To carry over" in page
+    assert "scanDepth" in page
+    assert "Yes, 3." not in page  # no text of the chat
+    with_profile = lorestudio("check", world / "vault", "--chat", world / "story.txt", "--profile", "found", "--json")
+    assert with_profile.exit_code == 0
+    taken = json.loads(lorestudio(*arguments(world, *GRID, "--journal", "search.log", "--json")).stdout)
+    assert taken == found
+
+
+def test_a_point_is_chosen_and_told_in_words(lorestudio: Run, world: Path) -> None:
+    result = lorestudio(*arguments(world, *GRID, "--point", 99))
+    assert result.exit_code == 2
+    assert "there is no point 99" in result.stderr
+    result = lorestudio(*arguments(world, *GRID, "--keep", "two", "--point", 1))
+    assert result.exit_code == 0, result.output
+    assert "12 points run." in result.stdout
+    assert "this is to be written into notes: Lamp.md: priority 99." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ((), "--over: say what may be turned"),
+        (("--over", "scanDepth=1..3", "--goal", "joy"), "--goal: there is no score “joy”"),
+        (("--over", "scanDepth=1..3", "--run", "deeplore", "--run", "hybrid"), "a search is of one system"),
+        (("--over", "limit=1..3", "--run", "hybrid", "--by", "grid", "--keep", "x"), "has no settings profiles"),
+        (("--over", "scanDepth=1..3", "--hold-out-chat", "other"), "--hold-out-chat: name some of the chats"),
+        (("--over", "scanDepth=1..300"), "may be 0 to 100"),
+    ],
+)
+def test_what_cannot_be_done_is_said(lorestudio: Run, world: Path, more: tuple[str, ...], told: str) -> None:
+    result = lorestudio(*arguments(world, *more))
+    assert result.exit_code == 2, result.output
+    assert told in result.stderr
+
+
+def test_without_expectations_nothing_can_be_searched_for(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("tune", vault, "--chat", chat, "--over", "scanDepth=1..3")
+    assert result.exit_code == 2
+    assert "there is no such file" in result.stderr or "nothing is expected there yet" in result.stderr
