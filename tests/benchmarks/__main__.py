@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 SMALL: Final[dict[str, tuple[Any, ...]]] = {
+    "bench_effects": (..., 10),
     "bench_facts": (200, 16),
     "bench_generation": (..., 120),
     "bench_graph": ([60],),

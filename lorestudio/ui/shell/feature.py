@@ -20,7 +20,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
-from lorestudio.ui.state.expected import Expected
+from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import History, KeptPlace, Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import BarStack
@@ -58,7 +58,7 @@ class Context(QObject):
             self,
             lambda: session.runs.complete(session.choice),
         )
-        self.expected = Expected(self)
+        self.expected = ExpectedMarks(self)
         self.layout = PaneLayout(window, settings)
         self.commands = Commands(window, self.run, theme)
         self.bars = BarStack(theme, self.commands.title, window)

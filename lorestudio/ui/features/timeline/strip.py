@@ -21,7 +21,7 @@ from lorestudio.ui.features.timeline.turns import TimelineFeed
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.state.expected import Expected
+from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, Legend
@@ -69,7 +69,7 @@ class ReplyStrip(QWidget):
         session: Session,
         selection: Selection,
         feed: TimelineFeed,
-        expected: Expected,
+        expected: ExpectedMarks,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)

@@ -60,7 +60,7 @@ from lorestudio.ui.shell.qt import (
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import stage_failure
-from lorestudio.ui.state.expected import Held
+from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
 from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, draw_mark, draw_words, hairline
 
@@ -155,7 +155,7 @@ class AnswerTable(QAbstractTableModel):
         self._would: dict[int, WouldAlso] = {}
         self._fixes: dict[int, Change] = {}
         self._changes: dict[int, RowChange] = {}
-        self.held: Callable[[int], Held | None] = lambda _entry: None
+        self.held: Callable[[int], ExpectedMark | None] = lambda _entry: None
         """What is expected of an entry in the reply that is shown."""
         self._there: Mapping[int, tuple[Mark, str]] | None = None
 
@@ -755,7 +755,7 @@ class EntryHeader(QHeaderView):
             draw_mark(painter, QRectF(lower.left(), lower.top(), 15, lower.height()), mark, theme, 14)
             lower.adjust(20, 0, 0, 0)
         held = model.headerData(logicalIndex, VERTICAL, HELD)
-        if isinstance(held, Held):
+        if isinstance(held, ExpectedMark):
             icon, tone = held.glyph
             draw_glyph(painter, QRectF(upper.right() - 15, upper.top(), 14, upper.height()), icon,
                        theme.color(tone).name(), 13)  # fmt: skip

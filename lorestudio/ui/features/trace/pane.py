@@ -37,7 +37,7 @@ from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import failures, switch_lines
 from lorestudio.ui.state.choices import source_title
 from lorestudio.ui.state.drafts import preview_words, tried
-from lorestudio.ui.state.expected import Expected, Held
+from lorestudio.ui.state.expected import ExpectedMark, ExpectedMarks
 from lorestudio.ui.state.live_effects import LiveEffects
 from lorestudio.ui.state.live_run import LiveRun, live_trace
 from lorestudio.ui.state.selection import Selection
@@ -79,7 +79,7 @@ class TracePane(Pane):
     fold_changed = Signal()
 
     def __init__(
-        self, theme: Theme, session: Session, selection: Selection, expected: Expected, whole: LiveEffects
+        self, theme: Theme, session: Session, selection: Selection, expected: ExpectedMarks, whole: LiveEffects
     ) -> None:
         super().__init__("trace", tr("Trace"), theme)
         self._session, self._selection, self._expected, self._whole = session, selection, expected, whole
@@ -132,7 +132,7 @@ class TracePane(Pane):
         self.column.addWidget(self.live)
         self.column.addWidget(self._pages, 1)
 
-    def _held(self, entry: int) -> Held | None:
+    def _held(self, entry: int) -> ExpectedMark | None:
         """What was found expected of an entry; nothing of a run with something that is tried out."""
         runs, generation = self._session.runs, self._selection.generation
         tried = runs.preview_shown and runs.preview_of(generation) is not None
