@@ -12,17 +12,17 @@ from PySide6.QtWidgets import QPlainTextEdit, QProgressBar, QSpinBox, QWidget
 
 from lorestudio.studio.tuning.scores import METRICS, Scores
 from lorestudio.studio.tuning.scoring import metric_words, value_words
-from lorestudio.studio.tuning.search import Found, Tried, Way, between, change_words
+from lorestudio.studio.tuning.search import Found, SearchWay, Tried, between, change_words
 from lorestudio.studio.tuning.space import point_words
 from lorestudio.ui.features.tuning.point_chart import PointChart, Points
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column
-from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, split, tight
+from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, scrolled, split, tight
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
-_WAYS: Final = {Way.OPTUNA: "Optuna", Way.RANDOM: "At random", Way.GRID: "Every one"}
+_WAYS: Final = {SearchWay.OPTUNA: "Optuna", SearchWay.RANDOM: "At random", SearchWay.GRID: "Every one"}
 _LINES: Final = 3
 
 
@@ -138,12 +138,17 @@ class TuningPane(Pane):
         return model, RecordView(self.theme, model, tr("Points"), self)
 
     def _build(self) -> None:
-        knobs = row(self.way, self.runs, self.workers, 1, self.add, spacing=6)
-        work = row((self.state, 1), self.start, self.stop, spacing=6)
-        head = tight(self.over, knobs, work, self.bar)
+        knobs = row(self.way, self.runs, 1, self.add, spacing=6)
+        work = row(self.workers, 1, self.start, self.stop, spacing=6)
+        head = tight(self.over, knobs, work, self.bar, self.state)
         head.setContentsMargins(10, 6, 10, 2)
         head.setSpacing(5)
-        below = holding(tight((self.story, 1), row(1, *self.acts.values(), spacing=6, margins=(10, 2, 10, 4))))
+        below = holding(
+            tight(
+                (scrolled(self.story, tr("The chosen point")), 1),
+                row(1, *self.acts.values(), spacing=6, margins=(10, 2, 10, 4)),
+            )
+        )
         self.column.addWidget(holding(head))
         self.column.addWidget(split(self.chart, self.view, below, sizes=(150, 190, 110), stretch=1), 1)
         self.view.chosen.connect(self._looked)

@@ -16,9 +16,9 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.carrying import keep_as_profile
 from lorestudio.studio.tuning.expectations import expectations_path, load
 from lorestudio.studio.tuning.report import tuning_page
-from lorestudio.studio.tuning.search import GOALS, Found, Plan, Tried, Way, search
+from lorestudio.studio.tuning.search import GOALS, Found, Plan, SearchWay, Tried, search
 from lorestudio.studio.tuning.space import point_words, space_of
-from lorestudio.studio.tuning.trials import Trial
+from lorestudio.studio.tuning.trials import TuningTrial
 from lorestudio.studio.tuning.workers import Workers
 from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.tuning.search_pane import PointRow, TuningPane, point_rows
@@ -29,11 +29,11 @@ from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice
 
-MENU: Final = "Trace/Tuning"
+MENU: Final = "Run/Tuning"
 NEWS_SECONDS: Final = 0.7
 """So long at least between two looks at what was found so far."""
 
-Seen = tuple[Trial, Found, list[PointRow]]
+Seen = tuple[TuningTrial, Found, list[PointRow]]
 
 
 class SearchFeature(Feature):
@@ -44,7 +44,7 @@ class SearchFeature(Feature):
         self.pane = TuningPane(context.theme)
         self.panes = (self.pane,)
         self._searching = Newest(context.session.jobs)
-        self._trial: Trial | None = None
+        self._trial: TuningTrial | None = None
         self.pane.wanted.connect(context.run)
         self.pane.chosen.connect(context.actions_changed)
         context.session.state_changed.connect(context.actions_changed)
@@ -104,7 +104,7 @@ class SearchFeature(Feature):
         if simulator is None:
             return
         lines, folder = pane.lines(), self.context.session.keep_in
-        plan = Plan(Way(pane.way.currentData()), pane.runs.value(), goals=GOALS)
+        plan = Plan(SearchWay(pane.way.currentData()), pane.runs.value(), goals=GOALS)
         workers = Workers(pane.workers.value())
         self.context.uncover("tuning")
 
@@ -171,7 +171,7 @@ class SearchFeature(Feature):
         at = self.pane.current
         return at is not None and at.number >= 0
 
-    def _chosen(self) -> tuple[Trial, Found, Tried] | None:
+    def _chosen(self) -> tuple[TuningTrial, Found, Tried] | None:
         at, found = self.pane.current, self.pane.found
         return (self._trial, found, at) if self._trial is not None and found is not None and at is not None else None
 
@@ -233,7 +233,7 @@ class SearchFeature(Feature):
         )
 
 
-def _trial(simulator: Simulator, lines: tuple[str, ...]) -> Trial:
+def _trial(simulator: Simulator, lines: tuple[str, ...]) -> TuningTrial:
     """What is searched: the chat as it was run, held against the vault's expectations. Raises InputError."""
     project, kind, settings = simulator.project, simulator.system.kind, simulator.system.settings
     path = expectations_path(project.roots)
@@ -242,6 +242,6 @@ def _trial(simulator: Simulator, lines: tuple[str, ...]) -> Trial:
         raise InputError("Tuning", "nothing is expected yet. Say of entries that they should be in, or should not.")
     if not lines:
         raise InputError("Tuning", "say what may be turned, one a line, as in scanDepth=1..8.")
-    return Trial(
+    return TuningTrial(
         (replace(project, problems=()),), kind.name, settings, expected, space_of(lines, project, kind, settings)
     )
