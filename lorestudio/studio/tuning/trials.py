@@ -1,8 +1,8 @@
 """Whole chats run with other settings and notes, one point of a space after the other, in whatever process.
 
-A `Trial` is all that this takes, and can be packed. `Bench` prepares it once: what points have in common (the prepared
-index, the keys in every line, what the matching stages make of the same settings) is made once, and every run has its
-recording switched off. So a point costs a fraction of a replay and comes to the same.
+A `TuningTrial` is all that this takes, and can be packed. `PointRunner` prepares it once: what points have in common
+(the prepared index, the keys in every line, what the matching stages make of the same settings) is made once, and every
+run has its recording switched off. So a point costs a fraction of a replay and comes to the same.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PACKING: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyTyp
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TuningTrial:
     """The chats, a system with the settings that a search begins with, what is expected, and what may be turned.
 
     `projects` are of the same vaults, one for each chat.
@@ -89,15 +89,15 @@ class Packed:
     digest: str
     data: bytes = field(repr=False, compare=False)
 
-    def opened(self) -> Trial:
+    def opened(self) -> TuningTrial:
         """The trial, in a process of this program."""
-        trial: Trial = pickle.loads(self.data)  # noqa: S301  # packed by this program, for its own workers
+        trial: TuningTrial = pickle.loads(self.data)  # noqa: S301  # packed by this program, for its own workers
         return trial
 
 
 def trial_of(
     projects: Sequence[Project], chosen: Candidate, expectations: Sequence[Expectation], over: Iterable[str]
-) -> Trial:
+) -> TuningTrial:
     """The trial of these chats with a candidate's system and settings; `over` says what may be turned (see `space`).
 
     Raises InputError, SettingsError, VaultError and TokenizerError.
@@ -111,13 +111,13 @@ def trial_of(
         else each
         for each, _, _ in read
     )
-    return Trial(same, kind.name, used, tuple(expectations), space_of(over, first, kind, used))
+    return TuningTrial(same, kind.name, used, tuple(expectations), space_of(over, first, kind, used))
 
 
-class Bench:
+class PointRunner:
     """Runs the points of a trial, one at a time."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: TuningTrial) -> None:
         self.trial = trial
         first = trial.projects[0]
         _, self._known = _run(first, trial.system, trial.settings)

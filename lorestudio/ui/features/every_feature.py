@@ -26,6 +26,7 @@ from lorestudio.ui.features.systems.actions import SystemsFeature
 from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.features.tuning.actions import TuningFeature
+from lorestudio.ui.features.tuning.searching import SearchFeature
 from lorestudio.ui.features.vault.actions import VaultFeature
 from lorestudio.ui.features.verify.actions import VerifyFeature, badges
 from lorestudio.ui.features.why_not.actions import WhyNotFeature
@@ -56,6 +57,7 @@ class Features:
         self.timeline = TimelineFeature(context, self.chat.pane, self.systems.compare)
         self.tuning = TuningFeature(context, self.vault.work, self.timeline.jump, self.chat.message_menu)
         self.verify = VerifyFeature(context, self.timeline.jump, self.systems.change, self._show_beside)
+        self.searching = SearchFeature(context)
         self.reports = ReportsFeature(context)
         self.recap = RecapFeature(context, self.chat)
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)
