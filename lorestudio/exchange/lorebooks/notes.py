@@ -122,7 +122,7 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
     said = _with_brought(said, raw, body, rules)
     unlike = _unlike(raw, _read_back(said, body, rules))
     for member in [*unlike]:
-        stated: dict[str, Json] = {_property(member): _stated(member, unlike[member])}
+        stated: dict[str, Json] = {property_of(member): _stated(member, unlike[member])}
         if _can_say(member, unlike[member]) and _holds(stated):
             said |= stated
             del unlike[member]
@@ -283,7 +283,8 @@ def _stated(member: str, value: Json) -> Json:
     return _json_line(value) if member == _FILTER else value
 
 
-def _property(member: str) -> str:
+def property_of(member: str) -> str:
+    """The property that carries a member of an entry."""
     return PREFIX + (_BY_MEMBER.get(member) or to_snake(member))
 
 
@@ -368,7 +369,7 @@ def _changed_members(values: Raw, title: str, body: str, then: str) -> set[str]:
     }
     changed |= {"comment"} if cleaning.title(old_body, "") != title else set()
     changed |= {"content"} if own_text(old_body) != own_text(body) else set()
-    return {member for member in changed if _same(values.get(_property(member)), before.get(_property(member)))}
+    return {member for member in changed if _same(values.get(property_of(member)), before.get(property_of(member)))}
 
 
 def restored(base: Raw, said: Raw) -> dict[str, Json]:
@@ -559,7 +560,7 @@ def _line(name: str, value: Json) -> str:
         return f"{name}:{''.join(f'{chr(10)}  - {item}' for item in items) if items else ' []'}\n"
     if isinstance(value, Mapping):
         raise ValueError(why_not(name, value))  # noqa: TRY004  # as for every value that no property holds
-    quote = "'" if name in {_EXTRA, _property(_FILTER)} else ""
+    quote = "'" if name in {_EXTRA, property_of(_FILTER)} else ""
     for spelling in spellings(value, quote):
         if agrees(line := f"{name}: {spelling}\n", name, value):
             return line
