@@ -261,7 +261,7 @@ BookOption = Annotated[
         "chat or persona. May be repeated.",
     ),
 ]
-CardOption = Annotated[Path | None, typer.Option("--card", help="The character's card: PNG or JSON, V1 to V3.")]
+CardOption = Annotated[Path | None, typer.Option("--card", help="The character's card: PNG, CharX or JSON, V1 to V3.")]
 PersonaOption = Annotated[
     str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
 ]

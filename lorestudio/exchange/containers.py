@@ -169,7 +169,9 @@ def archive(data: bytes, source: Path | str, *, only_names: bool = False) -> dic
             members = [member for member in packed.infolist() if not member.is_dir()]
             _check(members, source)
             return {member.filename: b"" if only_names else packed.read(member) for member in members}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, struct.error, OSError, RuntimeError, ValueError, EOFError) as error:
         raise InputError(source, f"the archive is damaged ({error}). Download or pack it again.") from error
 
 
@@ -190,6 +192,8 @@ def _check(members: list[zipfile.ZipInfo], source: Path | str) -> None:
 
 def _from_charx(data: bytes, source: Path | str) -> OpenedContainer:
     files = archive(data, source)
+    if CARD_MEMBER not in files and "manifest.json" in files:
+        raise InputError(source, "this is a file of Backyard AI (BYAF). Export the character there as a PNG card.")
     if CARD_MEMBER not in files:
         raise InputError(source, f"the archive holds neither a character ({CARD_MEMBER}) nor notes (.md).")
     try:

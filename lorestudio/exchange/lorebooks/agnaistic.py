@@ -13,7 +13,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     chance,
     effective,
     number,
-    said,
+    stated,
     text,
     texts,
 )
@@ -49,7 +49,7 @@ def _there(raw: Raw) -> dict[str, Json]:
         "constant": raw.get("constant") is True,
         "excludeRecursion": raw.get("excludeRecursion") is True,
         "selective": raw.get("selective", True) is not False,
-        **said(
+        **stated(
             order=number(raw.get("weight")),
             position=_PLACES.index(text(place)) if place in _PLACES else number(place),
             selectiveLogic=number(raw.get("selectiveLogic")),

@@ -8,9 +8,6 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.crossing import EntryForm, FieldLink, Raw, split_keys, text, texts, title_of
 
-LONG: Final = 1000
-"""Characters from which on the site may refuse a card's text."""
-
 _SCRIPT: Final = re.compile(r"[|#]|\(.*\)")
 """What only keys have that a script of 2021 reads."""
 
@@ -50,6 +47,7 @@ CARDS: Final = EntryForm(
         "useForCharacterCreation": False,
     },
     ranked=True,
+    longest=1000,
     cannot="a story card has no place for it",
     links=(
         FieldLink(

@@ -77,8 +77,6 @@ def _back(entry: Raw) -> dict[str, Json]:
         "use_regex": True,
     }
     said = {theirs: effective(entry, ours) for theirs, ours in _OURS.items()}
-    if "displayIndex" not in entry:
-        said.pop("display_index", None)
     return made | {_OWN: {**without_kept(entry.get(_OWN), FORM.name), **said}}
 
 

@@ -29,6 +29,8 @@ WORLD_INFO: Final = "world_info"
 UNSAID: Final[Raw] = {"selective": False, "useProbability": False, "order": None, "position": None}
 """What the scan takes a field for that a World Info entry leaves out, where it is not what a new entry has."""
 _NULL_COUNTS: Final = frozenset({"scanDepth", "caseSensitive", "matchWholeWords", "useGroupScoring", "order"})
+_MOST: Final = 1e15
+"""From here on whole numbers are no longer told apart."""
 _OUR_OWN: Final = frozenset({"uid", "displayIndex", "addMemo", "extensions"})
 
 
@@ -54,7 +56,8 @@ class EntryForm:
     `there` takes any entry of the form, also a damaged one, and gives the World Info fields that it speaks of; `back`
     gives the fields of the form that a World Info entry speaks of; `new` is what else an entry has that is made anew.
     `nested` is the field whose members count as fields of their own. In a form that is `ranked` the place in the list
-    is the order. `cannot` says why a field of World Info is lost, "" where the form keeps such fields.
+    is the order. `cannot` says why a field of World Info is lost, "" where the form keeps such fields. From `longest`
+    characters on the program may refuse a text, 0 where it takes any.
     """
 
     name: str
@@ -66,6 +69,7 @@ class EntryForm:
     new: Callable[[Raw], Raw] = lambda _entry: {}
     nested: str = ""
     ranked: bool = False
+    longest: int = 0
 
 
 def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[dict[str, Json], EntryFate]:
@@ -76,7 +80,8 @@ def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[d
     ours = kept_in(raw, WORLD_INFO)
     if ours:
         raw = {**raw, "extensions": without_kept(raw["extensions"], WORLD_INFO)}
-    entry: dict[str, Json] = {"uid": uid, **NEW_ENTRY, **form.there(raw)}
+    said = form.there(raw)
+    entry: dict[str, Json] = {"uid": uid, **NEW_ENTRY, "addMemo": bool(said.get("comment")), **said}
     if form.ranked:
         entry["order"] = DEFAULT_ORDER - place
     if ours:
@@ -87,12 +92,17 @@ def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[d
     return entry, EntryFate(str(uid), title_of(entry), tuple(_fates_there(form, raw, kept)))
 
 
-def from_world_info(form: EntryForm, entry: Raw) -> tuple[dict[str, Json], EntryFate]:
+def from_world_info(form: EntryForm, entry: Raw, before: Raw | None = None) -> tuple[dict[str, Json], EntryFate]:
     """A World Info entry in the form, and what became of it.
 
     One that came from there and was not touched is what it was; of one that was touched the other fields stay.
+    `before` is the entry in whose place it goes: where it is the same one it says more than what was kept of it.
     """
     made, kept = form.back(entry), kept_in(entry, form.name)
+    if before is not None and _is_of(form.there(before), entry):
+        own = {**before, "extensions": without_kept(before["extensions"], WORLD_INFO)} if _has_ours(before) else before
+        without = [list(path) for path in _flat(made, form.nested) if path not in _flat(own, form.nested)]
+        kept = {"fields": own, "without": without}
     if kept:
         raw = _restored(made, kept, form.there, entry, form.nested)
     else:
@@ -100,11 +110,21 @@ def from_world_info(form: EntryForm, entry: Raw) -> tuple[dict[str, Json], Entry
     read: dict[str, Json] = {"uid": entry.get("uid"), **NEW_ENTRY, **form.there(raw)}
     carried = frozenset[str]()
     if not form.cannot:
-        beside = _beside(_without_home(entry), _without_home(read), "")
+        stood = {name: value for name, value in read.items() if alike(name, value, effective(entry, name))}
+        beside = _beside(_without_home({**entry, **(stood if kept else {})}), _without_home(read), "")
         carried = frozenset(name for name, _value in _fields_of(beside))
         if carried - {"uid"}:
             raw["extensions"] = _keeping(raw.get("extensions"), WORLD_INFO, beside)
     return raw, EntryFate(str(entry.get("uid")), title_of(entry), tuple(_fates_back(form, entry, read, carried)))
+
+
+def _is_of(before: Mapping[str, Json], entry: Raw) -> bool:
+    """Whether what stood in a place was this entry: title, text or keys are still the same."""
+    return any(before.get(name) and before[name] == entry.get(name) for name in ("comment", "content", "key"))
+
+
+def _has_ours(raw: Raw) -> bool:
+    return bool(kept_in(raw, WORLD_INFO))
 
 
 def title_of(entry: Raw) -> str:
@@ -271,7 +291,11 @@ def _worse(form: EntryForm, link: FieldLink | None, name: str, becomes: Json, ca
 
 def effective(entry: Raw, name: str) -> Json:
     """What a field of a World Info entry counts as, also where it is left out."""
-    return entry[name] if name in entry else UNSAID.get(name, NEW_ENTRY.get(name))
+    if name in entry:
+        return entry[name]
+    if name == "addMemo":
+        return bool(entry.get("comment"))
+    return entry.get("uid") if name == "displayIndex" else UNSAID.get(name, NEW_ENTRY.get(name))
 
 
 def alike(name: str, one: Json, other: Json) -> bool:
@@ -306,8 +330,9 @@ def texts(value: Json) -> list[str]:
 
 
 def number(value: Json) -> int | float | None:
-    """The number that a value is, else None."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """The finite number that a value is, else None."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
+    return value if is_number else None  # type: ignore[return-value]  # it is a number
 
 
 def split_keys(value: Json) -> list[str]:
@@ -323,6 +348,6 @@ def chance(entry: Raw) -> int | float:
     return 100 if used is None else used
 
 
-def said(**fields: Json) -> dict[str, Json]:
+def stated(**fields: Json) -> dict[str, Json]:
     """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}

@@ -20,8 +20,10 @@ from lorestudio.exchange.lorebooks.crossing import (
     into_world_info,
     mapping,
     number,
+    text,
     title_of,
 )
+from lorestudio.exchange.lorebooks.notes import restored
 from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 
@@ -59,8 +61,8 @@ def _no_folder(_raw: Raw) -> str:
     return ""
 
 
-def _the_same(book: Raw, _entries: Sequence[Raw]) -> Raw:
-    return book
+def _as_made(_before: Raw, after: Raw) -> Raw:
+    return after
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class Found:
     """Where a document has its book. `path` leads to the entries, a list or an object; () where they are all of it.
 
     `form` is None for World Info's own entries. `name` is the book's own, "" without one. What is no entry
-    (`is_lore`) stays in its place. `around` is given the object that has the entries, and these as they will stand
-    there, and gives that object with what else depends on them.
+    (`is_lore`) stays in its place. `around` is given the object that has the entries, as it was and as it will be, and
+    gives the latter with what else depends on them.
     """
 
     path: tuple[str, ...]
@@ -77,7 +79,7 @@ class Found:
     name: str = ""
     is_lore: Callable[[Raw], bool] = _is_lore
     folder: Callable[[Raw], str] = _no_folder
-    around: Callable[[Raw, Sequence[Raw]], Raw] = _the_same
+    around: Callable[[Raw, Raw], Raw] = _as_made
     remarks: tuple[str, ...] = ()
 
 
@@ -122,6 +124,7 @@ def write_book(
     An entry with the uid of one that stands there takes its place; the others follow, in their order.
     """
     slots = list(_slots(document, found, source)) if _at(document, found.path) is not None else []
+    stood = {str(slot.uid): slot.raw for slot in slots if slot.uid is not None}
     made: dict[str, Raw] = {}
     fates: list[EntryFate] = []
     for entry in sorted(entries, key=_rank) if found.form is not None and found.form.ranked else entries:
@@ -129,16 +132,25 @@ def write_book(
             fates.append(EntryFate(str(entry.get("uid")), title_of(entry)))
             made[str(entry.get("uid"))] = entry
         else:
-            made[str(entry.get("uid"))], fate = from_world_info(found.form, entry)
+            uid = str(entry.get("uid"))
+            made[uid], fate = from_world_info(found.form, entry, stood.get(uid))
             fates.append(fate)
     listed = _at(document, found.path)
     if found.form is None:
-        made |= {uid: _as_world_info(slot.raw, made[uid]) for slot in slots if (uid := str(slot.uid)) in made}
+        made |= {uid: _as_it_stood(stood[uid], entry) for uid, entry in made.items() if uid in stood}
     new = _listed(slots, made, ranked=found.form is not None and found.form.ranked)
     now: Json = dict(new) if isinstance(listed, Mapping) else [raw for _key, raw in new]
-    wanted = _with(document, found.path, now, lambda book: found.around(book, [raw for _key, raw in new]))
-    report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates))
+    wanted = _with(document, found.path, now, found.around)
+    report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates), tuple(_too_long(found.form, title, entries)))
     return changed_text(text, wanted), report
+
+
+def _too_long(form: EntryForm | None, title: str, entries: Sequence[Raw]) -> Iterator[str]:
+    most = form.longest if form is not None else 0
+    amount = sum(len(text(entry.get("content"))) > most for entry in entries) if most else 0
+    if amount:
+        told = "1 entry has" if amount == 1 else f"{amount} entries have"
+        yield f"{told} more than {most:,} characters, which {title} may refuse."
 
 
 def _rank(entry: Raw) -> float:
@@ -179,14 +191,9 @@ _OTHER_SPELLING: Final = {
 """The fields that books of Chub's have twice, and their other names there."""
 
 
-def _as_world_info(before: Raw, entry: Raw) -> Raw:
-    """The entry with the uid that stood in the file, and the second spelling of each field that changed."""
-    if not same_value(before.get("uid"), entry.get("uid")):
-        entry = {
-            name: before.get(name) if name == "uid" else value
-            for name, value in entry.items()
-            if name in before or name != "uid"
-        }
+def _as_it_stood(before: Raw, entry: Raw) -> Raw:
+    """The World Info entry with what stood in its place, where that means the same, and each second spelling."""
+    entry = restored(before, {name: value for name, value in entry.items() if name != "uid"})
     if "key" not in before or "keys" not in before:
         return entry
     changed = [name for name in _OTHER_SPELLING if not same_value(before.get(name), entry.get(name))]
@@ -244,11 +251,11 @@ def _at(document: Json, path: Sequence[str]) -> Json:
     return document
 
 
-def _with(document: Json, path: Sequence[str], value: Json, around: Callable[[Raw], Raw]) -> Json:
-    """The document with another value at a path; `around` is given the object that has it."""
+def _with(document: Json, path: Sequence[str], value: Json, around: Callable[[Raw, Raw], Raw]) -> Json:
+    """The document with another value at a path; `around` is given the object that has it, before and after."""
     if not path:
         return value
     outer = mapping(document)
     inner = value if len(path) == 1 else _with(outer.get(path[0]), path[1:], value, around)
     made = {**outer, path[0]: inner}
-    return around(made) if len(path) == 1 else made
+    return around(outer, made) if len(path) == 1 else made

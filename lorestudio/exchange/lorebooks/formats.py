@@ -7,7 +7,8 @@ A file is told by its content, never by its ending; the order of `FORMATS` is th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.containers import CARD_MEMBER, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.json_spelling import changed_text
 from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
@@ -84,9 +86,9 @@ def _book_settings(book: Raw) -> tuple[str, ...]:
     return (told,) if said else ()
 
 
-def _new_book(book: Raw, _entries: Sequence[Raw]) -> Raw:
+def _new_book(_before: Raw, after: Raw) -> Raw:
     """A book that was not there, with what every book has to have."""
-    return {"extensions": {}, **book}
+    return {"extensions": {}, **after}
 
 
 def _in_risu(document: Json) -> Found | None:
@@ -284,7 +286,8 @@ def parse_lore(data: bytes, path: Path) -> Lore:
     kind, found, _inside, document = looked
     if kind.name == "card" and not _has_book(document, found):
         raise InputError(path, "the card has no lorebook inside. Give one that has.")
-    lore = read_book(document, found, kind.name, kind.title, path.stem, path)
+    with _not_too_deep(path):
+        lore = read_book(document, found, kind.name, kind.title, path.stem, path)
     report = replace(lore.report, remarks=(*_inside.remarks, *lore.report.remarks))
     return replace(lore, report=report)
 
@@ -319,13 +322,25 @@ def write_lore(form: str, name: str, entries: Sequence[Raw], original: tuple[Pat
         raise InputError(source, f"there is no place for a book of this format ({kind.title}) in the file.")
     if kind.name == "card" and found.path[0] != "data":
         raise InputError(source, "a card of version 1 has no place for a lorebook. Save it in SillyTavern first.")
-    text, report = write_book(inside.text, document, found, kind.title, entries, source)
+    with _not_too_deep(source):
+        text, report = write_book(inside.text, document, found, kind.title, entries, source)
     return Written(inside.close(text), replace(report, remarks=(*inside.remarks, *report.remarks)))
 
 
 def _spelled(document: Json) -> str:
     """The JSON of a new file: every member on a line of its own."""
-    return json.dumps(document, ensure_ascii=False, indent=4)
+    return changed_text("[\n]" if isinstance(document, list) else "{\n}", document)
+
+
+@contextmanager
+def _not_too_deep(source: Path | str) -> Iterator[None]:
+    """Raise InputError where entries are nested deeper than they can be compared."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (RecursionError, ValueError) as error:
+        raise InputError(source, "an entry in it is nested too deeply. Take it out of the file.") from error
 
 
 def _has_book(document: Json, found: Found) -> bool:

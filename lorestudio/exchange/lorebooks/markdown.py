@@ -117,8 +117,8 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
     for raw, _fate in made.values():
         path = _free(text(raw.get("path")), taken, "" if original is not None else file_name(name, "lore"))
         taken.add(_same_name(path))
-        parts = (text(raw.get(part)) for part in ("front", "head", "content"))
-        written[path] = "".join(parts).encode("utf-8", "surrogatepass")
+        parts = (text(raw.get(part)) for part in ("front matter", "heading", "content"))
+        written[path] = "".join(parts).encode("utf-8", "replace")
     ordered = {
         path: written.pop(path) if path in written else files[path]
         for path in before
@@ -146,7 +146,7 @@ def _free(path: str, taken: set[str], folder: str) -> str:
 def file_name(title: str, otherwise: str) -> str:
     """A name for a file, without its ending: no sign that a system or a link cannot have, at most 100 characters."""
     name = _NO_NAME.sub(" ", unicodedata.normalize("NFC", title)).strip().lstrip(".")[:_LONGEST]
-    name = name.encode("utf-8", "replace")[:200].decode("utf-8", "ignore").rstrip(" .") or otherwise
+    name = name.encode("utf-8", "ignore")[:200].decode("utf-8", "ignore").rstrip(" .") or otherwise
     return f"{name}_" if _RESERVED.fullmatch(name) else name
 
 
@@ -162,21 +162,26 @@ def _taken_apart(path: str, data: bytes) -> Raw:
     start = NoteDocument(whole).body_start
     found = _HEAD.match(whole, start)
     end = found.end() if found is not None else start
-    return {"path": path, "front": whole[:start], "head": whole[start:end], "content": whole[end:]}
+    return {"path": path, "front matter": whole[:start], "heading": whole[start:end], "content": whole[end:]}
+
+
+def _values(raw: Raw) -> Mapping[str, front_matter.Value]:
+    block, _body = front_matter.split(text(raw.get("front matter")))
+    return front_matter.parse(block or "", unicode_names=True)
 
 
 def _there(raw: Raw) -> dict[str, Json]:
-    block, _body = front_matter.split(text(raw.get("front")))
-    values = front_matter.parse(block, unicode_names=True) if block is not None else {}
-    head = _HEAD.match(text(raw.get("head")))
+    values = _values(raw)
+    head = _HEAD.match(text(raw.get("heading")))
     title = (head and head["title"]) or PurePosixPath(text(raw.get("path"))).stem
     keys = split_keys(values.get("keys")) or split_keys(head["keys"] if head else "")
+    made = [] if "keys" in values else [title, *split_keys(values.get("aliases"))]
     priority = number(values.get("priority"))
     return {
         **({} if priority is None else {"order": _TOP_ORDER - priority}),
         "comment": title,
         "content": text(raw.get("content")),
-        "key": keys or list(dict.fromkeys(key for key in (title, *split_keys(values.get("aliases"))) if key)),
+        "key": keys or list(dict.fromkeys(filter(None, made))),
         "constant": values.get("constant") is True,
         "disable": values.get("enabled") is False,
     }
@@ -186,8 +191,8 @@ def _back(entry: Raw) -> dict[str, Json]:
     title = text(entry.get("comment"))
     path = f"{file_name(title, title_of({'uid': entry.get('uid')}).capitalize())}{ENDING}"
     head = f"# {title}\n\n" if title else ""
-    front = text(mapping(kept_in(entry, FORM.name).get("fields")).get("front"))
-    read = _there({"path": path, "head": head, "front": front})
+    front = text(mapping(kept_in(entry, FORM.name).get("fields")).get("front matter"))
+    read = _there({"path": path, "heading": head, "front matter": front})
     wanted: dict[str, Json] = {"keys": texts(entry.get("key"))} if read["key"] != texts(entry.get("key")) else {}
     if read["constant"] is not effective(entry, "constant"):
         wanted["constant"] = effective(entry, "constant") is True
@@ -198,7 +203,7 @@ def _back(entry: Raw) -> dict[str, Json]:
         wanted["priority"] = _TOP_ORDER - order
     for name, value in wanted.items():
         front = _with_property(front, name, value)
-    return {"path": path, "front": front, "head": head, "content": text(entry.get("content"))}
+    return {"path": path, "front matter": front, "heading": head, "content": text(entry.get("content"))}
 
 
 def _with_property(front: str, name: str, value: Json) -> str:
@@ -215,16 +220,16 @@ FORM: Final = EntryForm(
     back=_back,
     cannot="a plain note has no place for it",
     links=(
-        FieldLink("head", "comment"),
+        FieldLink("heading", "comment"),
         FieldLink("content", "content"),
         FieldLink(
-            "front",
+            "front matter",
             "key",
             "without keys of its own the note gets its title and its aliases for keys",
-            applies=lambda raw: not front_matter.parse(front_matter.split(text(raw.get("front")))[0] or "").get("keys"),
+            applies=lambda raw: "keys" not in _values(raw),
         ),
-        FieldLink("front constant", "constant"),
-        FieldLink("front enabled", "disable"),
-        FieldLink("front priority", "order"),
+        FieldLink("front matter: constant", "constant"),
+        FieldLink("front matter: enabled", "disable"),
+        FieldLink("front matter: priority", "order"),
     ),
 )

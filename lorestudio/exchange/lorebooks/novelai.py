@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
@@ -55,7 +56,7 @@ def _back(entry: Raw) -> dict[str, Json]:
 
 
 def _new(entry: Raw) -> Raw:
-    named = f"lorestudio/{entry.get('uid')}/{title_of(entry)}"
+    named = spell([entry.get("uid"), title_of(entry)], ascii_only=True)
     return {
         "text": "",
         _CONFIG: {
@@ -110,11 +111,16 @@ EMPTY: Final[Raw] = {
 """A new lorebook."""
 
 
-def with_order(book: Raw, entries: Sequence[Raw]) -> Raw:
-    """The book with its `order` saying what its entries are, where it has one: new ones come last."""
-    order = book.get("order")
+def with_order(before: Raw, after: Raw) -> Raw:
+    """The book with its `order` saying what its entries are now, where it has one: new ones come last."""
+    order = before.get("order")
     if not isinstance(order, list | tuple):
-        return book
-    ids = dict.fromkeys(text(each.get("id")) for each in entries)
-    listed = [each for each in order if not isinstance(each, str) or each in ids]
-    return {**book, "order": [*listed, *(each for each in ids if each and each not in listed)]}
+        return after
+    was, now = _ids(before), _ids(after)
+    kept = [each for each in order if not isinstance(each, str) or each in now or each not in was]
+    return {**after, "order": [*kept, *(each for each in now if each not in was and each not in order)]}
+
+
+def _ids(book: Raw) -> dict[str, None]:
+    entries = book.get("entries")
+    return dict.fromkeys(text(mapping(each).get("id")) for each in (entries if isinstance(entries, list) else ()))

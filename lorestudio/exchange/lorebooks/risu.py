@@ -33,7 +33,7 @@ _NO_LORE: Final = frozenset({"folder", "child"})
 
 def is_lore(raw: Raw) -> bool:
     """Whether it is an entry: a folder only holds others, and a child is a copy that has no text of its own."""
-    return raw.get("mode") not in _NO_LORE
+    return text(raw.get("mode")) not in _NO_LORE
 
 
 def _there(raw: Raw) -> dict[str, Json]:

@@ -131,7 +131,7 @@ def write_table(entries: Sequence[Raw], original: bytes | None, source: Path | s
     writer.writerow(columns)
     writer.writerows([made[uid][0].get(column, "") for column in columns] for uid in order)
     mark = _BOM if original is not None and original.startswith(_BOM.encode()) else ""
-    return Written((mark + out.getvalue()).encode("utf-8", "surrogatepass"), report)
+    return Written((mark + out.getvalue()).encode("utf-8", "replace"), report)
 
 
 def _line_end(original: bytes | None) -> str:

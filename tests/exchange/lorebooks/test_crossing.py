@@ -115,3 +115,21 @@ def test_a_card_carries_all_of_an_entry(entry: dict[str, object]) -> None:
     kept = again.get("extensions", {})
     rest = {name: value for name, value in kept.items() if name != "lorestudio_kept"}
     assert {**again, "extensions": rest} == {**entry, "extensions": entry.get("extensions", {})}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@given(data=st.data(), change=st.sampled_from([{"content": "Other."}, {"key": ["other"]}, {"comment": "Other"}]))
+def test_of_an_entry_that_was_touched_only_the_change_is_another(
+    form: EntryForm, data: st.DataObject, change: dict[str, object]
+) -> None:
+    raw = data.draw(entries_of(form))
+    entry, _fate = into_world_info(form, raw, 7, 0)
+    changed = {**json.loads(json.dumps(entry)), **change}
+    again, _fate = into_world_info(form, from_world_info(form, changed)[0], 7, 0)
+    for name in entry.keys() | change.keys():
+        if name not in {"addMemo", "extensions"}:
+            assert same(name, again, changed), name
+    unmapped = {name for name in raw if name not in form.back(NEW_ENTRY) and name not in {form.nested, "extensions"}}
+    known = {link.theirs.partition(".")[0] for link in form.links}
+    written, _fate = from_world_info(form, changed)
+    assert {name: written[name] for name in unmapped - known} == {name: raw[name] for name in unmapped - known}

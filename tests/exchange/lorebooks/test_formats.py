@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.containers import opened
+from lorestudio.exchange.containers import zipped as packed_files
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, parse_lore, read_lore, write_lore
+from lorestudio.exchange.lorebooks.notes import entry_of, note_of
 from lorestudio.exchange.lorebooks.report import Fidelity
 from lorestudio.exchange.problems import InputError
+from lorestudio.vault.entries import ParseRules
 from tests.exchange.test_character_card import V2, as_json, chunk, picture
 
 DATA = Path(__file__).parent / "data"
@@ -40,6 +43,10 @@ SAMPLES = {
 }
 
 
+def zipped(**files: bytes) -> bytes:
+    return packed_files(files)
+
+
 def through_json(lore: Lore) -> list[dict[str, object]]:
     found: list[dict[str, object]] = json.loads(json.dumps(lore.entries))
     return found
@@ -58,6 +65,22 @@ def test_a_sample_is_told_by_its_content_and_comes_out_as_it_was(name: str, tmp_
         assert opened(again, path).text == opened(data, path).text
     else:
         assert again == data
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if SAMPLES[name][0] != "sillytavern"])
+def test_a_sample_comes_out_as_it_was_after_its_entries_were_notes(name: str) -> None:
+    path = DATA / name
+    lore = read_lore(path)
+    notes = [note_of(entry, lore.name, ParseRules()).text for entry in lore.entries]
+    entries = [
+        {**entry_of(note, "Note.md", ParseRules()).raw, "uid": entry["uid"]}
+        for note, entry in zip(notes, lore.entries, strict=True)
+    ]
+    again = write_lore(lore.form, lore.name, entries, (path, path.read_bytes())).data
+    if name.endswith(".charx"):
+        assert opened(again, path).text == opened(path.read_bytes(), path).text
+    else:
+        assert again == path.read_bytes()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind.makes_new], ids=lambda kind: kind.name)
@@ -162,6 +185,18 @@ def test_two_entries_of_one_uid_stay_two_and_come_out_as_they_were() -> None:
     assert write_lore("sillytavern", "b", lore.entries, (Path("b.json"), data)).data == data
 
 
+def test_fields_of_any_kind_are_taken_as_they_are() -> None:
+    entries = [
+        {"mode": {"a": 1}, "key": 3, "comment": "\ud800", "insertorder": 1e308, "content": None},
+        {"mode": "child"},
+    ]
+    data = as_json({"type": "risu", "data": entries})
+    lore = parse_lore(data, Path("r.json"))
+    assert write_lore("risu", "r", lore.entries, (Path("r.json"), data)).data == data
+    [made] = parse_lore(write_lore("novelai", "r", lore.entries).data, Path("n.lorebook")).entries
+    assert made["comment"] == "\ud800"
+
+
 # ---- cards ----------------------------------------------------------------------------------------------------------
 
 ENTRY = {
@@ -236,15 +271,15 @@ def test_what_cannot_go_is_named_with_the_reason() -> None:
     assert not {said.field for said in carried if said.fate is Fidelity.LOST}
 
 
+def test_a_text_that_a_program_may_refuse_is_said() -> None:
+    entries = [{"uid": uid, "key": ["a"], "content": "x" * length} for uid, length in enumerate([1000, 1001])]
+    assert write_lore("aidungeon", "x", entries).report.remarks == (
+        "1 entry has more than 1,000 characters, which AI Dungeon may refuse.",
+    )
+    assert not write_lore("risu", "x", entries).report.remarks
+
+
 # ---- files that are none --------------------------------------------------------------------------------------------
-
-
-def zipped(**files: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, data in files.items():
-            packed.writestr(name, data)
-    return out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -256,6 +291,8 @@ def zipped(**files: bytes) -> bytes:
         (b"word", "line 1: not valid JSON"),
         (b'{"a": 1}', "no lore that is known"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"type": "risu", "data": [{"key": ' + b"[" * 990 + b"]" * 990 + b"}]}", "nested too deeply"),
+        (b"PK\x03\x04" + zipped(**{"card.json": b"{}"})[40:], "damaged"),
         (b'{"lorebookVersion": 5, "entries": [3]}', "field “entries.0”"),
         (b'{"lorebookVersion": 5}', "field “entries”"),
         (b'{"storyContainerVersion": 1, "content": {}}', "field “content.lorebook.entries”"),
@@ -264,6 +301,7 @@ def zipped(**files: bytes) -> bytes:
         (picture(chara=b"rcc||xyz"), "encrypted"),
         (picture(other=b"x"), "holds no character"),
         (zipped(**{"../x.md": b"x"}), "outside of itself"),
+        (zipped(**{"manifest.json": b"{}"}), "Backyard AI"),
         (zipped(**{"card.json": b"\xff"}), "no text in UTF-8"),
         (b"PK\x03\x04 and no more", "damaged"),
         (b"keys,content\na,b,c\n", "line 2: 3 cells"),
@@ -271,6 +309,7 @@ def zipped(**files: bytes) -> bytes:
         (b"keys,content,keys\na,b,c\n", "same name"),
         (b"keys,content\na,\xff\n", "no text in UTF-8"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_used_is_said(data: bytes, words: str) -> None:
     with pytest.raises(InputError, match=words) as caught:
@@ -378,3 +417,19 @@ def test_columns_that_are_not_known_come_out_again_also_in_a_new_table() -> None
     assert lines[0].split(",")[-1] == "Mood"
     assert lines[1].endswith(",grim")
     assert "formula" in written.report.remarks[0]
+
+
+def test_an_entry_takes_nothing_from_another_one_that_stood_in_its_place() -> None:
+    path = DATA / "22-novelai-v4.lorebook"
+    other = {"uid": 1, "comment": "Mira", "key": ["Mira"], "content": "A smith."}
+    after = json.loads(write_lore("novelai", "x", [other], (path, path.read_bytes())).data)
+    [made] = after["entries"]
+    assert (made["displayName"], made["category"], made["contextConfig"]["prefix"]) == ("Mira", "", "")
+    assert after["categories"] == json.loads(path.read_bytes())["categories"]
+
+
+def test_an_order_that_names_other_ids_stays() -> None:
+    document = {"lorebookVersion": 6, "entries": [{"id": "a", "text": "x"}], "order": ["gone", 3, "a"]}
+    data = as_json(document)
+    lore = parse_lore(data, Path("n.lorebook"))
+    assert write_lore("novelai", "n", lore.entries, (Path("n.lorebook"), data)).data == data

@@ -384,7 +384,10 @@ class _Kind:
 
 _KINDS: Final = {
     TextOrigin.CARD: _Kind(
-        "Choose a character card", "Character cards (*.png *.json);;All files (*)", "Reading the card", load_card
+        "Choose a character card",
+        "Character cards (*.png *.json *.charx);;All files (*)",
+        "Reading the card",
+        load_card,
     ),
     TextOrigin.PRESET: _Kind(
         "Choose a preset of chat completion, or SillyTavern's settings.json",
