@@ -21,7 +21,7 @@ from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Positio
 from lorestudio.domain.javascript import Json, number, to_string, trim, truthy
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
-from lorestudio.exchange.lorebooks.keys import is_plain
+from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
 from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
@@ -147,7 +147,8 @@ def title_of(raw: Raw, uid: str) -> str:
 def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
     """What DeepLore's own properties can say of an entry."""
     said: dict[str, Json] = {}
-    keys = [_writable(key) for key in _texts(raw.get("key")) if trim(key) and is_plain(key)]
+    patterns = _texts(raw.get("key"))
+    keys = [_writable(word) for key in patterns for word in ([key] if is_plain(key) else words_of(key)) if trim(word)]
     if keys:
         said["keys"] = keys
     secondary, logic = _texts(raw.get("keysecondary")), _choice(raw.get("selectiveLogic"), Logic, Logic.AND_ANY)
