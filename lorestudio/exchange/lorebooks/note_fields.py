@@ -40,7 +40,7 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         ),
         FieldWay(
             "key", "keys",
-            other=(_APPROXIMATE, "DeepLore looks for plain keys only: patterns and blank keys find nothing there."),
+            other=(_APPROXIMATE, "DeepLore has no patterns: of a simple one its words stand there, others find nothing."),
         ),
         FieldWay(
             "keysecondary", "refine_keys",

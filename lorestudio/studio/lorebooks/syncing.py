@@ -40,7 +40,7 @@ from lorestudio.vault.note.three_way_merge import joined, three_way
 from lorestudio.vault.writer import read_note
 
 
-class Found(StrEnum):
+class SyncState(StrEnum):
     """How an entry and its note stand to each other."""
 
     HERE = "changed here"
@@ -91,7 +91,7 @@ class SyncItem:
     uid: str
     title: str
     filename: str
-    found: Found
+    found: SyncState
     members: tuple[str, ...] = ()
     clashes: Mapping[str, tuple[Json, Json]] = field(default_factory=dict)
     settled: bool = True
@@ -152,16 +152,24 @@ def carry_out_sync(plan: SyncPlan, log: ChangeLog) -> Path | None:
     The path of the copy that is kept of the book is returned. Raises InputError and VaultError. If it is stopped
     between the two, the next sync finds the book and the notes agreed about what was written.
     """
-    if plan.book is None:
-        log.apply(plan.changes)
-        return None
-    copy = carry_out(change_of(plan.path, plan.before, plan.book))
+    copy = write_book_of(plan)
     try:
         log.apply(plan.changes)
     except BaseException:
-        write_atomically(plan.path, plan.before)
+        put_back_book_of(plan)
         raise
     return copy
+
+
+def write_book_of(plan: SyncPlan) -> Path | None:
+    """Write the book's side; the path of the copy that is kept is returned. Raises InputError."""
+    return None if plan.book is None else carry_out(change_of(plan.path, plan.before, plan.book))
+
+
+def put_back_book_of(plan: SyncPlan) -> None:
+    """Make the book what it was before it was written. Raises OSError."""
+    if plan.book is not None:
+        write_atomically(plan.path, plan.before)
 
 
 def _check_same_book(link: BookLink, there: Mapping[str, Raw], path: Path) -> None:
@@ -202,9 +210,9 @@ class _Both:
                 continue
             filename = places.get(uid)
             if filename is None:
-                yield self._gone(uid, note, Found.GONE_HERE)
+                yield self._gone(uid, note, SyncState.GONE_HERE)
             elif uid not in known:
-                yield self._gone(uid, replace(note, filename=filename), Found.GONE_THERE)
+                yield self._gone(uid, replace(note, filename=filename), SyncState.GONE_THERE)
             elif (item := self._compared(uid, note, filename)) is not None:
                 yield item
         yield from self._new_there(known)
@@ -253,24 +261,24 @@ class _Both:
             self.changes.append(NoteFileChange(self.vault.path(filename), text, after))
         self.there[uid], self.base[uid] = _in_order(theirs, for_book), _in_order(theirs, agreed)
         self.notes[uid] = LinkedNote(filename, note.text if clashes else after)
-        found = Found.BOTH if here and there else Found.HERE if here else Found.THERE
+        found = SyncState.BOTH if here and there else SyncState.HERE if here else SyncState.THERE
         return SyncItem(uid, title, filename, found, tuple(sorted(here | there)), clashes, settled)
 
-    def _gone(self, uid: str, note: LinkedNote, found: Found) -> SyncItem:
+    def _gone(self, uid: str, note: LinkedNote, found: SyncState) -> SyncItem:
         """One side is gone. Where the other was changed since, nothing is done by itself."""
         base = self.base[uid]
         path = self.vault.path(note.filename)
-        if found is Found.GONE_HERE:
+        if found is SyncState.GONE_HERE:
             touched = bool(_changed(base, self.there[uid])) if uid in self.there else False
         else:
             touched = read_note(path)[0] != note.text
         settled = self.choice.gone is Gone.UNLINK or (self.choice.gone is Gone.FOLLOW and not touched)
         if settled:
-            if self.choice.gone is Gone.FOLLOW and found is Found.GONE_HERE:
+            if self.choice.gone is Gone.FOLLOW and found is SyncState.GONE_HERE:
                 self.there.pop(uid, None)
             elif self.choice.gone is Gone.FOLLOW:
                 self.changes.append(NoteFileChange(path, read_note(path)[0], None))
-            if found is Found.GONE_HERE or self.choice.gone is Gone.FOLLOW:
+            if found is SyncState.GONE_HERE or self.choice.gone is Gone.FOLLOW:
                 del self.notes[uid]  # an unlinked note is kept in mind, so that it is not taken for a new one
             if uid not in self.there:
                 self.base.pop(uid)
@@ -287,7 +295,7 @@ class _Both:
             if self.choice.new:
                 self.changes.append(NoteFileChange(self.vault.path(name), None, note.text))
                 self.base[uid], self.notes[uid] = raw, LinkedNote(name, note.text)
-            yield SyncItem(uid, note.title, name, Found.NEW_THERE, settled=self.choice.new)
+            yield SyncItem(uid, note.title, name, SyncState.NEW_THERE, settled=self.choice.new)
 
     def _new_here(self, known: Collection[str]) -> Iterator[SyncItem]:
         """Notes in the book's folder that are entries and of no other book."""
@@ -309,7 +317,7 @@ class _Both:
                 raw = {"uid": highest, **said.raw}
                 self.there[uid] = self.base[uid] = raw
                 self.notes[uid] = LinkedNote(filename, text)
-            yield SyncItem(filename, said.title, filename, Found.NEW_HERE, settled=self.choice.new)
+            yield SyncItem(filename, said.title, filename, SyncState.NEW_HERE, settled=self.choice.new)
 
 
 def note_title(raw: Raw, uid: str) -> str:

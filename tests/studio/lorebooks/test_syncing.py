@@ -14,12 +14,12 @@ from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import (
-    Found,
     Gone,
     Prefer,
     SyncChoice,
     SyncItem,
     SyncPlan,
+    SyncState,
     carry_out_sync,
     plan_sync,
 )
@@ -97,7 +97,7 @@ def test_what_changed_here_goes_there_member_for_member(pair: Pair) -> None:
     before = pair.entries["0"]
     pair.note(("priority: 900", "priority: 850"), ("Two.", "Second."))
     (item,) = pair.sync()
-    assert (item.found, item.members, item.settled) == (Found.HERE, ("content", "order"), True)
+    assert (item.found, item.members, item.settled) == (SyncState.HERE, ("content", "order"), True)
     wanted = {**before, "order": 150, "content": "One.\nSecond.\nThree."}
     assert json.dumps(pair.entries["0"]) == json.dumps(wanted)
     assert pair.plan().is_idle
@@ -109,7 +109,7 @@ def test_what_changed_there_changes_only_its_lines_here(pair: Pair) -> None:
     before = text(pair)
     pair.entry(order=20, sticky=4, comment="Tower")
     (item,) = pair.sync()
-    assert (item.found, item.members) == (Found.THERE, ("comment", "order", "sticky"))
+    assert (item.found, item.members) == (SyncState.THERE, ("comment", "order", "sticky"))
     assert text(pair) == before.replace("priority: 900", "priority: 980").replace("# Bell", "# Tower").replace(
         "wi_book: Sea\n", "wi_book: Sea\nwi_sticky: 4\n"
     )
@@ -120,7 +120,7 @@ def test_both_are_merged_field_by_field_and_texts_line_by_line(pair: Pair) -> No
     pair.note(("One.", "First."), ("priority: 900", "priority: 800"))
     pair.entry(content="One.\nTwo.\nThird.", position=1)
     (item,) = pair.sync()
-    assert (item.found, item.clashes) == (Found.BOTH, {})
+    assert (item.found, item.clashes) == (SyncState.BOTH, {})
     assert "First.\nTwo.\nThird." in text(pair)
     assert "position: after" in text(pair)
     entry = pair.entries["0"]
@@ -148,7 +148,7 @@ def test_new_ones_are_taken_over_both_ways(pair: Pair) -> None:
     (pair.place / "Sea/New.md").write_text(MINE, encoding="utf-8")
     (pair.place / "Else.md").write_text(MINE, encoding="utf-8")
     pair.entry("9", key=["fog"], comment="Fog", content="Grey.")
-    assert {item.found for item in pair.plan(new=False).items} == {Found.NEW_HERE, Found.NEW_THERE}
+    assert {item.found for item in pair.plan(new=False).items} == {SyncState.NEW_HERE, SyncState.NEW_THERE}
     assert pair.plan(new=False).is_idle
     pair.sync()
     assert pair.entries["10"]["comment"] == "The bell"
@@ -166,7 +166,7 @@ def test_what_is_gone_is_left_followed_or_unlinked(tmp_path: Path, *, here: bool
         else:
             pair.drop("0")
         (item,) = pair.sync(gone=gone)
-        assert item.found is (Found.GONE_HERE if here else Found.GONE_THERE)
+        assert item.found is (SyncState.GONE_HERE if here else SyncState.GONE_THERE)
         assert item.settled is (gone is not Gone.LEAVE)
         stays = gone is not Gone.FOLLOW
         assert ("0" in pair.entries if here else (pair.place / "Sea/Bell.md").exists()) is stays

@@ -54,4 +54,4 @@ class LorebooksFeature(Feature):
     def _sync(self) -> None:
         now = self.context
         if now.session.project is not None:
-            SyncDialog(now.theme, self._work, now.session, now.session.project, now.window).open()
+            SyncDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()

@@ -21,7 +21,7 @@ from lorestudio.studio.lorebooks.trying import Tried, try_book
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.features.lorebooks.report_view import EntryRow, ReportDialog, said_of
+from lorestudio.ui.features.lorebooks.report_view import EntryRow, LoreDialog, said_of
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
@@ -32,7 +32,7 @@ from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, 
 from lorestudio.vault.entries import ParseRules
 
 
-class ExportBookDialog(ReportDialog):
+class ExportBookDialog(LoreDialog):
     """Writes a lorebook of the notes that are ticked."""
 
     def __init__(self, theme: Theme, work: NoteWork, jobs: Jobs, project: Project, parent: QWidget) -> None:

@@ -13,7 +13,7 @@ from lorestudio.studio.lorebooks.importing import ImportChoice, ImportedEntry, I
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.features.lorebooks.report_view import EntryRow, ReportDialog, said_of
+from lorestudio.ui.features.lorebooks.report_view import EntryRow, LoreDialog, said_of
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
@@ -33,7 +33,7 @@ _TWINS: Final[Mapping[Twin | None, str]] = {
 _SEPARATOR: Final = "; "
 
 
-class ImportBooksDialog(ReportDialog):
+class ImportBooksDialog(LoreDialog):
     """`made` carries the folder of a vault that was made, for it to be opened."""
 
     made = Signal(Path)

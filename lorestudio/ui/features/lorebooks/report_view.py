@@ -27,7 +27,7 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class FieldRow:
+class FateRow:
     """What becomes of a field in some entries."""
 
     field: str
@@ -53,7 +53,7 @@ def said_of(fate: EntryFate) -> str:
     return fate.left_out or ", ".join(dict.fromkeys(apart))
 
 
-class ReportDialog(QDialog):
+class LoreDialog(QDialog):
     """Shows reports; `ok` is to be pressed once they were read. Subclasses put their fields above."""
 
     def __init__(self, theme: Theme, title: str, ok: str, heads: tuple[str, str], parent: QWidget) -> None:
@@ -102,7 +102,7 @@ class ReportDialog(QDialog):
     def show_reports(self, reports: Sequence[LoreReport], rows: Sequence[EntryRow]) -> None:
         """Show what was found out; every entry that goes along is ticked."""
         counts = [one for report in reports for one in report.counts()]
-        self.fields.set_rows([FieldRow(one.field, tr(_WORDS[one.fate]), one.entries, one.how) for one in counts])
+        self.fields.set_rows([FateRow(one.field, tr(_WORDS[one.fate]), one.entries, one.how) for one in counts])
         self.entries.set_rows(rows)
         self.entries.choose([one.key for one in rows if one.going])
         remarks = [remark for report in reports for remark in report.remarks]

@@ -16,17 +16,17 @@ from lorestudio.studio.lorebooks.syncing import (
     SyncChoice,
     SyncItem,
     SyncPlan,
-    carry_out_sync,
     plan_sync,
+    put_back_book_of,
+    write_book_of,
 )
-from lorestudio.studio.notes.vault_notes import VaultNotes
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.features.lorebooks.report_view import EntryRow, ReportDialog
+from lorestudio.ui.features.lorebooks.report_view import EntryRow, LoreDialog
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
 from lorestudio.ui.state.note_changes import NoteWork
-from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import combo
 from lorestudio.vault.entries import ParseRules
 
@@ -43,13 +43,12 @@ _GONE: Final[Mapping[Gone, str]] = {
 _SHOWN: Final = 40
 
 
-class SyncDialog(ReportDialog):
+class SyncDialog(LoreDialog):
     """Compares on opening and after each choice; what is ticked is brought together."""
 
-    def __init__(self, theme: Theme, work: NoteWork, session: Session, project: Project, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, work: NoteWork, jobs: Jobs, project: Project, parent: QWidget) -> None:
         super().__init__(theme, tr("Sync with a lorebook"), tr("Write both sides"), (tr("Entry"), tr("Found")), parent)
-        self._work, self._session = work, session
-        self._jobs: Jobs = session.jobs
+        self._work, self._jobs = work, jobs
         self._rules = ParseRules.from_settings(project.settings)
         self.view.hide()
         self.book = combo(self, tr("Lorebook"))
@@ -93,7 +92,7 @@ class SyncDialog(ReportDialog):
         items = plan.items
         left = sum(not item.settled for item in items)
         told = count(len(items), "entry", "entries") if items else tr("Both sides say the same.")
-        self.state.setText(told + (" " + tr("{left} are left as they are.", left=left) if left else ""))
+        self.state.setText(told + (tr("; left open: {left}", left=number(left)) if left else ""))
         self.ready = not plan.is_idle
         self.settle()
 
@@ -104,16 +103,17 @@ class SyncDialog(ReportDialog):
         self._work.ask(lambda vaults: self._plan(vaults, only), self._write, self.refuse)
 
     def _write(self, plan: SyncPlan) -> None:
-        log = self._work.log_of(self._work.folders)
-
-        def done(_copy: object) -> None:
-            self._session.reading.reload()
-            self.accept()
-
         self._jobs.start(
-            plan.changes.title, lambda _job: carry_out_sync(plan, log), done=done,
+            plan.changes.title, lambda _job: write_book_of(plan), done=lambda _copy: self._write_notes(plan),
             failed=lambda error: self.refuse(sentence_of(error)), owner=self,
         )  # fmt: skip
+
+    def _write_notes(self, plan: SyncPlan) -> None:
+        def refused(sentence: str) -> None:
+            self._jobs.start(plan.changes.title, lambda _job: put_back_book_of(plan))
+            self.refuse(sentence)
+
+        self._work.carry_out(lambda _vaults: Planned(plan.changes, plan.remarks), lambda _done: self.accept(), refused)
 
 
 def _links(vaults: Sequence[VaultNotes]) -> list[tuple[Path, BookLink]]:
