@@ -220,7 +220,12 @@ def _items(entries: Json) -> Sequence[Json]:
 
 def _read(path: Path) -> _BookText:
     """The file. Raises VaultError where it cannot be read, and where its entries are not in World Info's form."""
-    text, digest = read_note(path)
+    try:
+        text, digest = read_note(path)
+    except VaultError:
+        if path.is_file() and path.suffix.lower() == ".png":
+            raise _other_form(path) from None
+        raise
     try:
         document = parse_json(text.removeprefix(BOM))
     except ValueError as error:

@@ -117,6 +117,13 @@ def test_what_cannot_be_edited_says_why(tmp_path: Path, document: Any, told: str
         read_text(path / "uid 1")
 
 
+def test_a_card_as_a_picture_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "Hob.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\xff")
+    with pytest.raises(VaultError, match="is a card"):
+        read_text(path / "uid 1")
+
+
 def _apply(changes: ChangeSet) -> None:
     for change in changes.changes:
         assert change.before == change.path.read_bytes().decode()
