@@ -319,7 +319,11 @@ WRITE: Final = Workspace(
             0.34, 0.33,
             (
                 DockStack(
-                    ("trace", "chat", "problems", "timeline", "expectations", "scores", "tuning", "compare", "verify"), 0.5
+                    (
+                        "trace", "chat", "problems", "timeline", "expectations", "scores", "tuning", "compare",
+                        "verify",
+                    ),
+                    0.5,
                 ),
                 DockStack(("links", "budget"), 0.5),
             ),
@@ -346,7 +350,9 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(("trace", "expectations", "scores", "tuning", "timeline", "compare", "verify", "problems"), 0.55),
+                DockStack(
+                    ("trace", "expectations", "scores", "tuning", "timeline", "compare", "verify", "problems"), 0.55
+                ),
                 DockStack(("budget",), 0.45),
             ),
         ),
