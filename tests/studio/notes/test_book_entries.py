@@ -24,6 +24,7 @@ from lorestudio.studio.notes.book_entries import (
 )
 from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.notes.snapshots import Snapshots
+from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.vault.files import ChangedOnDisk, VaultError
 
@@ -178,6 +179,12 @@ def test_a_project_knows_the_paths_of_its_books_entries(book: Path) -> None:
     save_text(book / "uid 7", text + "New text.", digest)
     again = project.with_books_reread()
     assert [entry.content for entry in again.index.entries if entry.filename == "uid 7"] == ["New text."]
+
+
+def test_an_entry_is_not_checked_as_a_note(book: Path) -> None:
+    project, path = open_project([book]), book / "uid 0"
+    found = ProblemFinder().find(project, drafts={path: read_text(path)[0]})
+    assert [each for each in found.findings if each.filename == "uid 0"] == []
 
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
