@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.chats.metadata import existing_folders, read_controls
+from lorestudio.exchange.chats.recorded import SOURCES, TAG
 from lorestudio.exchange.chats.sillytavern import parse_chat
+from lorestudio.exchange.scenario_file import Scenario
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.scenario.running import counter_of
@@ -32,10 +35,11 @@ class RecordedChat:
         return "\n".join(map(spell, self.lines))
 
 
-def recorded_chat(case: Case, *, slots: bool = True) -> RecordedChat | None:
+def recorded_chat(case: Case, *, slots: bool = True, newer: bool = False) -> RecordedChat | None:
     """The chat of a recorded run, None where it went a way that no chat file can have.
 
-    Such are chats in which a reply was not written after what it was handed, and a character that changed.
+    That is one in which a reply was not written after what it was handed, or the character changed. With `newer` the
+    records are attached as DeepLore 2.5 and later does it.
     """
     scenario, ran = case.scenario, case.expected["generations"]
     messages = [dict(each) for each in scenario["messages"]]
@@ -51,40 +55,23 @@ def recorded_chat(case: Case, *, slots: bool = True) -> RecordedChat | None:
         end = handed[-1]
         if handed != [place for place in range(end + 1) if not messages[place].get("is_system")]:
             return None
-        for key, value in (generation.get("metadata_patch") or {}).items():
-            metadata.pop(key, None)
-            if value is not None:
-                metadata[key] = value
-        if result["outcome"] == "injected" or result["outcome"] == "nothing_injected":
-            accepted = [result_entry(case, each["id"]) for each in result["budget"]["accepted"]]
-            tokens = [each["tokens"] for each in result["budget"]["accepted"]]
-            reasons = [each[1] for each in result["sources"]]
-            last = [
-                {"title": each["title"], "filename": each["filename"], "matchedBy": reason,
-                 "priority": each.get("priority", 100), "tokens": count, "vaultSource": each["vaultSource"]}
-                for each, count, reason in zip(accepted, tokens, reasons, strict=True)
-            ]  # fmt: skip
-            tail = messages[end].get("swipe_id") or 0
-            kept[f"{len(handed) - 1}|{tail}"] = [f"{each['vaultSource']}:{each['title']}" for each in accepted]
+        metadata |= generation.get("metadata_patch") or {}
+        if result["outcome"] in {"injected", "nothing_injected"}:
+            last = _sources(case, result)
+            names = [f"{each['vaultSource']}:{each['title']}" for each in last]
+            kept[f"{len(handed) - 1}|{messages[end].get('swipe_id') or 0}"] = names
+        elif newer:
+            last = []
         if generation["type"] == "quiet":
             continue
         place = end if generation["type"] == "continue" else end + 1
         if place == len(messages):
             messages.append({"name": scenario.get("character") or "Somebody", "is_user": False, "mes": "So it goes."})
-        reply = messages[place]
-        if reply.get("is_user") or reply.get("is_system") or not place:
+        if messages[place].get("is_user") or messages[place].get("is_system") or not place:
             return None
-        swipes = reply.setdefault("swipes", [])
-        infos = reply.setdefault("swipe_info", [])
-        if generation["type"] != "swipe" or not swipes:
-            swipes.clear(), infos.clear()
-        swipes.append(reply["mes"])
-        extra = {"deeplore_sources": last} if last else {}
-        reply["swipe_id"] = len(swipes) - 1
-        infos.append({"gen_started": STARTED, "extra": extra})
-        reply["gen_started"] = STARTED
-        reply["extra"] = {**{k: v for k, v in reply.get("extra", {}).items() if k != "deeplore_sources"}, **extra}
-        wrote[place, len(swipes) - 1] = number
+        extra = {SOURCES: last, **({TAG: "g:1"} if newer else {})} if last else {}
+        wrote[place, _write(messages[place], generation["type"], extra)] = number
+    metadata = {key: value for key, value in metadata.items() if value is not None}
     if slots and kept:
         newest = max(int(each.partition("|")[0]) for each in kept)
         metadata["deeplore_swipe_injected_keys"] = {
@@ -92,6 +79,29 @@ def recorded_chat(case: Case, *, slots: bool = True) -> RecordedChat | None:
         }
     header = {"user_name": "User", "character_name": scenario.get("character", ""), "chat_metadata": metadata}
     return RecordedChat([header, *messages], wrote)
+
+
+def _sources(case: Case, result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What DeepLore writes of a generation that was not ended early."""
+    accepted = ((each, result_entry(case, each["id"])) for each in result["budget"]["accepted"])
+    return [
+        {"title": entry["title"], "filename": entry["filename"], "matchedBy": reason,
+         "priority": entry.get("priority", 100), "tokens": each["tokens"], "vaultSource": entry["vaultSource"]}
+        for (each, entry), (_title, reason, *_rest) in zip(accepted, result["sources"], strict=True)
+    ]  # fmt: skip
+
+
+def _write(reply: dict[str, Any], kind: str, extra: dict[str, Any]) -> int:
+    """Put another swipe with its record into a reply, or its only one; the number of the swipe."""
+    swipes, infos = reply.setdefault("swipes", []), reply.setdefault("swipe_info", [])
+    if kind != "swipe":
+        swipes.clear()
+        infos.clear()
+    swipes.append(reply["mes"])
+    infos.append({"gen_started": STARTED, "extra": extra})
+    own = {key: value for key, value in reply.get("extra", {}).items() if key not in {SOURCES, TAG}}
+    reply |= {"swipe_id": len(swipes) - 1, "gen_started": STARTED, "extra": {**own, **extra}}
+    return len(swipes) - 1
 
 
 def result_entry(case: Case, number: int) -> dict[str, Any]:
@@ -102,7 +112,7 @@ def result_entry(case: Case, number: int) -> dict[str, Any]:
 
 def project_of(case: Case, chat: RecordedChat) -> Project:
     """The project of a recorded run: its vaults, its settings and its chat."""
-    settings = sanitise(case.scenario["settings"] | {"enabled": True}).settings
+    settings = sanitise(Scenario.model_validate(case.scenario).raw_settings | {"enabled": True}).settings
     counter = counter_of(case.scenario["tokenizer"])
     vaults = [
         VaultFiles(each["name"], tuple(NoteFile(*file) for file in dict(each["files"]).items()))

@@ -170,11 +170,11 @@ class _Suspects:
             if there is not None and each.title not in known and found_among(there, entries) is None:
                 known.add(each.title)
                 yield self._missing(there)
-        for title, facts in self._facts().items():
+        for title, (facts, proven) in self._facts().items():
             words = "; ".join(facts)
             yield Suspect(
                 SuspectKind.NOTE, f"The note {quoted(title)} was another one then: {words}.",
-                self._as_recorded(title), title, proven=True,
+                self._as_recorded(title), title, proven=proven,
             )  # fmt: skip
         for _reply, each in disputed:
             entry = None if each.there is None else found_among(each.there, entries)
@@ -209,9 +209,12 @@ class _Suspects:
             SuspectKind.NOTE, f"The note {name} was there then: {why}.", carry, there.title, proven=True
         )  # fmt: skip
 
-    def _facts(self) -> dict[str, list[str]]:
-        """For each note what the records say of it otherwise than the vault, in words."""
+    def _facts(self) -> dict[str, tuple[list[str], bool]]:
+        """For each note what the records say of it otherwise than the vault, in words, and whether that proves another
+        note: fewer tokens there may also be those of one that was shortened there.
+        """
         found: dict[str, dict[str, None]] = {}
+        shortened: set[str] = set()
         for reply in self._replies:
             for each in reply.entries:
                 entry = None if each.there is None else found_among(each.there, self._project.index.entries)
@@ -219,15 +222,18 @@ class _Suspects:
                     continue
                 told = found.setdefault(entry.title, {})
                 there = each.there
-                if each.where is WentIn.TOKENS and each.here is not None:
-                    told[f"it had {there.tokens:,} tokens there, and {each.here.tokens:,} here"] = None
+                if each.where is WentIn.TOKENS and each.here is not None and not each.here.truncated:
+                    words = f"it had {there.tokens:,} tokens there, and {each.here.tokens:,} here"
+                    told[words] = None
+                    if (there.tokens or 0) < each.here.tokens:
+                        shortened.add(words)
                 if there.title and there.title != entry.title:
                     told[f"it was called {quoted(there.title)}"] = None
                 if there.priority is not None and there.priority != entry.priority:
                     told[f"its priority was {number_text(there.priority)}, not {number_text(entry.priority)}"] = None
                 gained = [key for key in self._simulator.system.as_recorded(entry, there).keys if key not in entry.keys]
                 told |= {f"it came in by {quoted(key)}, which is no key of it now": None for key in gained}
-        return {title: list(told) for title, told in found.items() if told}
+        return {title: (list(told), not shortened.issuperset(told)) for title, told in found.items() if told}
 
     def _as_recorded(self, title: str) -> Carry:
         def changed(entry: Entry, run: Rerun) -> Entry:
