@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import figure, filled, fold, picked, print_json, progress_bar, say, say_all, table
+from lorestudio.cli.output import Screen, figure, filled, fold, picked, print_json, progress_bar, say, say_all, table
 from lorestudio.cli.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
@@ -141,7 +140,7 @@ def _carry(trial: TuningTrial, best: Tried, keep: str | None, output: Path | Non
 
 
 def _print(found: Found, best: Tried) -> None:
-    console = Console()
+    console = Screen()
     goals = found.plan.goals
     shown = table(
         figure("point"), fold("settings"),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 SMALL: Final[dict[str, tuple[Any, ...]]] = {
+    "bench_effects": (..., 10),
     "bench_facts": (200, 16),
     "bench_generation": (..., 120),
     "bench_graph": ([60],),
@@ -26,6 +27,7 @@ SMALL: Final[dict[str, tuple[Any, ...]]] = {
     "bench_timeline": (40,),
     "bench_tokens": (40,),
     "bench_why_not": (..., 49),
+    "bench_turns": (..., 1000, 20),
     "bench_window": (...,),
 }
 """What each is called with; `...` stands for the folder of inputs."""

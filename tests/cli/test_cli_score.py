@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.provider import provider
+from tests.llm.server import completion, reply
 
 EXPECTED = """\
 expectations:
@@ -63,3 +65,34 @@ def test_a_models_selections_are_labels_for_the_other_runs(lorestudio: Run, vaul
 def test_a_file_of_expectations_that_is_not_there_is_told(lorestudio: Run, vault: Path, chat: Path) -> None:
     result = lorestudio("score", vault, "--chat", chat, "--expectations", "none.yaml")
     assert (result.exit_code, "there is no such file" in result.stderr) == (2, True)
+
+
+def test_a_model_judges_what_was_used_after_the_cost_was_told(lorestudio: Run, vault: Path, chat: Path) -> None:
+    said = completion('{"used": [1]}')
+    with provider(reply(said), reply(said)) as server:
+        lorestudio("profiles", "add", "Local", "--url", server.url, "--model", "tiny")
+        asking = ("score", vault, "--chat", chat, "--judge", "Local")
+        assert "nobody is here to agree" in lorestudio(*asking).stderr
+        assert server.calls == []
+        result = lorestudio(*asking, "--yes", "--json")
+        assert result.exit_code == 0, result.output
+        assert "2 calls to the provider" in result.stderr
+        assert len(server.calls) == 2
+        (run,) = json.loads(result.stdout)["runs"]
+        # Both replies have used the first note of their prompt, and no other one.
+        assert run["use_by"]
+        assert sum(use["used"] for use in run["use"]) == 2
+        again = json.loads(lorestudio("score", vault, "--chat", chat, "--judge", "recorded", "--json").stdout)
+        assert again["runs"][0]["use"] == run["use"]
+        assert len(server.calls) == 2
+
+
+def test_an_answer_that_is_none_and_a_judge_that_cannot_judge_are_told(
+    lorestudio: Run, vault: Path, chat: Path
+) -> None:
+    with provider(reply(completion("All of them, I think."))) as server:
+        lorestudio("profiles", "add", "Local", "--url", server.url, "--model", "tiny")
+        result = lorestudio("score", vault, "--chat", chat, "--judge", "Local", "--yes")
+        assert (result.exit_code, "Traceback" in result.output) == (1, False)
+    result = lorestudio("score", vault, "--chat", chat, "--judge", "stand-in")
+    assert (result.exit_code, "cannot read a reply" in result.stderr) == (2, True)

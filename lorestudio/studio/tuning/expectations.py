@@ -378,9 +378,9 @@ def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) ->
     """Read a text. Raises InputError where it is no YAML of this kind; single items that are wrong become problems."""
     found: list[Expectation] = []
     problems: list[str] = []
-    items = _items(text, path)
-    for place, item in enumerate(items or ()):
-        line = items.lc.item(place)[0] + 1 if items is not None else 0
+    items = _items(text, path) or CommentedSeq()
+    for place, item in enumerate(items):
+        line = (items.lc.item(place) or (0,))[0] + 1  # a list with a tag does not know its lines
         try:
             found.append(_Item.model_validate(item).expectation(line))
         except ValidationError as error:
@@ -399,8 +399,10 @@ def _items(text: str, path: Path | str) -> CommentedSeq | None:
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{path}{line}", f"this is no YAML: {error.problem}.") from error
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, ValueError, KeyError) as error:
         raise InputError(path, f"this is no YAML: {error}.") from error
+    except RecursionError as error:
+        raise InputError(path, "it is nested too deeply.") from error
     items = document.get("expectations") if isinstance(document, CommentedMap) else document
     if items is not None and not isinstance(items, CommentedSeq):
         raise InputError(path, "write a list under `expectations:`, each with `note` and `should`.")

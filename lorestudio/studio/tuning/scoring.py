@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Final
+from typing import Final, TypeAlias
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress
@@ -15,11 +15,14 @@ from lorestudio.studio.replay.timeline import TimelineMaker
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, judge, shown_swipes
 from lorestudio.studio.tuning.gaps import Gap, gaps
-from lorestudio.studio.tuning.outcomes import turn_outcome
+from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
 from lorestudio.studio.tuning.scores import METRICS, Scores, score, score_by_labels
 from lorestudio.studio.tuning.use import EntryUse, UseReader
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.model import Trace
+
+UseJudge: TypeAlias = Callable[[Sequence[TurnOutcome]], Awaitable[tuple[Mapping[Generation, frozenset[int]], str]]]
+"""Tells which entries each reply has used, and who says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class ScoredChat:
     gaps: tuple[Gap, ...] = ()
     silver: Scores = field(default_factory=Scores)
     silver_by: str = ""
+    used_by: str = ""
+    """Which model says what was used, "" where words do."""
 
     @property
     def dead(self) -> tuple[EntryUse, ...]:
@@ -50,14 +55,25 @@ async def score_chat(
     chosen: Sequence[Candidate],
     on_progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
+    judge_use: UseJudge | None = None,
 ) -> tuple[ScoredChat, ...]:
     """Run the project's chat with each candidate and score it; offline, as every comparison.
 
-    The silver labels of all are the selections of the first run in which a model was asked. Raises what
-    `run_candidate` raises.
+    The silver labels of all are the selections of the first run in which a model was asked. With `judge_use` it says
+    what each reply of a run has used, and by whom. Raises what `run_candidate` and `judge_use` raise.
     """
     runs = [(each.label, await run_candidate(project, each, None, on_progress, cancel)) for each in chosen]
-    return scored(project, expectations, runs)
+    found = scored(project, expectations, runs)
+    if judge_use is None:
+        return found
+    chat = project.chat or Chat()
+    reader = UseReader(project.index, MAIN.key_search(project.settings))
+    judged = []
+    for each, (_, traces) in zip(found, runs, strict=True):
+        shown = shown_swipes(chat, tuple(map(turn_outcome, traces)))
+        used, by = await judge_use(shown)
+        judged.append(replace(each, uses=reader.uses(chat, shown, used), used_by=by))
+    return tuple(judged)
 
 
 def scored(

@@ -8,19 +8,20 @@ run has its recording switched off. So a point costs a fraction of a replay and 
 from __future__ import annotations
 
 import asyncio
+import copyreg
 import hashlib
 import io
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.compare.comparing import Candidate, settled
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.runs import PACKING
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, judge, shown_swipes
@@ -29,6 +30,18 @@ from lorestudio.studio.tuning.scores import Scores, score
 from lorestudio.studio.tuning.space import Point, Space, space_of
 from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.vault.edited_vaults import EditedVaults
+
+
+def _mapping(items: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(items)
+
+
+def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Mapping[str, Any]], tuple[dict[str, Any]]]:
+    return _mapping, (dict(mapping),)
+
+
+_PACKING: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced}
+"""How a pickler takes what is read only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ class TuningTrial:
         bare = [replace(each, document=None, problems=()) for each in self.projects]
         buffer = io.BytesIO()
         pickler = pickle.Pickler(buffer, protocol=5)
-        pickler.dispatch_table = PACKING
+        pickler.dispatch_table = _PACKING
         pickler.dump(replace(self, projects=tuple(bare)))
         data = buffer.getvalue()
         return Packed(hashlib.sha256(data).hexdigest(), data)

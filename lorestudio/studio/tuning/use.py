@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -93,9 +93,14 @@ class UseReader:
             )
         return found
 
-    def uses(self, chat: Chat, outcomes: Sequence[TurnOutcome]) -> tuple[EntryUse, ...]:
-        """Every entry that went in, those with the most idle tokens first; entries that are no notes are left out."""
-        used = self.used(chat, outcomes)
+    def uses(
+        self, chat: Chat, outcomes: Sequence[TurnOutcome], used: Mapping[Generation, frozenset[int]] | None = None
+    ) -> tuple[EntryUse, ...]:
+        """Every entry that went in, those with the most idle tokens first; entries that are no notes are left out.
+
+        `used` is what somebody else says that each reply has used.
+        """
+        used = self.used(chat, outcomes) if used is None else used
         replies, times, tokens, idle = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
         for outcome in outcomes:
             using = used.get(Generation(outcome.message, outcome.swipe))

@@ -26,7 +26,7 @@ ENTRY_ID: Final = Qt.ItemDataRole.UserRole + 2
 LOOK: Final = Qt.ItemDataRole.UserRole + 3
 """The `widgets.cells.Look` of a cell that is drawn piece by piece."""
 HELD: Final = Qt.ItemDataRole.UserRole + 4
-"""The `ui.state.expected.Held` of the entry behind a row."""
+"""The `ui.state.expected.ExpectedMark` of the entry behind a row."""
 CHECK: Final = Qt.ItemDataRole.CheckStateRole
 ALIGNMENT: Final = Qt.ItemDataRole.TextAlignmentRole
 V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)

@@ -15,7 +15,7 @@ from lorestudio.ui.shell.words import count, tr
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ExpectedMark:
     """Expectations of a place in a few words: those that are broken, else those that are met."""
 
     met: bool
@@ -27,7 +27,7 @@ class Held:
         return ("check", "good") if self.met else ("cross", "error")
 
 
-class Expected(QObject):
+class ExpectedMarks(QObject):
     """Marks by reply, by entry, and by both; `changed` follows another check."""
 
     changed = Signal()
@@ -51,15 +51,15 @@ class Expected(QObject):
             self._found = dict(found)
             self.changed.emit()
 
-    def at(self, generation: Generation | None, entry: int | None) -> Held | None:
+    def at(self, generation: Generation | None, entry: int | None) -> ExpectedMark | None:
         """Of an entry in a reply; of the whole reply, or of an entry in all replies, where the other one is None."""
         found = self._found.get((generation, entry))
         if not found:
             return None
         broken = [sentence for sentence, met in found if not met]
         if broken:
-            return Held(False, tr("Not met: {sentences}", sentences=_told(broken)))
-        return Held(True, tr("As expected: {sentences}", sentences=_told(sentence for sentence, _ in found)))
+            return ExpectedMark(False, tr("Not met: {sentences}", sentences=_told(broken)))
+        return ExpectedMark(True, tr("As expected: {sentences}", sentences=_told(sentence for sentence, _ in found)))
 
 
 _SHOWN: Final = 3

@@ -51,6 +51,8 @@ class LiveEffects(QObject):
             return self.problem
         if self._simulator() is None:
             return tr("Replay the chat to see what this does to all of it (Ctrl+R).")
+        if self.chat() is None:
+            return ""
         found = self.effects
         if found is None or not self.current:
             return tr("Whole chat: running…")

@@ -41,7 +41,9 @@ class TraceFeature(Feature):
     def __init__(self, context: Context, chat: ChatPane) -> None:
         super().__init__(context)
         self._chat = chat
-        self.pane = TracePane(context.theme, context.session, context.selection, context.expected)
+        self.pane = TracePane(
+            context.theme, context.session, context.selection, context.expected, context.preview.whole
+        )
         self.panes = (self.pane,)
         self.openers: list[Callable[[], Callable[[], object] | None]] = []
         self.pane.flow.saving.connect(context.save_file)

@@ -9,9 +9,11 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QListView, QPlainTextEdit, QTabWidget, QWidget
 
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.verify.causes import Verified
 from lorestudio.trace.diff import Key, compare
 from lorestudio.trace.journey import PHASES, Journeys
 from lorestudio.trace.model import Outcome, Phase, Trace, Turn
@@ -19,7 +21,14 @@ from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summa
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
-from lorestudio.ui.features.trace.answers import AnswerTable, AnswerView, RowChange, cell_sentence, row_changes
+from lorestudio.ui.features.trace.answers import (
+    AnswerTable,
+    AnswerView,
+    RowChange,
+    cell_sentence,
+    recorded_marks,
+    row_changes,
+)
 from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine, said_of
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM, plain
@@ -28,7 +37,8 @@ from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import failures, switch_lines
 from lorestudio.ui.state.choices import source_title
 from lorestudio.ui.state.drafts import preview_words, tried
-from lorestudio.ui.state.expected import Expected, Held
+from lorestudio.ui.state.expected import ExpectedMark, ExpectedMarks
+from lorestudio.ui.state.live_effects import LiveEffects
 from lorestudio.ui.state.live_run import LiveRun, live_trace
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -68,10 +78,13 @@ class TracePane(Pane):
     wanted = Signal(str)
     fold_changed = Signal()
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection, expected: Expected) -> None:
+    def __init__(
+        self, theme: Theme, session: Session, selection: Selection, expected: ExpectedMarks, whole: LiveEffects
+    ) -> None:
         super().__init__("trace", tr("Trace"), theme)
-        self._session, self._selection, self._expected = session, selection, expected
+        self._session, self._selection, self._expected, self._whole = session, selection, expected, whole
         self._trace: Trace | None = None
+        self._verified: Verified | None = None
         self._filled: set[int] = set()
         self._reply = ""
         self._following = False
@@ -119,7 +132,7 @@ class TracePane(Pane):
         self.column.addWidget(self.live)
         self.column.addWidget(self._pages, 1)
 
-    def _held(self, entry: int) -> Held | None:
+    def _held(self, entry: int) -> ExpectedMark | None:
         """What was found expected of an entry; nothing of a run with something that is tried out."""
         runs, generation = self._session.runs, self._selection.generation
         tried = runs.preview_shown and runs.preview_of(generation) is not None
@@ -134,6 +147,7 @@ class TracePane(Pane):
         session, selection = self._session, self._selection
         self.answers.selectionModel().currentChanged.connect(self._cell_chosen)
         self.funnel.activated.connect(self._step_chosen)
+        self._whole.changed.connect(self._show_state)
         self._expected.changed.connect(self.answers.verticalHeader().viewport().update)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
@@ -274,7 +288,19 @@ class TracePane(Pane):
         project = self._session.project
         index = project.index if project is not None else None
         self.model.set_trace(trace, index, self._running, journeys, self._changes_in(trace))
+        self._show_recorded()
         self.flow.set_trace(trace, everything=self.all_stages.isChecked(), running=self._running)
+
+    def set_recorded(self, found: Verified | None) -> None:
+        """Show in the answers what the chat recorded of each reply; None for nothing."""
+        self._verified = found
+        self._show_recorded()
+
+    def _show_recorded(self) -> None:
+        trace, reply = self._trace, None
+        if trace is not None and self._verified is not None:
+            reply = self._verified.of(Generation(trace.turn.message, trace.turn.swipe))
+        self.model.set_there(None if reply is None or reply.record is None else recorded_marks(reply))
 
     def _show_run(self, trace: Trace, summary: Sequence[SummaryPiece]) -> None:
         """Bring into sight what the views hold."""
@@ -427,7 +453,9 @@ class TracePane(Pane):
             return None
         if runs.preview_shown:
             before = (("preview.toggle", tr("Show the run before")),)
-            return Said(preview_words(preview), "neutral", before, passing=True)
+            whole = self._whole.words if preview.notes else ""  # of a setting its field says it
+            words = " ".join(filter(None, (preview_words(preview), whole)))
+            return Said(words, "neutral", before, passing=True)
         shown = (("preview.toggle", tr("Show it as tried out")),)
         return Said(tr("This is the run without {what}.", what=tried(preview)), "neutral", shown, passing=True)
 

@@ -70,6 +70,8 @@ class TuningFeature(Feature):
         self.panes = (self.pane, self.scores)
         self.checked: CheckedChat | None = None
         self._scored: tuple[object, ...] = ()
+        self._stepped: Simulator | None = None
+        """Whose settings were tried by steps."""
         self._scoring, self._stepping = Newest(context.session.jobs), Newest(context.session.jobs)
         self._expected = Expectations()
         self._seen: tuple[Project | None, Simulator | None] = (None, None)
@@ -258,7 +260,18 @@ class TuningFeature(Feature):
     def _wait(self) -> None:
         if self.context.session.project is not self._seen[0]:
             self.context.expected.take(None)  # numbers of entries may mean others now
+        self._grey()
         self._settle.start()
+
+    def _grey(self) -> None:
+        """Grey what is of another run than that of now; what is under way for such a run is given up."""
+        session = self.context.session
+        simulator = session.runs.complete(session.choice)
+        self.scores.set_current(current=bool(self._scored) and self._scored[0] is simulator)
+        if self._stepped is not None and self._stepped is not simulator:
+            self._stepping.cancel()
+            self._stepped = None
+            self.scores.outdate_steps()
 
     def _runs_changed(self) -> None:
         if not self.context.session.busy:
@@ -357,9 +370,10 @@ class TuningFeature(Feature):
 
     def try_every_setting(self) -> None:
         """Run the whole chat with a step of each setting."""
-        chat = self.context.preview.whole.chat()
+        chat, session = self.context.preview.whole.chat(), self.context.session
         if chat is None:
             return
+        self._stepped = session.runs.complete(session.choice)
         self.context.uncover("scores")
         self.scores.tabs.setCurrentWidget(self.scores.steps_page)
 

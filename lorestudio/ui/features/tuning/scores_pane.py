@@ -175,8 +175,16 @@ class ScoresPane(Pane):
         self.chart.setVisible(bool(moving))
         nothing = tr("Tries each setting alone, a step to either side, and says what that does to every reply.")
         self.steps_words.setText(words or nothing)
+        for part in (self.steps.view, self.chart):
+            part.setEnabled(True)
         self.try_button.setVisible(not running)
         self.stop_button.setVisible(running)
+
+    def outdate_steps(self) -> None:
+        """The steps are of another run than that of now: greyed, until they are tried again."""
+        self.show_steps(self.steps.model.rows, tr("Of an earlier run. Try again to see them now."))
+        for part in (self.steps.view, self.chart):
+            part.setEnabled(False)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: scores are made when somebody looks."""
@@ -268,7 +276,7 @@ _EFFECTS: Final = (
 )  # fmt: skip
 _STEPS: Final = (
     Column("Setting", lambda each: tr(each.declaration.title), tip=_setting),
-    Column("Step", _step, width=118),
+    Column("Step", _step, width=132),
     Column("Replies", lambda each: number(len(each.effects.changed)), width=58, numeric=True,
            sort=lambda each: len(each.effects.changed), help="Replies that it changes"),
     Column("Won", lambda each: f"+{each.effects.won}" if each.effects.won else "", width=46, numeric=True,

@@ -25,7 +25,7 @@ from lorestudio.ui.shell.qt import ITEM, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.drafts import Drafts
-from lorestudio.ui.state.expected import Expected
+from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
@@ -65,7 +65,7 @@ class VaultPane(Pane):
     table_shown = Signal(bool)
 
     def __init__(
-        self, theme: Theme, session: Session, selection: Selection, drafts: Drafts, expected: Expected
+        self, theme: Theme, session: Session, selection: Selection, drafts: Drafts, expected: ExpectedMarks
     ) -> None:
         super().__init__("vault", tr("Vault"), theme)
         self._session, self._selection, self._drafts = session, selection, drafts

@@ -18,7 +18,7 @@ from lorestudio.studio.notes.usage import UNUSED
 from lorestudio.trace.limits import rank
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.state.expected import Held
+from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Marked, Piece, Words, one_line, titled
 from lorestudio.ui.widgets.marks import Kind, Mark, entry_kind
 from lorestudio.ui.widgets.record_table import RecordTable
@@ -85,7 +85,7 @@ class VaultTable(RecordTable):
         fired: Callable[[int], Fired] = lambda _entry: NEVER,
         fate: Callable[[int], Mark | None] = lambda _entry: None,
         is_dirty: Callable[[Note], bool] = lambda _note: False,
-        held: Callable[[int], Held | None] = lambda _entry: None,
+        held: Callable[[int], ExpectedMark | None] = lambda _entry: None,
     ) -> None:
         self._fired, self._fate, self._is_dirty, self._held = fired, fate, is_dirty, held
         self._recorded: Mapping[int, Usage] = {}

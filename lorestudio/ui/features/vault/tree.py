@@ -15,7 +15,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.ui.features.vault.table import QUIET, Note, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, MARK, Index
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.state.expected import Held
+from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Glyph, Look, Marked, Piece, Strip, Words
 from lorestudio.ui.widgets.marks import Mark, entry_kind
 from lorestudio.ui.widgets.tree import RecordTree, TreeRow
@@ -84,7 +84,7 @@ class VaultTree(RecordTree[Node]):
         self._by_id: dict[int, Node] = {}
         self._fate: Callable[[int], Mark | None] = lambda _entry: None
         self._is_dirty: Callable[[Note], bool] = lambda _note: False
-        self._held: Callable[[int], Held | None] = lambda _entry: None
+        self._held: Callable[[int], ExpectedMark | None] = lambda _entry: None
         self.matches = 0
         self._dragged: tuple[Note, ...] = ()
 
@@ -112,7 +112,7 @@ class VaultTree(RecordTree[Node]):
         self,
         fate: Callable[[int], Mark | None],
         is_dirty: Callable[[Note], bool],
-        held: Callable[[int], Held | None] = lambda _entry: None,
+        held: Callable[[int], ExpectedMark | None] = lambda _entry: None,
     ) -> None:
         """Where marks, dirty dots and what is expected come from; asked for visible rows only."""
         self._fate, self._is_dirty, self._held = fate, is_dirty, held

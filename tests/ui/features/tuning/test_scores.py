@@ -125,3 +125,11 @@ def test_every_setting_is_tried_by_a_step(window: MainWindow) -> None:
     scores.chart.picked.emit(0)
     assert scores.steps.view.current is scores.steps.model.rows[0]
     assert not scores.stop_button.isVisibleTo(scores)
+    project = window.session.project
+    window.session.set_project(replace(project, settings=project.settings.model_copy(update={"max_entries": 9})))
+    assert not scores.steps.view.isEnabled()
+    assert scores.steps.model.rows
+    assert not scores.scores.view.isEnabled()
+    settle(window)
+    window.session.set_project(project)
+    settle(window)
