@@ -1,9 +1,9 @@
-"""Write the pages that list every command and every setting, from what the program says of itself.
+"""Write the pages that list every command, setting and format of lore, from what the program says of itself.
 
 Usage: python .ci/reference.py [--check]
 
-Writes `resources/docs/commands.md` and `resources/docs/settings-reference.md`; with `--check` nothing is written, and
-it ends with 1 where one of them is not what would be written. A test does the same.
+Writes `commands.md`, `settings-reference.md` and `formats.md` in `resources/docs`; with `--check` nothing is written,
+and it ends with 1 where one of them is not what would be written. A test does the same.
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ from __future__ import annotations
 import sys
 import typing
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from typer.main import get_command
 
 from lorestudio.cli.app import COMMANDS, app
+from lorestudio.exchange.lorebooks.crossing import FieldLink
+from lorestudio.exchange.lorebooks.formats import FORMATS, LoreFormat
+from lorestudio.exchange.lorebooks.note_fields import INTO_NOTES, KEPT, OUT_OF_NOTES, FieldWay
+from lorestudio.exchange.lorebooks.notes import property_of
 from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.differences import value_text
 from lorestudio.systems.registry import KINDS
@@ -116,7 +121,69 @@ def setting(one: Declaration) -> tuple[str, ...]:
     return one.title, f"`{one.alias}`", default, bounds, one.help, ", ".join(one.affects)
 
 
-PAGES = {"commands.md": commands, "settings-reference.md": settings}
+TOLD = (
+    "A file is told by what it holds, not by its name; the first format in this list that fits is the one. How fields "
+    "are read and written in detail is in [the rules](rules/lorebooks.md)."
+)
+COPY = (
+    "*A copy* is one of a file that exists: the entries take the place of its own, and all else stays as it was. What "
+    "an entry has beside the fields below is carried: it has no effect elsewhere and goes out again. An entry that "
+    "nobody touched goes out as it came in. What World Info says beyond these fields is lost on the way out, and the "
+    "report names it before anything is written."
+)
+
+
+def formats() -> str:
+    """The page with every format of lore and its fields."""
+    lines = ["# Every format of lore", "", MADE, "", TOLD, ""]
+    lines += table(("Format", "Name", "Files", "Told by", "Out"), map(format_row, FORMATS))
+    lines += [COPY, ""]
+    forms = {form.name: (kind, form) for kind in FORMATS for form in kind.forms}
+    for kind, form in forms.values():
+        heads = ("Field", "In World Info", "In", "Out")[: 4 if kind.writes else 3]
+        lines += [f"## {form.title}", ""]
+        lines += table(heads, (field_row(link)[: len(heads)] for link in form.links))
+        if form.ranked:
+            lines += ["The place in the list is the order.", ""]
+        if not form.cannot:
+            lines += ["What World Info says beyond that is kept in the entry's extensions; nothing is lost.", ""]
+    lines += ["## World Info into notes", "", CARRIED, ""]
+    lines += table(
+        ("Entry", "Note", "Otherwise"), (way_row(way, property_of(way.field)) for way in INTO_NOTES.values())
+    )
+    lines += ["## Notes into World Info", ""]
+    out = [*OUT_OF_NOTES.values(), replace(KEPT, field="any other")]
+    lines += table(("Note", "Entry", "Otherwise"), (way_row(way, "") for way in out))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+CARRIED = (
+    "What a note cannot say in this way stands in a property of its own, named in the last column, and decides in "
+    "World Info; a member that is missing where that matters is named in `wi_missing`, and what no property can hold "
+    "stands in `wi_extra`."
+)
+
+
+def way_row(way: FieldWay, own: str) -> tuple[str, ...]:
+    """What becomes of a field, and what where the other side cannot say it."""
+    plain = ": ".join(filter(None, (way.plain[0] if way.plain[1] else "", way.plain[1])))
+    other = ": ".join(filter(None, (f"`{own}`" if own else "", way.other[1])))
+    return f"`{way.field}`", "; ".join(filter(None, (way.becomes, plain))), other
+
+
+def format_row(kind: LoreFormat) -> tuple[str, ...]:
+    """A format as a row."""
+    out = "new, or a copy" if kind.makes_new else "a copy" if kind.writes else "no"
+    return kind.title, f"`{kind.name}`", ", ".join(kind.endings), kind.looks, out
+
+
+def field_row(link: FieldLink) -> tuple[str, ...]:
+    """A field of a format as a row."""
+    ways = (f"approximate: {how}" if how else "exact" for how in (link.how, link.how_back))
+    return f"`{link.theirs}`", f"`{link.ours}`", *ways
+
+
+PAGES = {"commands.md": commands, "settings-reference.md": settings, "formats.md": formats}
 
 
 def outdated() -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lorestudio.studio.project.project import Project, demo_project
     from lorestudio.studio.scripting import check, explain, fate, find_entry, open_project, replay, system_names, tune
     from lorestudio.studio.tuning.checking import CheckedChat
-    from lorestudio.studio.tuning.search import Found, Plan, Way
+    from lorestudio.studio.tuning.search import Found, Plan, SearchWay
     from lorestudio.trace.journey import Fate
     from lorestudio.trace.model import Injection, Trace
     from lorestudio.trace.summary import summary
@@ -34,7 +34,7 @@ _PLACES = {
     "Plan": "studio.tuning.search",
     "Project": "studio.project.project",
     "Trace": "trace.model",
-    "Way": "studio.tuning.search",
+    "SearchWay": "studio.tuning.search",
     "check": "studio.scripting",
     "demo_project": "studio.project.project",
     "explain": "studio.scripting",
@@ -56,8 +56,8 @@ __all__ = [
     "Injection",
     "Plan",
     "Project",
+    "SearchWay",
     "Trace",
-    "Way",
     "__version__",
     "check",
     "demo_project",

@@ -27,6 +27,7 @@ ALLOWED = MappingProxyType(
     {
         "cli/app.py": "names of commands",
         "cli/notes.py": "the key of a link in what is printed as JSON",
+        "exchange/lorebooks/notes.py": "the member of an entry that carries what only notes say",
         "exchange/scenario_file.py": "what a file means that names no system",
         "llm/messages.py": "kinds of requests, by which recorded answers are found",
         "llm/stand_in_writing.py": "keys of answers",

@@ -67,3 +67,18 @@ def test_the_readmes_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         if not target.endswith(".png"):  # the pictures are taken last
             assert (ROOT / target).exists(), target
+
+
+POSIX_ALONE = {"crypt", "fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"}
+
+
+def test_modules_that_only_posix_has_are_imported_behind_a_question_for_the_system() -> None:
+    found = []
+    for path in sorted((ROOT / "lorestudio").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if POSIX_ALONE & set(names) and not (node.col_offset and "sys.platform" in text):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert found == []

@@ -213,6 +213,35 @@ def test_a_note_is_edited_and_the_vault_is_read_again() -> None:
     assert set(third["trackers"]["analytics"]) == {"v:Lamp"}
 
 
+@pytest.mark.parametrize(
+    ("reindex", "behaviour", "content", "requires"),
+    [
+        ("changes", {}, ["It burns.", "It hangs.", "It hangs."], []),
+        ("changes", {"kept_notes": "fixed"}, ["It burns.", "It hangs."], ["New"]),
+        (True, {}, ["It burns.", "It hangs."], ["New"]),
+    ],
+)
+def test_deeplores_look_for_changes_keeps_notes_as_they_were_indexed(
+    reindex: object, behaviour: dict[str, str], content: list[str], requires: list[str]
+) -> None:
+    """Rules: deeplore 1.12, 1.13: the note that was merged is no entry, so it is read and merged again."""
+    first = LAMP.replace("keys:", "requires: [New]\nkeys:")
+    vaults = [
+        {"name": "v", "files": [["Lamp.md", first], ["Sub/Lamp.md", LAMP.replace("It burns.", "It hangs.")]]},
+    ]
+    generations = [
+        {"now_ms": NOW, "chat": [0]},
+        {"now_ms": NOW + 1, "chat": [0], "vault_patch": {"New.md": LAMP}, "reindex": reindex},
+    ]
+    found = ran(
+        vaults=vaults, settings={"multiVaultConflictResolution": "merge"}, behaviour=behaviour, generations=generations
+    )
+    lamp, new = found["generations"][1]["index"]["entries"]
+    assert lamp["content"].split("\n\n---\n\n") == content
+    assert (lamp.get("requires", []), new["title"]) == (requires, "New")
+    assert found["index"]["entries"][0]["content"].split("\n\n---\n\n") == ["It burns.", "It hangs."]
+
+
 def test_a_patch_names_the_vault_where_there_are_several() -> None:
     vaults = [{"name": name, "files": [["Lamp.md", LAMP]]} for name in ("v", "w")]
     generation = {"now_ms": NOW, "chat": [0], "reindex": True, "vault_patch": {"w": {"Lamp.md": None}}}

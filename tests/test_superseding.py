@@ -17,7 +17,6 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.order import Superseded
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.base import Decided
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
@@ -220,8 +219,7 @@ def test_resuming_supersedes_what_runs() -> None:
         task = asyncio.create_task(simulator.replay())
         await slow.question()
         traces = [WHOLE.traces[one] for one in WHOLE.generations[:2]]
-        counted = WHOLE.uncounted()
-        simulator.resume([Decided(traces[one], WHOLE.states[one], counted[one][1]) for one in range(2)])
+        simulator.resume(WHOLE.finished[:2])
         slow.reply('["Tide"]')
         with pytest.raises(Superseded):
             await task

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from lorestudio.cli.output import STOPPED, answer_to, say, say_all
+from lorestudio.cli.output import STOPPED, answer_to, echo, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (
     AnswerKind,
@@ -97,7 +97,7 @@ def agree(asked: Answering, find_cost: Callable[[], CostEstimate], *, yes: bool,
         return
     cost = find_cost()
     if not cost.calls:
-        typer.echo(cost.sentence, err=True)
+        echo(cost.sentence, err=True)
         return
     try:
         connections().keys.read(profile)
@@ -105,8 +105,8 @@ def agree(asked: Answering, find_cost: Callable[[], CostEstimate], *, yes: bool,
         raise InputError(f"profile “{profile.name}”", f"{error.advice} Nothing was sent.") from error
     models = ", ".join(cost.models) or profile.model  # one that the settings name wins over the profile's
     model = f", model {models}" if models else ""
-    typer.echo(f"“{profile.name}” at {profile.host}{model}. {cost.sentence}", err=True)
-    typer.echo(f"The requests hold texts of the chat and of notes. Answers are recorded {kept}.", err=True)
+    echo(f"“{profile.name}” at {profile.host}{model}. {cost.sentence}", err=True)
+    echo(f"The requests hold texts of the chat and of notes. Answers are recorded {kept}.", err=True)
     nobody = "nobody is here to agree, so nothing was sent. With --yes it is."
     if not yes and answer_to("Go on? [y/N] ", "--yes", nobody) not in {"y", "yes"}:
         say("stopped; nothing was sent.")

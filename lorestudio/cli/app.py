@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -31,11 +32,15 @@ COMMANDS: Final[Mapping[str, str]] = {
     "score": "score.score",
     "effects": "effects.effects",
     "compare": "compare.compare",
+    "verify": "verify.verify",
     "search": "notes.search_notes",
     "rename": "notes.rename_note",
     "order": "notes.order_notes",
     "links": "notes.list_links",
     "entries": "entries.entries",
+    "import": "lorebooks.import_books",
+    "export": "lorebooks.export_notes",
+    "sync": "lorebooks.sync_books",
     "report": "reports.report",
     "scenario": "reports.scenario",
     "runs": "runs.runs",
@@ -116,4 +121,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    gc.set_threshold(20_000)  # a long replay makes millions of objects and hardly a cycle: a quarter of its time
     app()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from lorestudio.cli.options import JsonOption, command
-from lorestudio.cli.output import filled, fixed, fold, listing, picked, print_json, say, say_all
+from lorestudio.cli.answering import Answering
+from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, command
+from lorestudio.cli.output import Screen, echo, filled, fixed, fold, listing, picked, print_json, say, say_all, table
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
 from lorestudio.settings.attach import AttachSettings
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.attach.attaching import arrived, attached, steps
@@ -23,7 +27,11 @@ from lorestudio.studio.attach.captures import (
     load_attachment,
     time_words,
 )
+from lorestudio.studio.attach.comparing import PromptComparison, captured_answers, compared
 from lorestudio.studio.attach.endpoint import new_token
+from lorestudio.studio.attach.finding import FoundLore
+from lorestudio.studio.attach.turns import MatchedCapture, matched
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.wording import plural
 
 captures = typer.Typer(
@@ -76,9 +84,9 @@ def attach(
 
     endpoint = attached(folder, attachment, kept, lambda: tell() if told else None)
     try:
-        typer.echo(f"{endpoint.address} passes everything on to {endpoint.provider}, unchanged.")
+        echo(f"{endpoint.address} passes everything on to {endpoint.provider}, unchanged.")
         for number, step in enumerate(steps(endpoint), 1):
-            typer.echo(f"{number}. {step}")
+            echo(f"{number}. {step}")
         tell()
         signal.signal(signal.SIGTERM, lambda *_what: ended.set())
         ended.wait()
@@ -97,7 +105,7 @@ def list_captures(*, as_json: JsonOption = False) -> None:
         print_json([_json(each) for each in found])
     elif found:
         rows = ((each.id, time_words(each.started_ms), each.path, capture_words(each)) for each in found)
-        Console().print(filled(listing(fixed("id"), fixed("when"), fold("asked"), fold("what came")), rows))
+        Screen().print(filled(listing(fixed("id"), fixed("when"), fold("asked"), fold("what came")), rows))
         say(f"{plural(len(found), '# capture|# captures')}, {store.size() / 2**20:.1f} MiB in {store.folder}.")
     else:
         say(f"nothing was captured yet ({store.folder}). “lorestudio attach --provider URL” begins.")
@@ -110,16 +118,112 @@ def show_capture(name: Name, *, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({**_json(capture), **picked(capture, "body", "answer")})
         return
-    typer.echo(f"{time_words(capture.started_ms)}  {capture.path}  {capture_words(capture)}")
+    echo(f"{time_words(capture.started_ms)}  {capture.path}  {capture_words(capture)}")
     try:
         messages = capture.prompt.messages
     except ValueError as error:
         say(f"the request cannot be read as a prompt ({error}).")
         messages = ()
     for number, message in enumerate(messages, 1):
-        typer.echo(f"\n--- {number} of {len(messages)}: {message.role}\n{message.text}")
+        echo(f"\n--- {number} of {len(messages)}: {message.role}\n{message.text}")
     for text in capture.replies:
-        typer.echo(f"\n--- answer\n{text}")
+        echo(f"\n--- answer\n{text}")
+
+
+@command(captures, "compare")
+def compare_captures(
+    given: ChatOptions,
+    by: OfflineRun,
+    *,
+    keep_answers: Annotated[
+        bool,
+        typer.Option(
+            "--keep-answers",
+            help="Answer AI selection from the captures, and record that beside the chat for --answers recorded.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which reply of a chat each captured prompt made, and how its lore differs from the run of that turn.
+
+    Nothing is asked of anybody. A prompt that made no reply of this chat is listed as what it seems to be.
+    """
+    project = given.project()
+    store = Captures(default_folder())
+    kept = [store.read(each.id) for each in store.list()]
+    say_all((*project.problems, *store.problems))
+    if keep_answers:
+        simulator = Simulator(project, by.made(project, Answering(*captured_answers(kept, given.chat))))
+    else:
+        simulator = by.simulator(project)
+    if project.chat is None:
+        raise InputError(given.chat, "there is no chat in it.")
+    found = matched(kept, project.chat)
+    turns = asyncio.run(_compare(simulator, found))
+    if as_json:
+        print_json([_matched_json(each, turns.get(each.capture.id)) for each in found])
+        return
+    rows = ((time_words(each.capture.started_ms), *_matched_cells(each, turns.get(each.capture.id))) for each in found)
+    columns = (fixed("when"), fixed("made"), fold("because"), fold("lore in the prompt and in the run"))
+    Screen().print(filled(table(*columns), rows))
+    said = [each for each in turns.values() if each.agrees]
+    say(
+        f"{plural(len(found), '# capture|# captures')}, {len(turns)} of replies in this chat; "
+        f"{len(said)} with the same lore as the run."
+    )
+
+
+async def _compare(simulator: Simulator, found: Sequence[MatchedCapture]) -> dict[str, PromptComparison]:
+    return {
+        each.capture.id: await compared(simulator, each)
+        for each in found
+        if each.generation in simulator.generations and not each.replaced
+    }
+
+
+def _made(each: MatchedCapture) -> str:
+    if each.generation is None:
+        return str(each.kind)
+    return f"#{each.generation.message}" + (f".{each.generation.swipe + 1}" if each.generation.swipe else "")
+
+
+def _matched_cells(each: MatchedCapture, turn: PromptComparison | None) -> tuple[str, str, str]:
+    because = "; ".join(each.evidence)
+    if each.replaced:
+        return _made(each), because, "another request made the reply as it stands"
+    if turn is None:
+        return _made(each), because, ""
+    lines = [plural(len(turn.both), "# entry in both|# entries in both")]
+    lines += [f"+ {turn.titles[one.entry]}: only in the prompt ({one.grade})" for one in turn.only_there]
+    lines += [f"- {one.title}: only in the run{f', {one.why}' * bool(one.why)}" for one in turn.only_here]
+    if turn.unknown:
+        unknown = plural(len(turn.unknown), "# line of the prompt is|# lines of the prompt are")
+        lines.append(f"{unknown} from nowhere known: “{turn.unknown[0][1][:60]}”…")
+    return _made(each), because, "\n".join(lines)
+
+
+def _matched_json(each: MatchedCapture, turn: PromptComparison | None) -> dict[str, Json]:
+    generation = each.generation
+    found: dict[str, Json] = {
+        "capture": each.capture.id,
+        "kind": each.kind.value,
+        "reply": None if generation is None else {"message": generation.message, "swipe": generation.swipe},
+        "evidence": list(each.evidence),
+        "replaced": each.replaced,
+    }
+    if turn is not None:
+        found |= {
+            "both": [_found_json(one, turn) for one in turn.both],
+            "only_there": [_found_json(one, turn) for one in turn.only_there],
+            "only_here": [picked(one, "entry", "title", "why") for one in turn.only_here],
+            "unknown": [{"message": number, "line": line} for number, line in turn.unknown],
+        }
+    return found
+
+
+def _found_json(one: FoundLore, turn: PromptComparison) -> dict[str, Json]:
+    names = ("entry", "grade", "message", "start", "end", "role", "from_end")
+    return {**picked(one, *names), "title": turn.titles[one.entry]}
 
 
 @command(captures, "delete")

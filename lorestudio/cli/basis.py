@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from lorestudio.cli.options import JsonOption, NeededChat
-from lorestudio.cli.output import figure, filled, fixed, fold, listing, picked, print_json, say, say_all
+from lorestudio.cli.output import Screen, figure, filled, fixed, fold, listing, picked, print_json, say, say_all
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chats.loading import load_chat
@@ -46,7 +45,9 @@ def basis(
     ] = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Keep a setting of the chat: history, scanText, contextSize."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Keep a setting of the chat: history, scanText, records, contextSize."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -73,7 +74,7 @@ def basis(
     if as_json:
         print_json(_json(kept, rows))
         return
-    console = Console()
+    console = Screen()
     console.print(
         filled(
             listing(fold("setting"), fixed("value"), fold("what it means")),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -30,6 +29,7 @@ from lorestudio.cli.options import (
 )
 from lorestudio.cli.output import (
     STANDARD_INPUT,
+    Screen,
     figure,
     filled,
     fold,
@@ -101,14 +101,14 @@ def _text(text: str | None, file: Path | None) -> str:
 
 
 def _show(result: BenchResult) -> None:
-    console = Console()
+    console = Screen()
     marked = _marked(result)
     if marked:
         console.print(marked)
         console.print()
     if result.rows:
         console.print(_table(result.rows))
-    console.print(summary(result.trace), highlight=False, markup=False)
+    console.print(summary(result.trace))
     for remark in result.remarks:
         say(remark)
 

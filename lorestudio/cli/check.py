@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, filled, fold, print_json, say_all, table
+from lorestudio.cli.output import FAILED, Screen, filled, fold, print_json, say_all, table
 from lorestudio.cli.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file
@@ -66,16 +65,16 @@ def _baseline(path: Path) -> frozenset[str]:
 
 
 def _print(runs: list[checking.CheckedChat], regressed: tuple[str, ...]) -> None:
-    console = Console()
+    console = Screen()
     for run in runs:
         shown = table(*map(fold, ("expectation", "result", "first of what broke it")), title=_title(run))
         filled(shown, ((each.expectation.sentence, each.verdict, _why(each)) for each in run.every))
         console.print(shown)
     for key in regressed:
-        console.print(f"met before, broken now: {key}", markup=False, soft_wrap=True)
+        console.print(f"met before, broken now: {key}", soft_wrap=True)
     every = [each for run in runs for each in run.every]
     failed = sum(not each.judged.met for each in every)
-    console.print(f"{failed} of {plural(len(every), '# expectation|# expectations')} not met.", markup=False)
+    console.print(f"{failed} of {plural(len(every), '# expectation|# expectations')} not met.")
 
 
 def _title(run: checking.CheckedChat) -> str:

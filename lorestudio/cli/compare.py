@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -26,7 +25,7 @@ from lorestudio.cli.options import (
     with_books,
     with_people,
 )
-from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table
+from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.rules import VERSIONS
 from lorestudio.studio.compare.comparing import Candidate, by_rules, candidate, compare_candidates
@@ -90,7 +89,7 @@ def compare(
     if as_json:
         print_json(comparison_json(found))
         return
-    console = Console()
+    console = Screen()
     console.print(turns_table(found))
     console.print(totals_table(found))
     console.print(differing(found))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
@@ -25,7 +24,7 @@ from lorestudio.cli.options import (
     chosen_generation,
     in_mode,
 )
-from lorestudio.cli.output import figure, fixed, fold, print_json, progress_bar, say_all, table
+from lorestudio.cli.output import Screen, figure, fixed, fold, print_json, progress_bar, say_all, table
 from lorestudio.cli.runs import with_kept
 from lorestudio.cli.tables import reply_words
 from lorestudio.domain.chat import Generation
@@ -184,7 +183,7 @@ def _one_reply(before: RunSide, after: RunSide, *, find: bool, as_json: bool) ->
     if as_json:
         print_json(comparison_json(before, after, diff, found))
         return
-    console = Console()
+    console = Screen()
     for side in (before, after):
         console.print(Text(f"{side.title}: {summary(side.trace)}"))
     console.print(Text(f"{tokens_words(diff)}, {diff.unchanged} unchanged"))
@@ -249,7 +248,7 @@ def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *,
             {"before": titles[0], "after": titles[1], "turns": len(turns), "differences": names, "changed": told}
         )
         return
-    console = Console()
+    console = Screen()
     changed = [turn for turn in turns if turn.differs]
     for difference in differences:
         console.print(Text(f"{difference.kind.value}: {difference.sentence}"))

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import ChatOption, SettingsOption, TokenizerOption
-from lorestudio.cli.output import FAILED, filled, listing
+from lorestudio.cli.output import FAILED, Screen, filled, listing
 from lorestudio.cli.window import has_display, window_problem
 from lorestudio.studio.project.doctor import CheckResult, examine, rests_on
 from lorestudio.studio.project.project import open_project
@@ -31,7 +30,7 @@ def doctor(
     project = open_project(vault, chat, settings, tokenizer=tokenizer) if vault else None
     findings = examine(has_display=has_display(), window_problem=window_problem())
     findings += rests_on(project) if project is not None else ()
-    Console().print(findings_table(findings))
+    Screen().print(findings_table(findings))
     if any(not finding.ok for finding in findings):
         raise typer.Exit(FAILED)
 

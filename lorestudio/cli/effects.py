@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from lorestudio.cli.options import JsonOption, note_called
-from lorestudio.cli.output import figure, filled, fold, picked, print_json, say_all, table
+from lorestudio.cli.output import Screen, figure, filled, fold, picked, print_json, say_all, table
 from lorestudio.cli.preview import edited_note
 from lorestudio.cli.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
@@ -60,7 +60,7 @@ def effects(
     if each is bool(changes or note or text):
         raise InputError("--set", "say what changes, with --set, --note or --text, or try --each setting.")
     found: list[Json] = []
-    console, problems = Console(), list[str]()
+    console, problems = Screen(), list[str]()
     for project in chats.projects():
         _, expected = chats.expected(project)
         problems += [*project.problems, *expected.problems]

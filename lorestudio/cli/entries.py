@@ -10,7 +10,7 @@ import typer
 
 from lorestudio.cli.notes import FolderArgument, difference
 from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, rules_named
-from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
@@ -68,7 +68,7 @@ def entries(
         say_all(() if dry_run else log.mend_interrupted())
         planned = plan_entries({name: read}, shown, entry_tag)
         for change in planned.changes.changes:
-            typer.echo("".join(difference(read.folder, change)), nl=False)
+            echo("".join(difference(read.folder, change)), nl=False)
         if not dry_run:
             log.apply(planned.changes)
         say_all((*planned.remarks, *log.problems))
@@ -84,18 +84,18 @@ def entries(
 
 
 def _print(found: Sequence[PlainNote], shown: Sequence[PlainNote], limit: int, entry_tag: str) -> None:
-    typer.echo(
+    echo(
         f"{plural(len(found), '# note is|# notes are')} no entry: the tag “{entry_tag}” in the front matter makes one. "
         f"Chosen: {len(shown):,}."
     )
     for one in shown[:limit]:
-        typer.echo(f"\n{one.filename}{f'  ({one.why})' if one.why else ''}\n  keys: {', '.join(one.keys)}")
+        echo(f"\n{one.filename}{f'  ({one.why})' if one.why else ''}\n  keys: {', '.join(one.keys)}")
     if len(shown) > limit:
-        typer.echo(f"\n… and {len(shown) - limit:,} more; --limit shows more.")
+        echo(f"\n… and {len(shown) - limit:,} more; --limit shows more.")
     listed = [
         f"{'--tag' if one.is_tag else '--folder'} {one.name!r} ({plural(one.notes, '# note|# notes')})"
         for one in groups(shown)[:_GROUPS]
     ]
     if listed:
-        typer.echo("\nChoose with " + ", ".join(listed) + ".")
-    typer.echo("--make makes entries of the chosen notes; --make --dry-run shows it first.")
+        echo("\nChoose with " + ", ".join(listed) + ".")
+    echo("--make makes entries of the chosen notes; --make --dry-run shows it first.")

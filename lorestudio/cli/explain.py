@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.table import Column, Table
 
@@ -20,7 +19,19 @@ from lorestudio.cli.options import (
     chosen_generation,
     note_called,
 )
-from lorestudio.cli.output import figure, filled, fold, picked, print_json, progress_bar, say, say_all, table
+from lorestudio.cli.output import (
+    Screen,
+    echo,
+    figure,
+    filled,
+    fold,
+    picked,
+    print_json,
+    progress_bar,
+    say,
+    say_all,
+    table,
+)
 from lorestudio.cli.runs import with_kept
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -276,15 +287,15 @@ def explain(
     if as_json:
         print_json(entry_json(explained), 2)
     else:
-        typer.echo("\n".join(entry_lines(explained)))
+        echo("\n".join(entry_lines(explained)))
 
 
 def _say_turn(trace: Trace, *, as_json: bool) -> None:
     if as_json:
         print_json(turn_json(trace), 2)
         return
-    typer.echo("\n".join((f"{turn_words(trace.turn)}: {summary(trace)}", *seen_lines(trace))))
-    Console().print(fates_table(trace))
+    echo("\n".join((f"{turn_words(trace.turn)}: {summary(trace)}", *seen_lines(trace))))
+    Screen().print(fates_table(trace))
 
 
 def find_in(project: Project, trace: Trace, name: str) -> Entry | LeftOutNote | EntryRef:

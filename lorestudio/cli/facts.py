@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.options import JsonOption, command
-from lorestudio.cli.output import FAILED, figure, filled, fixed, print_json, say, say_all, table, waited
+from lorestudio.cli.output import FAILED, Screen, echo, figure, filled, fixed, print_json, say, say_all, table, waited
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
@@ -209,9 +208,9 @@ def extract(
     if as_json:
         print_json([_drawn_json(each) for each in drawn])
     elif not passages:
-        typer.echo("Nothing is waiting: the facts of this chat are kept.")
+        echo("Nothing is waiting: the facts of this chat are kept.")
     else:
-        typer.echo("\n".join(drawn_lines(drawn)))
+        echo("\n".join(drawn_lines(drawn)))
     failed = [each for each in drawn if each.problem]
     if failed:
         say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")
@@ -232,9 +231,9 @@ def list_memories(
         if as_json:
             print_json([memory_json(memory) for memory in found])
         elif found:
-            Console().print(memories_table([(memory, None) for memory in found]))
+            Screen().print(memories_table([(memory, None) for memory in found]))
         else:
-            typer.echo("There are no such memories. `lorestudio facts extract CHAT` draws them out of a chat.")
+            echo("There are no such memories. `lorestudio facts extract CHAT` draws them out of a chat.")
 
 
 @command(facts)
@@ -253,9 +252,9 @@ def search(
         if as_json:
             print_json([memory_json(match.memory, match.score) for match in found])
         elif found:
-            Console().print(memories_table([(match.memory, match.score) for match in found]))
+            Screen().print(memories_table([(match.memory, match.score) for match in found]))
         else:
-            typer.echo("There are no memories to search.")
+            echo("There are no memories to search.")
         stale = plural(len(session.stale(_owner(session, chat))), "|# vector|# vectors")
         if stale:
             say(f"{stale} of another model took no part. `lorestudio facts refresh` makes new ones.")
@@ -269,7 +268,7 @@ def show(memory: IdArgument, given: FactsOptions, as_json: JsonOption = False) -
         if as_json:
             print_json(memory_json(found))
         else:
-            typer.echo("\n".join(memory_lines(found, session.run_of(found))))
+            echo("\n".join(memory_lines(found, session.run_of(found))))
 
 
 @command(facts)
@@ -306,7 +305,7 @@ def delete(
     with given.session() as session:
         found = [session.find(memory) for memory in memories]
         for each in found:
-            typer.echo(f"{each.id[:8]}  {each.content}")
+            echo(f"{each.id[:8]}  {each.content}")
         if not yes:
             typer.confirm("Delete?", abort=True)
         session.delete(list({each.id: each for each in found}.values()))
@@ -318,7 +317,7 @@ def threads(chat: ChatArgument, given: FactsOptions) -> None:
     with given.session() as session:
         told = _chat(chat)
         waiting = session.waiting(told, chat)
-        Console().print(threads_table(session.threads(chat_name(told, chat)), waiting))
+        Screen().print(threads_table(session.threads(chat_name(told, chat)), waiting))
 
 
 @command(facts)
@@ -329,7 +328,7 @@ def profile(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False
         if as_json:
             print_json(found)
         else:
-            typer.echo("\n".join(profile_lines(found)))
+            echo("\n".join(profile_lines(found)))
 
 
 @command(facts)
@@ -338,7 +337,7 @@ def refresh(given: FactsOptions) -> None:
     with given.session() as session:
         stale = session.stale()
         waited(session.refresh(stale))
-        typer.echo(f"{plural(len(stale), '# vector|# vectors')} made.")
+        echo(f"{plural(len(stale), '# vector|# vectors')} made.")
 
 
 def _chat(path: Path) -> Chat:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, TokenizerOption, VaultArgument, rules_named
-from lorestudio.cli.output import filled, fold, print_json, say_all, table
+from lorestudio.cli.output import Screen, filled, fold, print_json, say_all, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name, gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph
 from lorestudio.studio.project.project import open_project
@@ -80,6 +79,6 @@ def graph(
     if as_json:
         print_json(gaps_json(found.gaps) if only_gaps else graph_json(found))
         return
-    console = Console()
+    console = Screen()
     for shown in [gaps_table(found)] if only_gaps else graph_tables(found):
         console.print(shown)

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from lorestudio.cli.output import figure, filled, fixed, fold, listing, say, say_all
+from lorestudio.cli.output import Screen, echo, figure, filled, fixed, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.snapshots import NoteSnapshot
@@ -30,13 +29,13 @@ def history(note: NoteArgument, show: ShowOption = None, restore: RestoreOption 
     log = ChangeLog(default_folder(), [path.parent])
     found = log.snapshots.list(path)
     if show is not None:
-        typer.echo(log.snapshots.read(_numbered(path, found, show, "--show")).encode(), nl=False)
+        echo(log.snapshots.read(_numbered(path, found, show, "--show")).encode(), nl=False)
     elif restore is not None:
         _restore(log, path, _numbered(path, found, restore, "--restore"))
     elif found:
-        Console().print(_table(found))
+        Screen().print(_table(found))
     else:
-        typer.echo(_no_versions(log, path))
+        echo(_no_versions(log, path))
     say_all(log.problems)
 
 
@@ -51,11 +50,11 @@ def _numbered(path: Path, found: tuple[NoteSnapshot, ...], number: int, option: 
 def _restore(log: ChangeLog, path: Path, snapshot: NoteSnapshot) -> None:
     wanted = log.snapshots.restoring(path, snapshot)
     if all(change.is_idle for change in wanted.changes):
-        typer.echo(f"“{path.name}” has this text already.")
+        echo(f"“{path.name}” has this text already.")
         return
     existed = path.exists()
     log.apply(wanted)
-    typer.echo(f"“{path.name}” has the text of {_when(snapshot)} again.")
+    echo(f"“{path.name}” has the text of {_when(snapshot)} again.")
     if existed:
         say(f"to undo this: lorestudio history “{path.name}” --restore 1, or undo it in the window.")
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from lorestudio.cli.options import (
@@ -19,7 +18,7 @@ from lorestudio.cli.options import (
     VaultArgument,
     rules_named,
 )
-from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, Screen, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
@@ -88,7 +87,7 @@ def _save(project: Project, repair: Repair) -> None:
 
 
 def _print(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair], severity: Severity) -> None:
-    console = Console()
+    console = Screen()
     for repair in repairs:
         for line in repair.diff().splitlines():
             style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
@@ -107,7 +106,7 @@ def _print(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repai
     console.print(Text(_summary(problems, repairs, severity)), soft_wrap=True)
 
 
-def _print_finding(console: Console, finding: Finding) -> None:
+def _print_finding(console: Screen, finding: Finding) -> None:
     place = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
     head = Text.assemble(
         "  ", (_WORDS[finding.severity], _STYLES[finding.severity]), f" {finding.code}  ", finding.message,

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, git_diff, print_json, say, say_all
+from lorestudio.cli.output import FAILED, echo, git_diff, print_json, say, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
@@ -81,7 +81,7 @@ def rename_note(
     notes = read_vault_notes(vault)
     planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
     for change in planned.changes.changes:
-        typer.echo("".join(difference(notes.folder, change)), nl=False)
+        echo("".join(difference(notes.folder, change)), nl=False)
     say_all(planned.remarks)
     if not dry_run:
         log.apply(planned.changes)
@@ -118,7 +118,7 @@ def order_notes(
         return
     planned = plan_priorities([known], {known.path(order[at].filename): number for at, number in numbers.items()})
     for change in planned.changes.changes:
-        typer.echo("".join(difference(known.folder, change)), nl=False)
+        echo("".join(difference(known.folder, change)), nl=False)
     say_all(planned.remarks)
     if not dry_run:
         log.apply(planned.changes)
@@ -133,7 +133,7 @@ def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption
     if as_json:
         print_json(_links_json(notes, filename), 1)
     else:
-        typer.echo("\n".join(_links_text(notes, filename)))
+        echo("\n".join(_links_text(notes, filename)))
 
 
 def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
@@ -153,10 +153,10 @@ def _print_found(found: Iterable[FoundNote]) -> int:
     count = 0
     for note in found:
         count += 1
-        typer.echo(note.filename)
+        echo(note.filename)
         for hit in note.hits:
             place = note.excerpt(hit)
-            typer.echo(f"  {place.line or hit.where.value}: {_shortened(place)}")
+            echo(f"  {place.line or hit.where.value}: {_shortened(place)}")
     return count
 
 

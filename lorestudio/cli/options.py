@@ -261,7 +261,7 @@ BookOption = Annotated[
         "chat or persona. May be repeated.",
     ),
 ]
-CardOption = Annotated[Path | None, typer.Option("--card", help="The character's card: PNG or JSON, V1 to V3.")]
+CardOption = Annotated[Path | None, typer.Option("--card", help="The character's card: PNG, CharX or JSON, V1 to V3.")]
 PersonaOption = Annotated[
     str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
 ]
@@ -345,8 +345,8 @@ class ChatOptions(ProjectOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemOptions:
-    """The system that decides, and its settings."""
+class SettingsOfSystem:
+    """A system, and where its settings are."""
 
     system: Annotated[
         str | None,
@@ -365,6 +365,12 @@ class SystemOptions:
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of a system other than deeplore. May be repeated."),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemOptions(SettingsOfSystem):
+    """The system that decides, and its settings."""
+
     book: BookOption = None
 
     def named(self, project: Project) -> str:

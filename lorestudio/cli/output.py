@@ -13,9 +13,10 @@ from typing import Any, Final, TypeVar
 
 import typer
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress as ProgressBar
 from rich.progress import ProgressColumn
+from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -24,6 +25,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.answering import AnsweringError, LlmError, ProfileError
 from lorestudio.studio.project.tokens import TokenizerError
+from lorestudio.trace.wording import controls_escaped, without_controls
 from lorestudio.vault.files import VaultError
 
 FAILED: Final = 1
@@ -39,9 +41,33 @@ STANDARD_INPUT: Final = "-"
 """How a command is told to read a text from standard input."""
 
 
+class Screen(Console):
+    """Where tables and styled lines are printed: texts are no markup, and steer no terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """What is shown, without control characters other than those of the style."""
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(_shown(part.text), part.style)
+
+
+def _shown(text: str) -> str:
+    """The text as every terminal takes it; half a character is shown as its number."""
+    return as_bytes(without_controls(text)).decode()
+
+
+def echo(text: str | bytes = "", *, nl: bool = True, err: bool = False) -> None:
+    """A text without what steers a terminal. Bytes are what a file holds: whole, except to be read at a terminal."""
+    if isinstance(text, bytes) and sys.stdout.isatty():
+        text = text.decode("utf-8", "backslashreplace")
+    typer.echo(_shown(text) if isinstance(text, str) else text, nl=nl, err=err)
+
+
 def say(message: str) -> None:
     """One message on the error stream."""
-    typer.echo(f"lorestudio: {message}", err=True)
+    echo(f"lorestudio: {message}", err=True)
 
 
 def say_all(messages: Iterable[str]) -> None:
@@ -59,7 +85,7 @@ def clear_messages() -> Iterator[None]:
         say(str(error))
         raise typer.Exit(BAD_INPUT) from error
     except typer.Abort as abort:  # a question was not answered: with Ctrl+C, or because nobody is there
-        typer.echo(err=True)  # the question's line is still open
+        echo(err=True)  # the question's line is still open
         if isinstance(abort.__context__, EOFError):
             say("there is nobody here to answer. Nothing was done.")
             raise typer.Exit(BAD_INPUT) from abort
@@ -72,11 +98,11 @@ def clear_messages() -> Iterator[None]:
 
 def answer_to(question: str, option: str, nobody: str) -> str:
     """What a person answers, in small letters. Raises InputError about the option where nobody is here."""
-    typer.echo(question, nl=False, err=True)
+    echo(question, nl=False, err=True)
     try:
         return input().strip().lower()  # not typer's question: that puts a blank into the output
     except EOFError as error:
-        typer.echo(err=True)
+        echo(err=True)
         raise InputError(option, nobody) from error
 
 
@@ -100,7 +126,7 @@ def as_bytes(text: str) -> bytes:
 
 def json_bytes(value: object, indent: int | None = None) -> bytes:
     """JSON as a line, or indented."""
-    return as_bytes(json.dumps(value, ensure_ascii=False, indent=indent)) + b"\n"
+    return as_bytes(controls_escaped(json.dumps(value, ensure_ascii=False, indent=indent))) + b"\n"
 
 
 def picked(record: object, *names: str) -> dict[str, Any]:
@@ -110,7 +136,7 @@ def picked(record: object, *names: str) -> dict[str, Any]:
 
 def print_json(value: object, indent: int | None = None) -> None:
     """The same on standard output."""
-    typer.echo(json_bytes(value, indent), nl=False)
+    echo(json_bytes(value, indent), nl=False)
 
 
 def fold(heading: str) -> Column:
@@ -150,7 +176,7 @@ def listing(*columns: Column | str) -> Table:
 
 def progress_bar(*columns: ProgressColumn, quiet: bool) -> ProgressBar:
     """A progress bar on the error stream, where that is a terminal."""
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     return ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
 
 

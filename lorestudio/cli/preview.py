@@ -10,8 +10,9 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.options import ChatOptions, OfflineRun, ReplyOption, chosen_generation, note_called, notes_called
-from lorestudio.cli.output import read_text, say_all
+from lorestudio.cli.output import echo, read_text, say_all
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes import book_entries
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import EditedNote, Preview, Previewer
@@ -20,7 +21,6 @@ from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import lowered, plural
 from lorestudio.vault.edited_vaults import NoteText
-from lorestudio.vault.writer import read_note
 
 _UNUSED: Final = {
     "constant": "The entry is a constant: it goes in without its keys.",
@@ -44,7 +44,7 @@ def edited_note(project: Project, name: str, text: Path | None) -> NoteText:
         path = project.note_path(vault, filename)
         if path is None:
             raise InputError("--text", "the vault is not a folder here. Give the note's text in a file.")
-        return NoteText(vault, filename, read_note(path)[0])
+        return NoteText(vault, filename, book_entries.read_text(path)[0])
     return NoteText(vault, filename, read_text(text))
 
 
@@ -135,4 +135,4 @@ def preview(
     asyncio.run(simulator.generate(generation))
     made = Previewer(simulator, generation, by.recorded(project)).preview([edited])
     say_all(project.problems)
-    typer.echo("\n".join(preview_lines(made)))
+    echo("\n".join(preview_lines(made)))

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from lorestudio.cli.answering import connections
 from lorestudio.cli.options import command
-from lorestudio.cli.output import FAILED, filled, fold, listing, say, say_all
+from lorestudio.cli.output import FAILED, Screen, echo, filled, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (
     PRESETS,
@@ -43,10 +42,10 @@ def list_profiles() -> None:
     """Show all profiles."""
     file = connections().load()
     if not file.profiles:
-        typer.echo("There is no profile yet. To add one: lorestudio profiles add --help")
+        echo("There is no profile yet. To add one: lorestudio profiles add --help")
     else:
         rows = ((each.name, each.api.value, each.url, each.model, _key_words(each)) for each in file.profiles)
-        Console().print(filled(listing(*map(fold, ("name", "API", "URL", "model", "key"))), rows))
+        Screen().print(filled(listing(*map(fold, ("name", "API", "URL", "model", "key"))), rows))
     say_all(file.problems)
 
 
@@ -108,7 +107,7 @@ def add(
         with _keyring("keyring"):
             known.keys.delete(name)
     _save(known, file, [other for other in file.profiles if other.name != name], profile)
-    typer.echo(f"The profile “{name}” is kept in {known.path}; {_KEPT[source].format(variable=key_variable)}.")
+    echo(f"The profile “{name}” is kept in {known.path}; {_KEPT[source].format(variable=key_variable)}.")
     if not model:
         say("it names no model, and most servers want one: add --model and --replace.")
     if preset is not None and preset.key_source is not KeySource.NONE and source is KeySource.NONE:
@@ -168,7 +167,7 @@ def remove(name: Name) -> None:
     known = connections()
     file, profile = _found(known, name)
     _save(known, file, [other for other in file.profiles if other.name != name])
-    typer.echo(f"The profile “{name}” is removed.")
+    echo(f"The profile “{name}” is removed.")
     if profile.key_source is KeySource.KEYRING:
         try:
             known.keys.delete(name)
@@ -188,5 +187,5 @@ def test(name: Name) -> None:
         say(str(error))
         raise typer.Exit(FAILED) from error
     said = " ".join(reply.text.split())[:_SHOWN] or "(nothing)"
-    typer.echo(f"“{profile.name}” answered in {reply.duration_ms:,.0f} ms: {said}")
+    echo(f"“{profile.name}” answered in {reply.duration_ms:,.0f} ms: {said}")
     say_all(reply.notes)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
@@ -20,7 +19,7 @@ from lorestudio.cli.options import (
     answering_offline,
     chosen_generation,
 )
-from lorestudio.cli.output import print_json, read_text, say, say_all
+from lorestudio.cli.output import Screen, print_json, read_text, say, say_all
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError
@@ -113,7 +112,7 @@ def show_prompt(
 
 
 def _print(prompt: AssembledPrompt) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     about = "" if prompt.exact else "≈ "
     for message in prompt.messages:
         where = message.section.value

@@ -24,7 +24,7 @@ from lorestudio.cli.options import (
     command,
     rules_named,
 )
-from lorestudio.cli.output import FAILED, answer_to, git_diff, picked, print_json, progress_bar, say, say_all
+from lorestudio.cli.output import FAILED, answer_to, echo, git_diff, picked, print_json, progress_bar, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
@@ -46,16 +46,16 @@ from lorestudio.vault.data_folder import default_folder
 def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPlan) -> None:
     """Every proposal with what is to be known about it and its difference; what was skipped is said on stderr."""
     for proposal in made:
-        typer.echo(f"{proposal.title} ({_file(project, proposal.path)})")
+        echo(f"{proposal.title} ({_file(project, proposal.path)})")
         if proposal.problem:
-            typer.echo(f"  no proposal: {proposal.problem}")
+            echo(f"  no proposal: {proposal.problem}")
         if proposal.reasoning:
-            typer.echo(f"  {proposal.reasoning}")
+            echo(f"  {proposal.reasoning}")
         for remark in proposal.remarks:
-            typer.echo(f"  {'! ' if remark.serious else ''}{remark.text}")
+            echo(f"  {'! ' if remark.serious else ''}{remark.text}")
         if proposal.counts and proposal.searched:
-            typer.echo(f"  messages found by each key, of {proposal.searched}: {_counts(proposal)}")
-        typer.echo("".join(difference(project, proposal)))
+            echo(f"  messages found by each key, of {proposal.searched}: {_counts(proposal)}")
+        echo("".join(difference(project, proposal)))
     for item in plan.skipped:
         say(f"{item.filename} was skipped: {item.reason}")
 
@@ -230,7 +230,7 @@ def locks(
         if paths:
             known.set(paths, locked_now=locked_now)
     found = known.list(folder)
-    typer.echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
+    echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
 
 
 def _run(project: Project, make_plan: Callable[[Guard, str], ProposalPlan], wanted: ProposalOptions) -> None:
@@ -293,7 +293,7 @@ def _accepted(project: Project, made: Sequence[Proposal], wanted: ProposalOption
     accepted: list[Proposal] = []
     for place, proposal in enumerate(good):
         if wanted.as_json:
-            typer.echo("".join(difference(project, proposal)), nl=False, err=True)
+            echo("".join(difference(project, proposal)), nl=False, err=True)
         question = f"Accept {proposal.title}? [y]es, [N]o, [a]ll that follow, [q]uit: "
         nobody = "nobody is here to accept, so nothing was written. See --accept-all."
         answer = answer_to(question, "--apply", nobody)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +20,8 @@ from lorestudio.cli.options import JsonOption, TokenizerOption, command
 from lorestudio.cli.output import (
     FAILED,
     STOPPED,
+    Screen,
+    echo,
     figure,
     filled,
     fold,
@@ -206,7 +207,7 @@ class RecapOptions:
 def status(given: RecapOptions) -> None:
     """Say which messages have recaps, which of them fit, what is hidden, what goes in, and what is queued."""
     session = given.session()
-    typer.echo("\n".join(status_lines(session)))
+    echo("\n".join(status_lines(session)))
 
 
 @command(recap)
@@ -238,7 +239,7 @@ def run(
         before = session.queue
         asyncio.run(_queued(session, message or [], scene or [], search=search, running=running, resume=resume))
         if session.queue.is_idle:
-            typer.echo("Nothing is due.")
+            echo("Nothing is due.")
             return
         try:
             agree(asked, lambda: asyncio.run(recap_cost(session)), yes=yes)
@@ -248,7 +249,7 @@ def run(
         _work(session, asked)
     finally:
         session.release()
-    typer.echo("\n".join(status_lines(session)))
+    echo("\n".join(status_lines(session)))
 
 
 @command(recap)
@@ -286,7 +287,7 @@ def scenes(
     ):
         if message is not None:
             waited(change(message))
-    Console().print(scenes_table(session))
+    Screen().print(scenes_table(session))
 
 
 @command(recap)
@@ -302,7 +303,7 @@ def running(
         waited(session.edits.use_running(use))
     if delete is not None:
         waited(session.edits.delete_running(delete))
-    Console().print(running_table(session))
+    Screen().print(running_table(session))
 
 
 @command(recap)
@@ -320,13 +321,13 @@ def show(
     if as_json:
         print_json(to_json(session.trace()))
     elif trace:
-        typer.echo(as_text(session.trace()))
+        echo(as_text(session.trace()))
     elif message is not None:
-        typer.echo(message_text(session, message))
+        echo(message_text(session, message))
     elif scene is not None:
-        typer.echo(scene_text(session, scene))
+        echo(scene_text(session, scene))
     else:
-        typer.echo(prompt_text(session) if version is None else version_text(session, version))
+        echo(prompt_text(session) if version is None else version_text(session, version))
 
 
 @command(recap)
@@ -349,7 +350,7 @@ def edit(
         waited(session.edits.edit_scene(scene, written))
     else:
         waited(session.edits.edit_running(written))
-    typer.echo("Written.")
+    echo("Written.")
 
 
 @command(recap)
@@ -374,7 +375,7 @@ def queue(
             asyncio.run(session.worker.pause() if pause else session.worker.resume())
     finally:
         session.release()
-    Console().print(queue_table(session))
+    Screen().print(queue_table(session))
 
 
 @command(recap, "clear")
@@ -382,7 +383,7 @@ def clear_recaps(given: RecapOptions, yes: YesOption = False) -> None:
     """Take everything of recap memory out of a chat: recaps, scene breaks, the running recap, the queue."""
     session = given.session()
     if not yes:
-        typer.echo(f"Take all recaps and scene breaks out of “{given.chat.name}”? [y/N] ", nl=False, err=True)
+        echo(f"Take all recaps and scene breaks out of “{given.chat.name}”? [y/N] ", nl=False, err=True)
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
             say("stopped; nothing was changed.")
             raise typer.Exit(STOPPED)
@@ -391,7 +392,7 @@ def clear_recaps(given: RecapOptions, yes: YesOption = False) -> None:
         gone = asyncio.run(session.clear_all())
     finally:
         session.release()
-    typer.echo(
+    echo(
         f"Taken out: {plural(gone.single_recaps, '# recap of a message|# recaps of messages')}, "
         f"{plural(gone.scene_recaps, '# of a scene|# of scenes')}, "
         f"{plural(gone.scene_breaks, '# scene break|# scene breaks')}, "
@@ -419,7 +420,7 @@ async def _queued(
 def _work(session: RecapSession, asked: Answering) -> None:
     """Work with a line of progress on the error stream. Exit code 1 where something failed for good."""
     before = {item.id for item in session.queue.log}
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
 
     with console.status("Working") as line:
 
@@ -429,7 +430,7 @@ def _work(session: RecapSession, asked: Answering) -> None:
             again = f"; next attempt in {progress.retry_in_s:g} s" if progress.retry_in_s else ""
             line.update(f"{what} ({left} left{again})")
             if again and progress.operation is not None and progress.operation.error:
-                console.print(f"{what}: {progress.operation.error}", highlight=False, markup=False)
+                console.print(f"{what}: {progress.operation.error}")
 
         session.worker.on_progress = tell
         asyncio.run(_whole(session))

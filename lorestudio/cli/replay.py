@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
@@ -24,7 +23,7 @@ from lorestudio.cli.options import (
     YesOption,
     with_fixed,
 )
-from lorestudio.cli.output import STOPPED, print_json, progress_bar, say, say_all
+from lorestudio.cli.output import STOPPED, Screen, print_json, progress_bar, say, say_all
 from lorestudio.cli.tables import replay_summary, replay_table
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
@@ -183,10 +182,10 @@ def replay(
 
 def show_traces(traces: tuple[Trace, ...], project: Project) -> None:
     """Print what happened in each turn, and in the whole replay."""
-    console = Console()
+    console = Screen()
     console.print(replay_table(traces, project))
     console.print()
-    console.print(replay_summary(traces, project), highlight=False, markup=False)
+    console.print(replay_summary(traces, project))
 
 
 def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -> None:

@@ -21,7 +21,7 @@ from lorestudio.cli.options import (
     rules_named,
     with_fixed,
 )
-from lorestudio.cli.output import FAILED, as_bytes, json_bytes, say, say_all
+from lorestudio.cli.output import FAILED, as_bytes, echo, json_bytes, say, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.studio.project.files import write_bytes
@@ -61,10 +61,10 @@ def report(
     text = report_text(without_words(source) if redacted else source, wanted)
     say_all(simulator.project.problems)
     if output is None:
-        typer.echo(as_bytes(text), nl=False)
+        echo(as_bytes(text), nl=False)
         return
     write_bytes(output, as_bytes(text))
-    typer.echo(f"The {'redacted ' if redacted else ''}report is in {output}.")
+    echo(f"The {'redacted ' if redacted else ''}report is in {output}.")
 
 
 def scenario(
@@ -88,11 +88,11 @@ def scenario(
     say_all((*simulator.project.problems, *made.remarks))
     data = scenario_bytes(made.scenario)
     if output is None:
-        typer.echo(data, nl=False)
+        echo(data, nl=False)
     else:
         write_bytes(output, data)
         count = plural(len(made.scenario.generations), "# generation|# generations")
-        typer.echo(f"The scenario is in {output}: {count}.")
+        echo(f"The scenario is in {output}: {count}.")
     if made.differing:
         numbers = ", ".join(str(number + 1) for number in made.differing)
         say(f"when it was run once more, generation {numbers} decided otherwise. Please report this as a fault.")
@@ -119,6 +119,6 @@ def run(
     results = run_scenarios(scenario, vault_root, rules_named(rules))
     lines = b"".join(json_bytes(result) for result in results)
     if output is None:
-        typer.echo(lines, nl=False)
+        echo(lines, nl=False)
     else:
         write_bytes(output, lines)

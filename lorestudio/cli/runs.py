@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import ChatOptions, JsonOption, ReplyOption, SwipeOption, SystemOptions
-from lorestudio.cli.output import figure, fixed, fold, print_json, say, say_all, table
+from lorestudio.cli.output import Screen, echo, figure, fixed, fold, print_json, say, say_all, table
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
@@ -39,9 +37,9 @@ def runs(
     if as_json:
         print_json([to_json(trace) for trace in found])
     elif found:
-        Console().print(_table(found, simulator))
+        Screen().print(_table(found, simulator))
     else:
-        typer.echo(_nothing(project, by.named(project)))
+        echo(_nothing(project, by.named(project)))
 
 
 def with_kept(simulator: Simulator) -> Simulator:

@@ -8,12 +8,11 @@ from functools import partial
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, YesOption
-from lorestudio.cli.output import figure, filled, fixed, fold, picked, print_json, say_all, table, waited
+from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table, waited
 from lorestudio.cli.whole_chats import WholeChats
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
@@ -111,7 +110,7 @@ def _metrics_json(scores: Scores, names: Iterable[str] = METRICS) -> dict[str, J
 
 
 def _print(found: Sequence[ScoredChat], together: dict[str, Scores], seed: int) -> None:
-    console = Console()
+    console = Screen()
     columns = [(f"{each.chat or 'no chat'}\n{each.run}", each.scores) for each in found]
     columns += [(f"all chats\n{run}", scores) for run, scores in together.items()]
     console.print(_metrics_table("scores, with 95 % intervals", columns, METRICS, seed))

@@ -18,7 +18,7 @@ from lorestudio.cli.options import (
     YesOption,
     rules_named,
 )
-from lorestudio.cli.output import FAILED, say
+from lorestudio.cli.output import FAILED, echo, say
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.reply_writing import asks_for_notes
@@ -59,7 +59,7 @@ def scribe(
     if note is None:
         raise InputError("--answers", f"{system.title} writes no notes about chats.")
     if note.text:
-        typer.echo(note.text)
+        echo(note.text)
     say(note.said)
     if not note.fine:
         raise typer.Exit(FAILED)
@@ -78,7 +78,7 @@ def _take_notes(project: Project, reply: int, answers: str, *, yes: bool) -> Non
     if noted is None:
         raise InputError("--reply", f"there is nothing in #{reply} to take notes from.")
     if noted.notes:
-        typer.echo(noted.notes)
+        echo(noted.notes)
     say(noted.said)
     if not noted.fine:
         raise typer.Exit(FAILED)

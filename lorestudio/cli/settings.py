@@ -8,34 +8,44 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOption, command
-from lorestudio.cli.output import as_bytes, filled, fold, json_bytes, listing, picked, print_json, say, say_all, table
+from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOfSystem, SettingsOption, command
+from lorestudio.cli.output import (
+    Screen,
+    as_bytes,
+    echo,
+    filled,
+    fold,
+    json_bytes,
+    listing,
+    picked,
+    print_json,
+    say,
+    say_all,
+    table,
+)
 from lorestudio.exchange import json_file
+from lorestudio.exchange.carrying import Carrier
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (
     ADVICE,
     Merge,
     by_default,
     changes_list,
-    exportable,
     import_file,
-    merge_candidates,
-    plan_merge,
-    prepared,
-    snippet,
+    never_carried,
     taken_over,
     unknown_keys,
 )
 from lorestudio.settings.declaration import STAGES, Declaration, Value, grouped, matching
-from lorestudio.settings.deeplore import DeepLoreSettings, declarations, dump, setting_value
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations, setting_value
 from lorestudio.settings.differences import SettingChange, differences, value_text
-from lorestudio.settings.store import SettingsProfile, SettingsProfiles, new_document
+from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.settings import PROFILE, named_settings, settings_path
+from lorestudio.systems.registry import MAIN, kind_of
 
 
 def declaration_json(declaration: Declaration, value: Value) -> dict[str, object]:
@@ -155,7 +165,7 @@ def list_settings(
     if as_json:
         print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
     elif found:
-        Console().print(setting_table(found, chosen))
+        Screen().print(setting_table(found, chosen))
     else:
         say("no setting fits. With fewer words there may be some.")
 
@@ -174,7 +184,7 @@ def show(
     if as_json:
         print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
     else:
-        typer.echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
+        echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
 
 
 @command(settings_app)
@@ -197,14 +207,15 @@ def list_profiles(as_json: JsonOption = False) -> None:
     if as_json:
         print_json([profile_json(each) for each in found], 2)
     elif found:
-        Console().print(profile_table(found))
+        Screen().print(profile_table(found))
     else:
-        typer.echo(f"There is no settings profile yet. They are kept in {known.folder}.")
+        echo(f"There is no settings profile yet. They are kept in {known.folder}.")
     say_all(problem for each in found for problem in each.problems)
 
 
 @command(settings_app, "export")
 def export_settings(
+    by: SettingsOfSystem,
     settings: SettingsOption = None,
     profile: ProfileOption = None,
     *,
@@ -228,19 +239,27 @@ def export_settings(
     Only settings that differ are written, everything else in the file stays as it is, and a copy of it is laid beside
     it.
     """
-    if settings is None and profile is None:
+    kind = MAIN if by.system is None else kind_of(by.system)
+    if kind is not MAIN:
+        if settings is not None or profile is not None:
+            raise InputError("--system", f"give the settings of {kind.title} with --system-settings or --set.")
+        carrier = kind.carrier(kind.read(by.system_settings, by.assignments or ()))
+    elif settings is None and profile is None:
         raise InputError("--settings", "say what to export: a file with --settings, or a profile with --profile.")
-    chosen = _chosen(settings, profile)
-    _check_keys(keys)
+    else:
+        carrier = kind.carrier(_chosen(settings, profile))
+        _check_keys(keys)
     if to is None:
-        _export_text(chosen, form, output, _wanted(differences(DeepLoreSettings(), chosen), keys, every=every))
+        _export_text(carrier, form, output, _wanted(carrier.differing(), keys, every=every))
         return
+    if carrier.not_there:
+        raise InputError("--to", f"{carrier.not_there} Write one with --as file and --output.")
     if output is not None:
         raise InputError("--output", "--to writes into SillyTavern's file and --output makes a new one. Choose one.")
     to = to.expanduser()
-    wanted = _wanted(merge_candidates(to, chosen), keys, every=every)
-    values, remarks = prepared(chosen, {each.declaration.alias for each in wanted})
-    merge = plan_merge(to, values)
+    wanted = _wanted(carrier.candidates(to), keys, every=every)
+    values, remarks = carrier.prepared({each.declaration.alias for each in wanted})
+    merge = carrier.plan(to, values)
     _print_merge(merge, as_json=as_json)
     say_all((*remarks, *merge.remarks))
     if not merge.changes or dry_run:
@@ -303,23 +322,21 @@ def _wanted(changes: Sequence[SettingChange], keys: Sequence[str] | None, *, eve
     """Of the settings that differ those that were asked for."""
     if keys is not None:
         return [each for each in changes if each.declaration.alias in keys]
-    known = {each.alias for each in exportable()}
-    return [each for each in changes if each.declaration.alias in known] if every else list(by_default(changes))
+    return [each for each in changes if not never_carried(each)] if every else list(by_default(changes))
 
 
-def _export_text(settings: DeepLoreSettings, form: Form, output: Path | None, wanted: Sequence[SettingChange]) -> None:
-    values, remarks = prepared(settings, {each.declaration.alias for each in wanted})
+def _export_text(carrier: Carrier, form: Form, output: Path | None, wanted: Sequence[SettingChange]) -> None:
+    values, remarks = carrier.prepared({each.declaration.alias for each in wanted})
     written = [each for each in wanted if each.declaration.alias in values]
     if form is Form.LIST:
         text = changes_list(written)
     elif form is Form.FILE:
-        changed = {key: values[key] for key in dump(settings) if key in values}
-        text = json_bytes({**new_document(settings), "settings": changed}, 2).decode()
+        text = json_bytes(carrier.document(values), 2).decode()
     else:
-        text = snippet(values)
+        text = carrier.snippet(values)
     say_all(remarks)
     if output is None:
-        typer.echo(as_bytes(text), nl=False)
+        echo(as_bytes(text), nl=False)
         return
     if output.exists():
         raise InputError(output, "there is such a file already, and it is left alone. Choose another name.")
@@ -331,9 +348,9 @@ def _print_changes(changes: Sequence[SettingChange], before: str, after: str, *,
         found = [{"key": each.declaration.alias, "before": each.before, "after": each.after} for each in changes]
         print_json(found, 2)
     elif changes:
-        Console().print(change_table(changes, before, after))
+        Screen().print(change_table(changes, before, after))
     else:
-        typer.echo("No setting differs.")
+        echo("No setting differs.")
 
 
 def _print_merge(merge: Merge, *, as_json: bool) -> None:
@@ -344,6 +361,6 @@ def _print_merge(merge: Merge, *, as_json: bool) -> None:
         ]
         print_json(found, 2)
     elif merge.changes:
-        typer.echo("\n".join(each.text for each in merge.changes))
+        echo("\n".join(each.text for each in merge.changes))
     else:
-        typer.echo("Nothing differs, so nothing is written.")
+        echo("Nothing differs, so nothing is written.")

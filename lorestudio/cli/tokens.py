@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption, command
-from lorestudio.cli.output import filled, fold, listing, picked, print_json, read_text, say_all
+from lorestudio.cli.output import Screen, echo, filled, fold, listing, picked, print_json, read_text, say_all
 from lorestudio.studio.project.tokens import counting_for, fetch, tokenizer_files
 
 tokens = typer.Typer(
@@ -38,8 +37,8 @@ def list_tokenizers(
         )  # fmt: skip
         return
     rows = ((each.name, each.title, each.kind.value, str(path or "not found")) for each, path in found)
-    Console().print(filled(listing(*map(fold, ("name", "counts for", "kind", "file"))), rows))
-    typer.echo(counting.sentence)
+    Screen().print(filled(listing(*map(fold, ("name", "counts for", "kind", "file"))), rows))
+    echo(counting.sentence)
     say_all(counting.problems)
 
 
@@ -48,7 +47,7 @@ def fetch_tokenizer(
     name: Annotated[str, typer.Argument(metavar="NAME", help="cl100k, o200k, p50k or r50k: OpenAI's public tables.")],
 ) -> None:
     """Fetch a public rank table from OpenAI's server, check it and keep it. Everything else never asks the network."""
-    typer.echo(f"Kept as {fetch(name)}.")
+    echo(f"Kept as {fetch(name)}.")
 
 
 @command(tokens)
@@ -66,6 +65,6 @@ def count(
         return
     about = "" if counter.exact else "≈ "
     for name, number in counts:
-        typer.echo(f"{about}{number:,} tokens  {name}")
-    typer.echo(counting.sentence)
+        echo(f"{about}{number:,} tokens  {name}")
+    echo(counting.sentence)
     say_all(counting.problems)

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import figure, filled, fold, picked, print_json, progress_bar, say, say_all, table
+from lorestudio.cli.output import Screen, figure, filled, fold, picked, print_json, progress_bar, say, say_all, table
 from lorestudio.cli.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
@@ -22,9 +21,9 @@ from lorestudio.studio.tuning.carrying import keep_as_profile, settings_file, to
 from lorestudio.studio.tuning.report import tuning_page
 from lorestudio.studio.tuning.scores import METRICS, Interval
 from lorestudio.studio.tuning.scoring import metric_words
-from lorestudio.studio.tuning.search import GOALS, Found, Gain, Plan, Tried, Way, search
+from lorestudio.studio.tuning.search import GOALS, Found, Gain, Plan, SearchWay, Tried, search
 from lorestudio.studio.tuning.space import point_words
-from lorestudio.studio.tuning.trials import Trial, trial_of
+from lorestudio.studio.tuning.trials import TuningTrial, trial_of
 from lorestudio.studio.tuning.workers import Workers
 from lorestudio.trace.wording import plural
 
@@ -43,7 +42,7 @@ def tune(
             "NOTE:PROPERTY=VALUES; NOTE:keys for each of its keys, there or not. May be repeated.",
         ),
     ] = None,
-    by: Annotated[Way, typer.Option("--by", help="How the next point is chosen.")] = Way.OPTUNA,
+    by: Annotated[SearchWay, typer.Option("--by", help="How the next point is chosen.")] = SearchWay.OPTUNA,
     runs: Annotated[int, typer.Option("--runs", min=1, help="So many points at most.")] = 100,
     minutes: Annotated[float | None, typer.Option("--minutes", min=0, help="End after so many minutes.")] = None,
     goal: Annotated[
@@ -116,7 +115,7 @@ def _goals(names: Sequence[str] | None) -> tuple[str, ...]:
     return goals
 
 
-def _searched(trial: Trial, plan: Plan, workers: Workers, journal: Path | None) -> Found:
+def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | None) -> Found:
     """The search, with a bar."""
     columns = (TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with progress_bar(*columns, quiet=False) as bar:
@@ -128,7 +127,7 @@ def _searched(trial: Trial, plan: Plan, workers: Workers, journal: Path | None) 
         return search(trial, plan, workers, journal, show)
 
 
-def _carry(trial: Trial, best: Tried, keep: str | None, output: Path | None) -> None:
+def _carry(trial: TuningTrial, best: Tried, keep: str | None, output: Path | None) -> None:
     if keep is not None:
         keep_as_profile(trial, best.point, keep)
         say(f"the settings profile “{keep.strip()}” holds the settings of point {best.number}. To use it: --profile")
@@ -141,7 +140,7 @@ def _carry(trial: Trial, best: Tried, keep: str | None, output: Path | None) -> 
 
 
 def _print(found: Found, best: Tried) -> None:
-    console = Console()
+    console = Screen()
     goals = found.plan.goals
     shown = table(
         figure("point"), fold("settings"),

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOptions
-from lorestudio.cli.output import figure, filled, fixed, fold, print_json, say, say_all, table
+from lorestudio.cli.output import Screen, figure, filled, fixed, fold, print_json, say, say_all, table
 from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.replay.runs import gist_of
 from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.trace.packed import gist_of
 from lorestudio.trace.timeline import Fired
 
 _SHOWN: Final = 40
@@ -55,7 +54,7 @@ def usage(
     elif as_json:
         print_json([_json(row) for row in rows])
     else:
-        Console().print(_table(rows, with_chat=chat is not None))
+        Screen().print(_table(rows, with_chat=chat is not None))
 
 
 def _table(rows: Sequence[UsageRow], *, with_chat: bool) -> Table:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.options import ChatOption, ProjectOptions, SizeOption
-from lorestudio.cli.output import FAILED, say
+from lorestudio.cli.options import ProjectOptions, SizeOption
+from lorestudio.cli.output import FAILED, Screen, echo, filled, fixed, fold, listing, say, say_all
 from lorestudio.cli.replay import replay_chat, show_traces
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.project import Project, demo_folder, demo_project
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.project.project import Project, demo_folder, demo_project, practice_folder
+from lorestudio.studio.project.sillytavern import BroughtChat, SillyTavernFolder, look_into, open_found
 from lorestudio.studio.replay.simulator import Simulator
 
 _DRAWN_ELSEWHERE: Final = frozenset({"offscreen", "minimal", "vnc"})
@@ -89,21 +92,46 @@ def missing_for_x(environment: Mapping[str, str] = os.environ, platform: str = s
     return ""
 
 
-QT_PACKAGES: Final = (
-    "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
-    "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
-)
-"""What Qt needs of Debian and Ubuntu."""
+_INSTALLED_WITH: Final = {
+    "debian": (
+        "apt-get install libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
+        "libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
+    ),
+    "fedora": (
+        "dnf install mesa-libEGL mesa-libGL fontconfig dbus-libs libxkbcommon-x11 xcb-util-cursor xcb-util-wm "
+        "xcb-util-image xcb-util-keysyms xcb-util-renderutil libxcb"
+    ),
+    "suse": (
+        "zypper install libEGL1 libGL1 fontconfig libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
+        "libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
+    ),
+    "arch": (
+        "pacman -S libglvnd fontconfig dbus libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-image "
+        "xcb-util-keysyms xcb-util-renderutil"
+    ),
+}
+"""The command that brings what Qt needs, by the family of the system."""
 
 
-def show_window(project: Project | None) -> int:
-    """Open the window, on its start screen without a project, and wait for its end; returns the exit code."""
+def install_command(release: Path = Path("/etc/os-release")) -> str:
+    """The command for this system; that of Debian and Ubuntu, named as theirs, where `release` tells of none known."""
+    told = release.read_text(encoding="utf-8", errors="replace") if release.is_file() else ""
+    named = re.findall(r'^ID(?:_LIKE)?="?([^"\n]*)', told, re.MULTILINE)
+    families = [family for word in " ".join(named).split() for family in _INSTALLED_WITH if family in word]
+    return f"Run: {_INSTALLED_WITH[families[0]]}" if families else f"On Debian and Ubuntu: {_INSTALLED_WITH['debian']}"
+
+
+def show_window(project: Project | None, systems: Mapping[str, Section] = MappingProxyType({})) -> int:
+    """Open the window, on its start screen without a project, and wait for its end; returns the exit code.
+
+    `systems` are settings of systems, by their names, that hold from now on.
+    """
     ui = _ui()
     lacking = missing_for_x()
     if lacking:
         say(f"the window cannot be opened. {_qt_advice(OSError(lacking))}")
         raise typer.Exit(FAILED)
-    return int(ui.run(project))
+    return int(ui.run(project, systems=systems))
 
 
 def save_picture(project: Project, path: Path) -> None:
@@ -112,7 +140,7 @@ def save_picture(project: Project, path: Path) -> None:
         _ui().render_window(project, path)
     except OSError as error:
         raise InputError(path, f"the picture cannot be written: {error.strerror or error}.") from error
-    typer.echo(f"A picture of the window: {path}")
+    echo(f"A picture of the window: {path}")
 
 
 def writable_folder() -> Path:
@@ -144,7 +172,7 @@ def _ui() -> ModuleType:
 def _qt_advice(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"Qt is not installed ({error}). Run: pip install PySide6-Essentials qasync"
-    return f"Qt does not load ({error}). On Debian and Ubuntu: apt-get install {QT_PACKAGES}"
+    return f"Qt does not load ({error}). {install_command()}"
 
 
 ScreenshotOption = Annotated[
@@ -156,7 +184,7 @@ def start(help_text: str) -> None:
     """Open the window on its start screen; without a display say what there is instead."""
     if has_display():
         raise typer.Exit(show_window(None))
-    typer.echo(help_text)
+    echo(help_text)
     say("there is no display to open the window on; the commands work in the terminal.")
     raise typer.Exit(FAILED)
 
@@ -167,34 +195,93 @@ def demo(
     reset: Annotated[
         bool, typer.Option("--reset", help="Undo first what was done to the demo; that is kept beside it.")
     ] = False,
+    practice: Annotated[
+        bool, typer.Option("--practice", help="Open a copy with three faults to find and mend; tuning.md goes along.")
+    ] = False,
 ) -> None:
     """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window.
 
     You see a copy of your own, which may be edited.
     """
-    project = demo_project(demo_folder(), reset=reset)
+    folder = practice_folder(demo_folder()) if practice else demo_folder()
+    project = demo_project(folder, reset=reset, broken=practice)
     if screenshot is not None:
         save_picture(project, screenshot)
     elif has_display():
         raise typer.Exit(show_window(project))
     else:
-        typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
+        echo("There is no display here, so the demo is replayed in the terminal.\n")
         show_traces(replay_chat(Simulator(project)).traces, project)
         save_picture(project, writable_folder() / "lorestudio-demo.png")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOptions(ProjectOptions):
+    """What is opened: vaults or lorebooks, a chat, both, or a chat of a SillyTavern."""
+
+    vault: Annotated[
+        list[str] | None, typer.Argument(metavar="[VAULT...]", help="Folders of notes, or lorebooks; none for a chat.")
+    ] = None  # type: ignore[assignment]  # `opened` takes none for no vault
+    chat: Annotated[
+        Path | None,
+        typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text; of a SillyTavern its name."),
+    ] = None
+    sillytavern: Annotated[
+        Path | None,
+        typer.Option("--sillytavern", metavar="FOLDER", help="A SillyTavern's folder: without more, list what it has."),
+    ] = None
+    character: Annotated[
+        str, typer.Option("--character", metavar="NAME", help="The newest chat of this character of the SillyTavern.")
+    ] = ""
+
+    def found(self) -> BroughtChat | None:
+        """What is to be opened; None where the folder was listed. Raises what `opened` raises."""
+        if self.sillytavern is None:
+            if not (self.vault or self.chat):
+                raise InputError("VAULT", "give a vault, a lorebook, a chat (--chat) or a folder (--sillytavern).")
+            return BroughtChat(replace(self, vault=self.vault or []).opened(self.chat))
+        if self.vault:
+            raise InputError("VAULT", "--sillytavern brings its lorebooks itself. Give one of both.")
+        folder = look_into(self.sillytavern)
+        if self.chat is None and not self.character:
+            _list(folder)
+            return None
+        found = folder.chat(str(self.chat or "").removesuffix(".jsonl"), self.character)
+        brought = open_found(folder, found, self.tokenizer)
+        say_all(brought.remarks)
+        return brought
+
+
+def _list(folder: SillyTavernFolder) -> None:
+    """Print what a SillyTavern has."""
+    rows = ((each.character, each.path.stem, f"{each.when:%Y-%m-%d}") for each in folder.chats)
+    Screen().print(filled(listing(fold("character"), fold("chat"), fixed("last written")), rows))
+    parts = {
+        "characters": [path.stem for path in folder.characters],
+        "lorebooks": [path.stem for path in folder.books],
+        "presets": [path.stem for path in folder.presets],
+        "personas": [each.name for each in folder.personas],
+        "settings": ["with DeepLore's" if folder.settings else "without DeepLore's"] if folder.host else [],
+    }
+    for what, names in parts.items():
+        echo(f"{what}: {', '.join(names) or 'none'}")
+    say(f"{folder.user} is only read. --chat NAME or --character NAME opens a chat with what belongs to it.")
+
+
 def open_window(
-    given: ProjectOptions,
-    chat: ChatOption = None,
+    given: OpenOptions,
     context_size: SizeOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
-    """Open a vault in the window, with a chat where one is given."""
-    project = replace(given.opened(chat), context_size=context_size)
+    """Open a vault, a lorebook or a chat in the window, or list a SillyTavern and open a chat of it."""
+    opened = given.found()
+    if opened is None:
+        return
+    project = replace(opened.project, context_size=context_size)
     if screenshot is not None:
         save_picture(project, screenshot)
     elif has_display():
-        raise typer.Exit(show_window(project))
+        raise typer.Exit(show_window(project, opened.systems))
     else:
         say("there is no display to open a window on. Use “replay”, or --screenshot.")
         raise typer.Exit(FAILED)

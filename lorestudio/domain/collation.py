@@ -110,7 +110,7 @@ _QUOTES: Final = {
 _PLACED_AFTER: Final = _placed_after()
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=65536)  # titles, which every generation puts in order again
 def sort_key(text: str) -> CollationKey:
     """Return a key that orders like `localeCompare`; equal keys are those for which it returns 0.
 
@@ -127,7 +127,6 @@ def compare(a: str, b: str) -> int:
     return (left > right) - (left < right)
 
 
-@lru_cache(maxsize=16384)
 def _table_key(text: str) -> CollationKey:
     weights = [_weights(sequence) for sequence in _sequences(unicodedata.normalize("NFD", text))]
     return "".join([w[0] for w in weights]), "".join([w[1] for w in weights]), "".join([w[2] for w in weights])

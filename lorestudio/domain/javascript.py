@@ -173,7 +173,15 @@ def to_string(value: object) -> str:
     if isinstance(value, int | float):
         return number_text(value)
     if isinstance(value, list | tuple):
-        return ",".join("" if item is None else to_string(item) for item in value)
+        parts: list[str] = []
+        left: list[object] = [value]
+        while left:  # joined, lists inside lists read as one
+            item = left.pop()
+            if isinstance(item, list | tuple):
+                left += reversed(item or ("",))
+            else:
+                parts.append("" if item is None else to_string(item))
+        return ",".join(parts)
     return "[object Object]"
 
 

@@ -90,11 +90,19 @@ def _readings(text: str, *, arrays: bool) -> Iterator[str]:
     dumped = "" if arrays else _dumped(text)
     if dumped:
         yield json.dumps(dumped)  # as the text that it is
+    left = _MOST_TRIED
     for start, end in sorted(_balanced(text), key=lambda piece: piece[0] - piece[1]):
+        left -= end - start
+        if left < 0:
+            return
         if arrays and text[start] != "[":
             continue
         if text.find('"', start, end) >= 0 or not trim(text[start + 1 : end - 1]):  # else it can name nothing
             yield text[start:end]
+
+
+_MOST_TRIED: Final = 50_000_000
+"""Characters of all pieces that are tried; only pieces within pieces, hundreds deep, come to as many."""
 
 
 def _dumped(text: str) -> str:
@@ -155,6 +163,6 @@ _BRACKETS: Final = (("[", "]"), ("{", "}"))
 def _decode(text: str) -> list[Json]:
     """The value of a JSON text, as a list of one; an empty list where it is none."""
     try:
-        return [json.loads(text, parse_constant=_no_constant)]
-    except (ValueError, RecursionError):
+        return [parse_json(text)]
+    except ValueError:
         return []

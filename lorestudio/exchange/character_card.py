@@ -1,29 +1,23 @@
-"""Character cards: PNG pictures with the card in a text chunk, or JSON (rules: sillytavern 5.5).
+"""Character cards: PNG pictures with the card in a text chunk, CharX, or JSON (rules: sillytavern 5.5).
 
 Versions 1 (fields at the root), 2 and 3 are read as one; what is not known here is kept in `document`.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
+from lorestudio.exchange.containers import opened
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.problems import InputError, Text, Texts, checked
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
-
-SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
-KEYWORDS: Final = ("ccv3", "chara")
-"""The names of text chunks that hold a card, the preferred one first."""
 
 
 def _mapping(value: object) -> object:
@@ -91,17 +85,15 @@ class CharacterCard:
 
 
 def load_card(path: Path) -> CharacterCard:
-    """The card in a PNG or JSON file, told by its content. Waits for the disk. Raises InputError."""
+    """The card in a PNG, CharX or JSON file, told by its content. Waits for the disk. Raises InputError."""
     return parse_card(read_file(path, "card"), path)
 
 
 def parse_card(data: bytes, source: Path | str) -> CharacterCard:
-    """The card in the bytes of a PNG or JSON file. Raises InputError naming the field that is wrong."""
-    text = _from_png(data, source) if data.startswith(SIGNATURE) else data
+    """The card in the bytes of a PNG, CharX or JSON file. Raises InputError naming the field that is wrong."""
+    text = opened(data, source).text
     try:
-        document = parse_json(text.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(source, "this is neither a PNG picture nor JSON in UTF-8. Choose a character card.") from error
+        document = parse_json(text)
     except ValueError as error:
         message = f"the card is no valid JSON ({error}). Export it again from the program that made it."
         raise InputError(source, message) from error
@@ -130,37 +122,3 @@ def _fields(document: Mapping[str, Json], source: Path | str) -> tuple[int, Mapp
             source, "a card of version 2 or 3 keeps its fields in here, and it is no object.", field="data"
         )
     return (3 if spec == "chara_card_v3" else 2), data, ("data",)
-
-
-def _from_png(data: bytes, source: Path | str) -> bytes:
-    """The JSON in a picture's text chunk."""
-    found: dict[str, bytes] = {}
-    for keyword, value in _text_chunks(data, source):
-        found.setdefault(keyword.lower(), value)
-    card = next((found[keyword] for keyword in KEYWORDS if keyword in found), None)
-    if card is None:
-        raise InputError(
-            source,
-            "the picture holds no character. Pictures that were saved by a browser or an editor have lost it: "
-            "download the card itself.",
-        )
-    try:
-        return base64.b64decode(card, validate=False)
-    except binascii.Error as error:
-        raise InputError(source, f"the card in the picture is damaged ({error}). Download it again.") from error
-
-
-def _text_chunks(data: bytes, source: Path | str) -> Iterator[tuple[str, bytes]]:
-    """Keyword and text of the picture's `tEXt` chunks, in order."""
-    place = len(SIGNATURE)
-    while place + 8 <= len(data):
-        length, kind = struct.unpack_from(">I4s", data, place)
-        body = data[place + 8 : place + 8 + length]
-        if len(body) < length:
-            raise InputError(source, "the picture ends in the middle. Download it again.")
-        if kind == b"tEXt":
-            keyword, _, value = body.partition(b"\0")
-            yield keyword.decode("latin-1"), value
-        if kind == b"IEND":
-            return
-        place += 12 + length

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -16,6 +15,7 @@ from pydantic.alias_generators import to_camel
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, EMPTY, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
@@ -25,6 +25,7 @@ from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.files import unpacked
 from lorestudio.settings.rules import NEW, OLD, rules_of
 
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
@@ -114,7 +115,8 @@ class ScenarioGeneration(BaseModel):
     activates from outside, as `book.uid`; `quiet_prompt` is the text that a quiet generation is asked with.
     `answer_swipe_id` says which answer a swipe writes, `front_chat` what the front end's own chat holds where that is
     more than `chat`; both only matter under the rules of 2.6. `vault_patch` has notes' new texts by path, null for one
-    that is gone: of the first vault, or by the vaults' names. They are read where `reindex` says so.
+    that is gone: of the first vault, or by the vaults' names. They are read where `reindex` says so: all of
+    them anew, or with "changes" as DeepLore looks for changes.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -131,7 +133,7 @@ class ScenarioGeneration(BaseModel):
     force: tuple[str, ...] = ()
     quiet_prompt: str = ""
     vault_patch: dict[str, str | dict[str, str | None] | None] = Field(default_factory=dict)
-    reindex: bool = False
+    reindex: bool | Literal["changes"] = False
     answer_swipe_id: int | None = None
     front_chat: list[int] | None = None
 
@@ -284,8 +286,7 @@ def read_records(path: Path) -> list[ScenarioRecord]:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes()
-        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        data = unpacked(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(path, f"the file cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     try:
@@ -315,12 +316,12 @@ def _documents(path: Path, text: str) -> Iterator[tuple[int | None, str, object]
 def _value(path: Path, text: str, line: int | None = None) -> object:
     """The value of a JSON text, which is the whole file or a line of it. Raises InputError."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except json.JSONDecodeError as error:
         message = f"this is no JSON: {error.msg}, column {error.colno}. Correct this place."
         raise InputError(path, message, line or error.lineno) from error
-    except RecursionError as error:
-        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.", line) from error
+    except ValueError as error:
+        raise InputError(path, f"this is no JSON: {error}. A scenario has a handful of levels.", line) from error
 
 
 def _are_json_lines(lines: list[str]) -> bool:
@@ -328,8 +329,8 @@ def _are_json_lines(lines: list[str]) -> bool:
     objects = 0
     for line in lines:
         try:
-            objects += isinstance(json.loads(line), dict)
-        except (json.JSONDecodeError, RecursionError):
+            objects += isinstance(parse_json(line), dict)
+        except ValueError:
             continue
     return len(lines) > 1 and 2 * objects >= len(lines)
 

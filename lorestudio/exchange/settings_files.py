@@ -30,7 +30,7 @@ from lorestudio.settings.deeplore import (
 )
 from lorestudio.settings.differences import SettingChange, differences, value_text
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
-from lorestudio.settings.store import FORMAT, SETTINGS_VERSION, Layout, Stored, read_stored
+from lorestudio.settings.store import FORMAT, SETTINGS_VERSION, Layout, Stored, new_document, read_stored
 
 PLACE: Final = ("extension_settings", "deeplore_enhanced")
 """Where DeepLore's settings are in SillyTavern's file (rules: deeplore-tools 4.1)."""
@@ -82,9 +82,14 @@ def exportable() -> tuple[Declaration, ...]:
     return tuple(each for each in declarations() if each.alias not in _NOT_CARRIED)
 
 
+def never_carried(change: SettingChange) -> bool:
+    """Whether nobody can choose to carry it over."""
+    return change.declaration.alias in _NOT_CARRIED
+
+
 def by_default(changes: Sequence[SettingChange]) -> tuple[SettingChange, ...]:
     """Those that are carried over unless somebody says otherwise: not what belongs to one computer or window."""
-    return tuple(each for each in changes if not each.declaration.local and each.declaration.alias not in _NOT_CARRIED)
+    return tuple(each for each in changes if not each.declaration.local and not never_carried(each))
 
 
 def prepared(settings: DeepLoreSettings, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
@@ -133,7 +138,7 @@ def stored_values(path: Path) -> dict[str, Json]:
 
     Raises InputError where the file is not SillyTavern's settings.json.
     """
-    return dict(_deeplore(_document(path, read_file(path)), path))
+    return dict(_deeplore(host_document(path, read_file(path)), path))
 
 
 def plan_merge(path: Path, values: Mapping[str, Json]) -> Merge:
@@ -142,7 +147,7 @@ def plan_merge(path: Path, values: Mapping[str, Json]) -> Merge:
     Raises InputError where the file is not what it seems to be.
     """
     before = read_file(path)
-    document = _document(path, before)
+    document = host_document(path, before)
     raw = _deeplore(document, path)
     by_alias = {each.alias: each for each in declarations()}
     changes: list[KeyChange] = []
@@ -189,7 +194,8 @@ def _brought_up_to_date(raw: Mapping[str, Json], remarks: list[str]) -> dict[str
     return moved
 
 
-def _document(path: Path, data: bytes) -> Mapping[str, Json]:
+def host_document(path: Path, data: bytes) -> Mapping[str, Json]:
+    """What SillyTavern's settings.json holds. Raises InputError where it is another file."""
     try:
         document = parse_json(data, path)
     except SettingsError as error:
@@ -249,6 +255,32 @@ def changes_list(changes: Sequence[SettingChange]) -> str:
         if isinstance(change.after, str) and each.long and change.after:
             lines += [f"    | {line}" for line in change.after.split("\n")]
     return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class DeepLoreCarrier:
+    """DeepLore's settings as a Carrier (see `lorestudio.exchange.carrying`; rules: deeplore-tools 4.3)."""
+
+    settings: DeepLoreSettings = field(repr=False)
+    not_there: str = ""
+
+    def differing(self) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
+        return differences(DeepLoreSettings(), self.settings)
+
+    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102
+        return merge_candidates(path, self.settings)
+
+    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102
+        return prepared(self.settings, keys)
+
+    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102
+        return plan_merge(path, values)
+
+    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102
+        return snippet(values)
+
+    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102
+        return {**new_document(self.settings), "settings": dict(values)}
 
 
 @dataclass(frozen=True, slots=True)

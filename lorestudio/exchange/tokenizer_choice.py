@@ -120,6 +120,11 @@ class TokenizerChoice:
     open: str = ""
 
     @property
+    def is_claude(self) -> bool:
+        """Whether one of Claude's models writes: by the source, or by the model's name (rules: deeplore-newer 1.14)."""
+        return self.is_chat and any("claude" in name.lower() for name in (self.client, self.model))
+
+    @property
     def tokenizer(self) -> str:
         """The name of the tokenizer's file, "" where the backend counts itself, "guess" where nobody does."""
         if not self.is_chat:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import spell
+from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.llm.messages import ChatRequest, TokenUsage
 
 _INPUT: Final = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_eval_count")
@@ -23,6 +23,13 @@ class ReadAnswer:
     value: Json = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     finish: str = ""
+
+
+def read_body(text: str) -> Json:
+    """The value of a provider's JSON. Raises ValueError, also for what could not be spelled again, such as 1e999."""
+    body = parse_json(text)
+    spell(body)
+    return body
 
 
 def read_answer(body: Json) -> ReadAnswer:

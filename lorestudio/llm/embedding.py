@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
@@ -60,19 +61,27 @@ class HashEmbedder:
 
 def hashed(text: str, dimensions: int = HASH_DIMENSIONS) -> Vector:
     """The hash embedder's vector of a text, of length 1, or zero (rules: offline-models 4)."""
-    features: Counter[str] = Counter()
-    for word in _WORD.findall(text.lower()):
-        features[f"w:{word}"] += 2
-        framed = f"<{word}>"
-        for gram in {framed[start : start + _GRAM] for start in range(len(word))}:
-            features[f"g:{gram}"] += 1
-    vector = np.zeros(dimensions)
-    for feature, weight in features.items():
-        digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        sign = 1 if digest[4] & 1 else -1
-        vector[int.from_bytes(digest[:4], "little") % dimensions] += sign * weight
+    counts = Counter(_WORD.findall(text.lower()))
+    if not counts:
+        return np.zeros(dimensions)
+    places, weights = zip(*map(_features, counts), strict=True)
+    repeated = np.repeat([*counts.values()], [len(each) for each in places])
+    told = np.concatenate(weights) * repeated
+    vector = np.bincount(np.concatenate(places) % dimensions, told, dimensions).astype(np.float64)
     norm = float(np.linalg.norm(vector))
     return vector / norm if norm else vector
+
+
+@lru_cache(maxsize=32768)  # the words of a vault come again and again
+def _features(word: str) -> tuple[np.ndarray, np.ndarray]:
+    """Where a word and its letters count, and how much, all in whole numbers, whose sum knows no order."""
+    framed = f"<{word}>"
+    grams = {framed[start : start + _GRAM] for start in range(len(word))}
+    features = [f"w:{word}", *(f"g:{gram}" for gram in grams)]
+    digests = [hashlib.blake2b(each.encode("utf-8", "surrogatepass"), digest_size=8).digest() for each in features]
+    signs = [1 if digest[4] & 1 else -1 for digest in digests]
+    places = np.array([int.from_bytes(digest[:4], "little") for digest in digests])
+    return places, np.array([2 * signs[0], *signs[1:]], dtype=np.float64)
 
 
 def embeddings_address(base: str) -> str:

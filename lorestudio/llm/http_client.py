@@ -25,15 +25,15 @@ import httpx
 from httpx_sse import EventSource, ServerSentEvent
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.anthropic import AnthropicMessages
-from lorestudio.llm.dialect import Dialect, Gathering, Habits, ReadAnswer, problem_text, read_problem
+from lorestudio.llm.dialect import Dialect, Gathering, Habits, ReadAnswer, problem_text, read_body, read_problem
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.openai_compatible import OpenAiCompatible
 from lorestudio.llm.profiles import Api, KeySource, Profile
-from lorestudio.llm.redaction import Secret, cut, hide_known
+from lorestudio.llm.redaction import MASK, Secret, cut, hide_known
 
 GRACE_S: Final = 0.5
 """How long a cancelled exchange may take to close its connection (rules: deeplore-tools 1.3 "Backup timer")."""
@@ -170,6 +170,8 @@ class HttpChatClient:
         except _ReplyTooLargeError:
             megabytes = self.max_bytes / 1024 / 1024
             failure = self.invalid(f"the reply is larger than {megabytes:g} MiB")
+        except RecursionError:
+            failure = self.invalid("the reply is nested too deeply")
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
             failure = self._network_failure(error, exchange)
         _log.debug("%s: %s failed: %r", exchange.request.kind, self, failure)
@@ -202,7 +204,7 @@ class HttpChatClient:
     def whole_reply(self, text: str, response: httpx.Response, exchange: _Exchange, habits: Habits) -> ChatReply:
         """The reply in a body that came in one piece. Raises LlmError when it is none."""
         try:
-            body = parse_json(text)
+            body = read_body(text)
         except ValueError as error:
             problem = self.invalid(_what_it_is(text, response.headers.get("content-type", ""), str(error)))
         else:
@@ -218,11 +220,12 @@ class HttpChatClient:
 
     def reply(self, answer: ReadAnswer, exchange: _Exchange, habits: Habits, raw: str) -> ChatReply:
         """The reply with its notes."""
+        text = hide_known(answer.text, exchange.secrets)
         reply = ChatReply(
-            hide_known(answer.text, exchange.secrets),
+            text,
             answer.usage,
             self.label,
-            raw=raw,
+            raw=raw if text == answer.text else MASK,  # a key in pieces of a stream is whole in the text only
             value=answer.value,
             finish=answer.finish,
             live=True,
@@ -296,7 +299,7 @@ class HttpChatClient:
                 advice="Put the address it names into the profile if you trust it; a key is not sent on by itself.",
             )
         try:
-            body = parse_json(text)
+            body = read_body(text)
         except ValueError:
             page = _page_title(text, response.headers.get("content-type", ""))
             detail = cut(" ".join(text[:400].split()), 200) if page is None else page
@@ -416,7 +419,7 @@ class HttpReplyStream:
             self._gathered.complete = self._gathered.complete or bool(data.strip())
             return ""
         try:
-            body = parse_json(data)
+            body = read_body(data)
         except ValueError:
             body = None
         if not isinstance(body, Mapping):

@@ -111,11 +111,16 @@ class ChatRequest:
     @property
     def digest_without_figures(self) -> str:
         """As `digest`, without the tokens of entries that stand in it: the same for every tokenizer."""
-        return replace(self, system=_FIGURES.sub("tok", self.system), user=_FIGURES.sub("tok", self.user)).digest
+        return replace(self, system=without_figures(self.system), user=without_figures(self.user)).digest
 
 
 _FIGURES: Final = re.compile(r"(?<=\()~?\d+ ?tok(?:ens)?(?=\))")
 """As in `Storm Glass (285tok)` and `2 entries are always included (~340 tokens)`."""
+
+
+def without_figures(text: str) -> str:
+    """A question's text without the tokens of entries, which depend on who counts."""
+    return _FIGURES.sub("tok", text)
 
 
 def as_sent(request: ChatRequest, *, merged: bool) -> ChatRequest:

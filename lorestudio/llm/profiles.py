@@ -112,7 +112,7 @@ def load_profiles(path: Path) -> ProfileFile:
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise SettingsError(f'{path} is not a file of profiles: it lacks "format": "{FORMAT}". Choose another file.')
     version = document.get("version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or version > FORMAT_VERSION:
         raise SettingsError(f'{path}, field "version": {version!r} is not known here. Update lorestudio.')
     items = document.get("profiles")
     if not isinstance(items, list):
@@ -140,7 +140,9 @@ def save_profiles(path: Path, profiles: Sequence[Profile], unreadable: Sequence[
             raise ProfileError(f'Two profiles are called "{name}". Rename one of them.')
     items: list[Json] = [*(_write(profile) for profile in profiles), *unreadable]
     try:
-        write_atomically(path, json_bytes({"format": FORMAT, "version": FORMAT_VERSION, "profiles": items}))
+        write_atomically(
+            path, json_bytes({"format": FORMAT, "version": FORMAT_VERSION, "profiles": items}), private=True
+        )
     except OSError as error:
         reason = error.strerror or str(error)
         raise SettingsError(f"{path} cannot be written ({reason}). Check folder, permissions and free space.") from None

@@ -184,6 +184,8 @@ def _append(path: Path, line: bytes) -> None:
     """Add a line in a single write. A line that was cut off by a crash before is ended first, so it spoils no other."""
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
+    if is_new:
+        path.touch(0o600)
     with path.open("ab+", buffering=0) as stream:
         end = stream.seek(0, os.SEEK_END)
         if end:
@@ -235,7 +237,7 @@ def _from_json(line: Json) -> tuple[str, str, str, ChatReply]:
         case _:
             raise ValueError("it is no object")
     version = item.get("v")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or version > FORMAT_VERSION:
         raise ValueError(f'the field "v" is {version!r}, which is not known here')
     notes = item.get("notes", ())
     if not isinstance(notes, list | tuple) or not all(isinstance(note, str) for note in notes):

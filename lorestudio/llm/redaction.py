@@ -28,6 +28,9 @@ _PATTERNS: Final = (
     (re.compile(r"(?<=://)[^/\s@•]+@"), f"{MASK}@"),
 )
 
+SHORTEST_LOOSE: Final = 12
+"""Keys of this length are found in spellings that a shorter one might share with ordinary words."""
+
 
 class Secret:
     """A key that shows itself only when asked to. Neither `repr` nor `str` nor a pickle gives it away."""
@@ -63,11 +66,18 @@ class Secret:
 def hide_known(text: str, secrets: Iterable[str]) -> str:
     """`text` without the keys themselves, as they are and as JSON or an address spells them.
 
+    One that is long enough to be no word is also found in the other case, with any of its characters as escapes (JSON,
+    addresses, HTML), and with blanks, line ends or quotation marks between them.
+
     For replies: lore may speak of a "Bearer of the Ring", so nothing is hidden there on a mere likeness.
     """
-    known = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _spellings(secret)}
-    for form in sorted(known, key=lambda form: (-len(form), form)):
+    known = {secret for secret in secrets if len(secret) >= SHORTEST_SECRET}
+    forms = {form for secret in known for form in _spellings(secret)}
+    for form in sorted(forms, key=lambda form: (-len(form), form)):
         text = text.replace(form, MASK)
+    for secret in known:
+        if len(secret) >= SHORTEST_LOOSE:
+            text = _loosely(secret).sub(MASK, text)
     return text
 
 
@@ -86,3 +96,14 @@ def cut(text: str, length: int) -> str:
 
 def _spellings(secret: str) -> tuple[str, ...]:
     return secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")
+
+
+def _loosely(secret: str) -> re.Pattern[str]:
+    """Finds a key however it is spelled."""
+    between = "".join(re.escape(char) for char in " \t\r\n\u200b\"'+," if char not in secret)
+    return re.compile(f"[{between}]{{0,8}}+".join(map(_any_spelling, secret)), re.IGNORECASE)
+
+
+def _any_spelling(char: str) -> str:
+    code = ord(char)
+    return rf"(?:{re.escape(char)}|\\+(?:u00|x){code:02x}|%{code:02x}|&#(?:0*{code}|x0*{code:x});)"

@@ -6,12 +6,12 @@ Nothing here reaches for the network but `fetch`, which somebody has to ask for.
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import importlib
 import json
 import re
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,6 +26,7 @@ import regex
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, GrowingText, ScriptEstimate, TokenCounter
 from lorestudio.llm.token_counts import KnownCounts, text_key
+from lorestudio.settings.files import unpacked
 
 if TYPE_CHECKING:
     import httpx
@@ -247,16 +248,15 @@ def _read(data: bytes, path: Path, name: str) -> Tokenizer:
     digest = hashlib.sha256(data).hexdigest()
     if not data.strip():
         raise _damaged(path, "it is empty")
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError) as error:
-            raise _damaged(path, str(error)) from error
+    try:
+        data = unpacked(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _damaged(path, str(error)) from error
     head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:1] == b"{":
         try:
             document = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise _damaged(path, str(error)) from error
         if "bpe_ranks" in document:
             return _encoder_file(document, path, name)

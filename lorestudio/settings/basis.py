@@ -8,6 +8,8 @@ from lorestudio.settings.declaration import Group, Section
 
 STORED: Final = "stored"
 HANDED: Final = "handed"
+ALONE: Final = "alone"
+FOLLOWED: Final = "followed"
 
 chat = Group("The chat", affects=("snapshot",))
 
@@ -30,6 +32,17 @@ class ChatBasis(Section):
         "attached files. Scripts are known from settings.json, from “Card, persona and prompt…” and from the card.",
         choices={HANDED: "As SillyTavern hands it over.", STORED: "As it is stored in the chat."},
         checked=True,
+    )  # fmt: skip
+    records: str = chat(
+        ALONE, "What the chat recorded",
+        "DeepLore writes beside each reply what went in. That tells what no file keeps: a model's choice, lots, and "
+        "which entries were resting afterwards.",
+        choices={
+            ALONE: "The replay goes its own way; records are only compared.",
+            FOLLOWED: "Each reply begins from what was recorded of those before it.",
+        },
+        checked=True,
+        affects=("snapshot", "AI selection", "bookkeeping"),
     )  # fmt: skip
     context_size: int = chat(
         0, "Context size",

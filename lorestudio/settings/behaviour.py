@@ -129,6 +129,13 @@ class Behaviour(BaseModel):
         "they cannot.",
         "BM25",
     )
+    kept_notes: Choice = _switch(
+        "Notes read again in a scenario",
+        "where only changes are read, other notes stay as indexed: a merged text is merged again, a reference once "
+        "taken out stays out.",
+        "the whole index is made anew.",
+        "snapshot",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 import re
@@ -33,6 +35,21 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         reason = error.strerror or str(error)
         raise SettingsError(f"{path} cannot be read ({reason}). Check that you may open it.") from None
+
+
+UNPACKED_AT_MOST: Final = 256 * 1024 * 1024
+"""So many bytes may come out of a packed file; a few kilobytes can hold any number of zeros."""
+
+
+def unpacked(data: bytes) -> bytes:
+    """The bytes of a gzip file; other bytes as they are. Raises OSError, EOFError or zlib.error where it is damaged."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    with gzip.open(io.BytesIO(data)) as packed:
+        whole = packed.read(UNPACKED_AT_MOST + 1)
+    if len(whole) > UNPACKED_AT_MOST:
+        raise OSError(f"unpacked it is larger than {UNPACKED_AT_MOST // 1024 // 1024} MiB")
+    return whole
 
 
 def parse_json(data: bytes, path: Path) -> Json:
@@ -73,28 +90,32 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path.expanduser()))  # `Path.resolve` fails at such a circle
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
     """Replace the file at `path` by `data`: at every moment there is either the old file or the new one.
 
-    Makes missing folders, keeps the permissions of an existing file and writes through symbolic links. What an earlier
+    Makes missing folders, keeps the permissions of an existing file and writes through symbolic links; what is
+    `private` may be read by its owner only. What an earlier
     writing of the same file left behind, because the computer stopped, is deleted. Waits for the disk, so a window
     calls it from a worker. Raises OSError; nothing is left behind then.
     """
     target = real_path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
     _sweep(target)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with temporary.open("xb") as stream:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600 if private else 0o666)
+        with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        if target.exists():
+        if target.exists() and not private:
             shutil.copymode(target, temporary)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
+
+_BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows else writes line ends of its own
 
 STALE_S: Final = 600.0
 """A temporary file of this age in seconds is left over: no file takes so long to write."""

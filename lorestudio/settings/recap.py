@@ -37,6 +37,9 @@ What happened so far, for reference; it is over and not to be told again:
 {{running_recap}}
 </ROLEPLAY_RECAP>"""
 
+PLACES: Final = (("extension_settings", "auto_recap"), ("extension_settings", "auto_recap_memory"))
+"""Where SillyTavern's settings.json may have them, by the newer and the older name."""
+
 _WALK: Final = ("inclusion walk",)
 _TREE: Final = ("exclusion tree", "inclusion walk")
 _RUNNING: Final = ("running recap",)
@@ -283,7 +286,7 @@ def load_recap_settings(path: Path) -> LoadedRecapSettings:
     inside = next(
         (
             found
-            for name in ("auto_recap", "auto_recap_memory")
+            for _, name in PLACES
             if isinstance(extensions, Mapping) and isinstance(found := extensions.get(name), Mapping)
         ),
         document if extensions is None else None,

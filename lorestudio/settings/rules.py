@@ -221,6 +221,12 @@ class RuleSet(BaseModel):
         "the setting's text is put in front of the reply.",
         "placement",
     )
+    notepad_lines: bool = _rule(
+        "Lines of the AI notepad",
+        "as many as fit.",
+        "the oldest go when there are more than the setting allows, pinned ones excepted.",
+        "notes",
+    )
     null_stays: bool = _rule(
         "Settings without a value",
         "null in place of a number is brought to the nearest limit.",

@@ -269,7 +269,7 @@ class SettingsProfiles:
 
     def _write(self, path: Path, document: Mapping[str, Json]) -> None:
         try:
-            write_atomically(path, json_bytes(dict(document)))
+            write_atomically(path, json_bytes(dict(document)), private=True)
         except OSError as error:
             reason = error.strerror or str(error)
             raise SettingsError(f"{path} cannot be written ({reason}). Check folder and permissions.") from None

@@ -44,6 +44,20 @@ _OWN_KEYS: Final = frozenset({
 })  # fmt: skip
 
 
+CARRIED: Final = {
+    **{f"world_info_{name}": (("world_info_settings",),) for name in (
+        "depth", "min_activations", "min_activations_depth_max", "budget", "budget_cap", "include_names", "recursive",
+        "max_recursion_steps", "case_sensitive", "match_whole_words", "use_group_scoring", "character_strategy",
+    )},
+    "allowWIScan": (("extension_settings", "note"),),
+    **dict.fromkeys(
+        ("enabled_world_info", "enabled_for_all", "query", "max_entries", "score_threshold"),
+        (("extension_settings", "vectors"),),
+    ),
+}  # fmt: skip
+"""Where SillyTavern's settings.json has them, World Info's own and those of Author's Note and Vector Storage."""
+
+
 def _alias(name: str) -> str:
     """The name in files: the studio's own ones are as they are, the others SillyTavern's."""
     return name if name in _OWN_KEYS else _OTHER_KEYS.get(name, f"world_info_{name}")

@@ -149,11 +149,11 @@ def tune(
     under `if __name__ == "__main__":`. Needs what `lorestudio[tune]` installs. Raises InputError and SettingsError.
 
     >>> import tempfile
-    >>> from lorestudio import Plan, Way, demo_project
+    >>> from lorestudio import Plan, SearchWay, demo_project
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "mine.yaml")
     ...     _ = file.write_text("expectations:\n  - {note: The Brume, should: be in}\n")
-    ...     found = tune(demo_project(), ["maxTokensBudget=200,3000"], file, plan=Plan(Way.GRID, runs=2))
+    ...     found = tune(demo_project(), ["maxTokensBudget=200,3000"], file, plan=Plan(SearchWay.GRID, runs=2))
     >>> [dict(each.point) for each in found.front()]
     [{'maxTokensBudget': 200}]
     """

@@ -23,7 +23,9 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.carrying import Carrier, SectionCarrier
 from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.llm.messages import AnswerSource, NoAnswers
@@ -39,6 +41,7 @@ from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
 from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trace, Turn
+from lorestudio.trace.packed import Gist
 from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.vocabulary import Vocabulary
 
@@ -101,8 +104,9 @@ class Moment:
     knows it; `clock_ms` is milliseconds since the epoch. `timer` measures stages in seconds, `watcher` sees them come
     and go. `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped;
     such a run is none of the chat's. `forced` are the entries, by their
-    names, that the host activates from outside; `quiet_prompt` is the text that a quiet generation is asked with. What
-    is not `recorded` decides the same and says less: its trace has no details but those of the budget.
+    names, that the host activates from outside; `quiet_prompt` is the text that a quiet generation is asked with.
+    `for_claude`: the host's settings say that one of Claude's models writes. What is not `recorded` decides the same
+    and says less: its trace has no details but those of the budget.
     """
 
     index: VaultIndex
@@ -123,6 +127,7 @@ class Moment:
     seen: SeenChat = AS_STORED
     forced: tuple[str, ...] = ()
     quiet_prompt: str = ""
+    for_claude: bool = False
     recorded: bool = True
 
     def position(self, message: int) -> int:
@@ -194,15 +199,29 @@ class Counting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A generation of a replay: its moment, the state before it, and what it came to, None before it is run.
+    """A generation of a replay: its moment, and how to get at the state before it, which may have to be unpacked.
 
-    States may lack what is only counted (`Counting`).
+    `gist` is that of its run and `read_after` gets the state after it, both None before it is run. States may lack what
+    is only counted (`Counting`).
     """
 
     place: int
     moment: Moment
-    state: State
-    decided: Decided | None = None
+    read_state: Callable[[], State] = field(repr=False)
+    gist: Gist | None = None
+    read_after: Callable[[], State] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A run that is taken over: the names of its inputs as they are now, None where they are as they were.
+
+    The state after it is the one that the run left, or where `same_after` is not set, `state`, without its counts.
+    """
+
+    digests: Mapping[str, str] | None = None
+    state: State = None
+    same_after: bool = True
 
 
 class RunInputs(Protocol):
@@ -222,18 +241,18 @@ class Reuse:
     As it stands here, it does where all inputs are the same.
     """
 
-    def again(self, before: Generated, mine: Reuse, now: Generated) -> Decided | None:
-        """What `now`, of the replay with `mine`, comes to by what `before` of this replay did; None where unknown."""
-        done = before.decided
-        same = before.moment.digests.get("inputs") == now.moment.digests.get("inputs") and before.state == now.state
-        return done if same and done is not None and mine is not self and not _failed(done.trace) else None
+    def again(self, before: Generated, mine: Reuse, now: Generated, *, same_state: bool) -> Carried | None:
+        """What `now`, of the replay with `mine`, comes to by what `before` of this replay did; None where unknown.
+
+        `same_state` says that both begin from the same state; otherwise that has to be seen.
+        """
+        same = before.moment.digests.get(INPUTS) == now.moment.digests.get(INPUTS)
+        if not same or mine is self or before.gist is None or before.gist.failed:
+            return None
+        return Carried() if same_state or before.read_state() == now.read_state() else None
 
     def cut(self, length: int) -> None:
         """The generations from place `length` on were forgotten."""
-
-
-def _failed(trace: Trace) -> bool:
-    return any(call.error for call in trace.ai_calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,6 +433,31 @@ class System(ABC):
         """The same where these are the messages of the chat's file; what it remembers of the chat stays."""
         return self
 
+    def following(self, recorded: Sequence[RecordedEntry]) -> System:  # noqa: ARG002
+        """The same, for a generation of which this is recorded: what no file keeps is decided as it was then."""
+        return self
+
+    def recalled(
+        self,
+        moment: Moment,  # noqa: ARG002
+        before: State,
+        went_in: Sequence[Entry],  # noqa: ARG002
+        decided: Decided | None = None,
+    ) -> State:
+        """The state after a generation in which these notes went in, whatever was decided or would be."""
+        return before if decided is None else decided.state
+
+    def as_recorded(self, entry: Entry, recorded: RecordedEntry) -> Entry:
+        """The note as a record says that it was: its tokens, its priority, and what brought it in."""
+        tokens = entry.tokens if recorded.tokens is None else recorded.tokens
+        return replace(
+            entry, tokens=tokens, priority=entry.priority if recorded.priority is None else recorded.priority
+        )
+
+    def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:  # noqa: ARG002
+        """What else may have been and no file keeps: each in words, and the run's inputs by it."""
+        yield from ()
+
     async def write_note(
         self,
         chat: Chat,  # noqa: ARG002
@@ -467,12 +511,13 @@ SettingsT = TypeVar("SettingsT", bound=Section)
 class ScannedBooks:
     """How a system scans lorebooks.
 
-    `files` gives those that settings name, `naming` the settings that name others; `index` holds the entries of books
-    as they are scanned without notes.
+    `files` gives those that settings name, `naming` the settings that name others; `in_play` reads all that a scene has
+    by them (raises InputError); `index` holds the entries of books as they are scanned without notes.
     """
 
     files: Callable[[Any], tuple[BookFile, ...]]
     naming: Callable[[Any, Iterable[BookFile]], Section]
+    in_play: Callable[[Any, Scene], tuple[Lorebook, ...]]
     index: Callable[[tuple[Lorebook, ...]], VaultIndex]
 
 
@@ -490,10 +535,11 @@ class SystemKind:
     that are told by their number because so many end so. `filters` are the reasons by which a chat's choices keep
     entries out. `budget` names the setting that limits its tokens, which counts alone once the settings `budget_alone`
     have these values; `no_budget` says why there is none. `key_search` tells how its settings
-    find keys. `reads_file` takes settings out of another program's file,
-    None where it is none of that program's. `reading` are those of its settings that say how notes are read, None where
-    they leave that to the project's. `books` tells how its settings name lorebooks, None where it scans none.
-    `reads_setup` says that it looks at the card and the persona of the prompts.
+    find keys. `reads_file` takes settings out of another program's file, None where it is none of that program's;
+    `carrier` carries them back. `reading` are those of its settings that say how notes are read, None where they leave
+    that to the project's. `books` tells how its settings name lorebooks, None where it scans none.
+    `reads_setup` says that it looks at the card and the persona of the prompts. `records` are the keys under which
+    chats keep what such a system put in (`exchange.chats.recorded`).
     """
 
     name: str
@@ -518,9 +564,11 @@ class SystemKind:
     no_budget: str = ""
     key_search: Callable[[Any], KeySearch] = field(default=lambda _settings: KeySearch(), repr=False)
     reads_file: Callable[[Path], Section | None] = field(default=lambda _path: None, repr=False)
+    carrier: Callable[[Any], Carrier] = field(default=SectionCarrier, repr=False)
     reading: Callable[[Any], DeepLoreSettings | None] = field(default=lambda _settings: None, repr=False)
     books: ScannedBooks | None = field(default=None, repr=False)
     reads_setup: bool = False
+    records: tuple[str, ...] = ()
 
     def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
         """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""

@@ -179,4 +179,8 @@ def entry_refs(entries: Sequence[Entry], records: Sequence[StageRecord]) -> dict
     """Who the entries are that the records speak of."""
     named = {entry for record in records for entry in (*record.entered, *record.left)}
     named.update(verdict.entry for record in records for verdict in record.verdicts)
-    return {entry.id: EntryRef.of(entry) for entry in entries if entry.id in named}
+    # Most entries stand at the place that is their number; then nobody has to go through all of them.
+    placed = {number: entries[number] for number in sorted(named) if 0 <= number < len(entries)}
+    if len(placed) < len(named) or any(number != entry.id for number, entry in placed.items()):
+        placed = {entry.id: entry for entry in entries if entry.id in named}
+    return {number: EntryRef.of(entry) for number, entry in placed.items()}

@@ -48,7 +48,7 @@ class TextVectors(Protocol):
 
 
 class KnownVectors:
-    """Vectors of one embedder: in memory, for a provider also on disk. The stand-in is as quick as a disk."""
+    """Vectors of one embedder, in memory and on disk."""
 
     def __init__(self, embedder: Embedder, cache_file: Path | None = None) -> None:
         self._embedder = embedder
@@ -56,12 +56,12 @@ class KnownVectors:
         self.label, self.model_id = embedder.label, embedder.model_id
         self.is_free = isinstance(embedder, HashEmbedder)
         """Whether nobody has to be asked for them."""
-        self._file = None if self.is_free and cache_file is None else cache_file or default_path()
+        self._file = cache_file or default_path()
 
     def made(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """The vectors that these texts have already. Waits for the disk; nobody is asked."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if missing and self._file is not None and self._file.exists():
+        if missing and self._file.exists():
             with VectorCache(self._file) as cache:
                 self._known.update(cache.find(self.model_id, missing))
         return {text: self._known[text] for text in dict.fromkeys(texts) if text in self._known}

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Vocabulary, plain
@@ -30,13 +31,18 @@ VERSION: Final = 1
 
 _Record = TypeVar("_Record")
 _Encoder: TypeAlias = Callable[[Any], Any]
-_Decoder: TypeAlias = Callable[[Any, str], Any]
+_Decoder: TypeAlias = Callable[[Any], Any]
+"""Raises TraceFormatError with what follows the path of its value."""
 
 _SPECIAL: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 class TraceFormatError(ValueError):
     """The data is no trace; the message names the field by its path, e.g. `trace.stages[3].phase`."""
+
+    def within(self, place: str) -> TraceFormatError:
+        """The same with the path begun by `place`, which is worked out on the way out, where there is an error."""
+        return TraceFormatError(f"{place}{self}")
 
 
 def to_json(trace: Trace) -> dict[str, Any]:
@@ -52,11 +58,11 @@ def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise TraceFormatError(f'format: this is no trace; a trace has the format "{FORMAT}"')
     version = data.get("version")
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise TraceFormatError(f"version: this trace has version {version!r}; this program reads version {VERSION}")
     if "trace" not in data:
         raise TraceFormatError("trace: missing")
-    trace = cast("Trace", _codec(Trace)[1](data["trace"], "trace"))
+    trace = record_from_json(Trace, data["trace"], "trace")
     return replace(trace, words=words(trace.system))
 
 
@@ -70,7 +76,10 @@ def record_to_json(record: object) -> dict[str, Any]:
 def record_from_json(kind: type[_Record], data: object, path: str) -> _Record:
     """A data class from JSON; `path` begins the names of fields in the TraceFormatError that is raised otherwise."""
     hint: Any = kind
-    return cast("_Record", _codec(hint)[1](data, path))
+    try:
+        return cast("_Record", _codec(hint)[1](data))
+    except TraceFormatError as error:
+        raise error.within(path) from None
 
 
 def _number_out(value: float) -> object:
@@ -80,74 +89,104 @@ def _number_out(value: float) -> object:
 
 
 def _json_out(value: Json) -> object:
-    if value is None or isinstance(value, str | bool | int):
+    kind = type(value)
+    if value is None or kind in _AS_THEY_ARE:
         return value
     if isinstance(value, float):
         return _number_out(value)
+    if isinstance(value, str | int):  # an enumeration's
+        return value
+    if kind is list and _AS_THEY_ARE.issuperset(map(type, cast("list[Json]", value))):
+        return [*cast("list[Json]", value)]
     if isinstance(value, tuple):
         return {"$tuple": [_json_out(item) for item in value]}
     if isinstance(value, Mapping):
         if len(value) == 1 and next(iter(value)).startswith("$"):
             return {"$object": [[key, _json_out(item)] for key, item in value.items()]}
-        return {key: _json_out(item) for key, item in value.items()}
+        return {key: item if type(item) in _AS_THEY_ARE else _json_out(item) for key, item in value.items()}
     return [_json_out(item) for item in value]
 
 
-def _fail(path: str, wanted: str, value: object) -> TraceFormatError:
+def _fail(wanted: str, value: object) -> TraceFormatError:
     shown = repr(value)
-    return TraceFormatError(f"{path}: {wanted} expected, found {shown if len(shown) <= 60 else shown[:59] + '…'}")
+    return TraceFormatError(f": {wanted} expected, found {shown if len(shown) <= 60 else shown[:59] + '…'}")
 
 
-def _number_in(value: object, path: str) -> float:
+def _number_in(value: object) -> float:
     if isinstance(value, Mapping) and len(value) == 1:
         name = value.get("$number")
         if isinstance(name, str) and name in _SPECIAL:
             return _SPECIAL[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _fail(path, "a number", value)
+        raise _fail("a number", value)
     return value
 
 
-def _json_in(value: object, path: str) -> Json:
-    if value is None or isinstance(value, str | bool | int | float):
+def _items_in(values: list[Any], decoder: _Decoder) -> list[Any]:
+    """Every item of a list."""
+    found: list[Any] = []
+    try:
+        for value in values:
+            found.append(decoder(value))  # noqa: PERF401  # how many there are says which one is wrong
+    except TraceFormatError as error:
+        raise error.within(f"[{len(found)}]") from None
+    return found
+
+
+def _json_in(value: object) -> Json:
+    if type(value) in _AS_THEY_ARE:
+        return cast("Json", value)
+    if isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list):
-        return [_json_in(item, f"{path}[{index}]") for index, item in enumerate(value)]
+        return value if _AS_THEY_ARE.issuperset(map(type, value)) else _items_in(value, _json_in)
     if not isinstance(value, Mapping):
-        raise _fail(path, "JSON", value)
+        raise _fail("JSON", value)
     if len(value) == 1:
         key, inside = next(iter(value.items()))
         if key == "$number":
-            return _number_in(value, path)
+            return _number_in(value)
         if key == "$tuple":
-            return tuple(_json_in(item, f"{path}[{index}]") for index, item in enumerate(_list_in(inside, path)))
+            return tuple(_items_in(_list_in(inside), _json_in))
         if key == "$object":
-            pairs = [_list_in(pair, path) for pair in _list_in(inside, path)]
+            pairs = [_list_in(pair) for pair in _list_in(inside)]
             if not all(len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
-                raise _fail(path, "pairs of name and value", inside)
-            return {str(name): _json_in(item, f"{path}.{name}") for name, item in pairs}
-    return {_text_in(name, path): _json_in(item, f"{path}.{name}") for name, item in value.items()}
+                raise _fail("pairs of name and value", inside)
+            return _values_in(dict(pairs), _json_in)
+    return _values_in(value, _json_in)
 
 
-def _object_in(value: object, path: str) -> Mapping[str, object]:
-    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise _fail(path, "an object", value)
+def _values_in(values: Mapping[str, object], decoder: _Decoder) -> dict[str, Any]:
+    """Every value of an object."""
+    found: dict[str, Any] = {}
+    name = ""
+    try:
+        for name, value in values.items():
+            found[name] = value if decoder is _json_in and type(value) in _AS_THEY_ARE else decoder(value)
+    except TraceFormatError as error:
+        raise error.within(f".{name}") from None
+    return found
+
+
+def _object_in(value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict | Mapping) or not _ONLY_TEXT.issuperset(map(type, value)):
+        raise _fail("an object", value)
     return value
 
 
-def _json_object_in(value: object, path: str) -> Mapping[str, Json]:
-    found = _json_in(_object_in(value, path), path)
+def _json_object_in(value: object) -> Mapping[str, Json]:
+    found = _json_in(_object_in(value))
     if not isinstance(found, Mapping):
-        raise _fail(path, "an object", value)
-    return found
+        raise _fail("an object", value)
+    return found or EMPTY
 
 
 def _exactly(kind: type, wanted: str) -> _Decoder:
     """Takes values of one type only: True is no whole number."""
 
-    def decode(value: object, path: str) -> object:
+    def decode(value: object) -> object:
         if type(value) is not kind:
-            raise _fail(path, wanted, value)
+            raise _fail(wanted, value)
         return value
 
     return decode
@@ -157,17 +196,17 @@ _list_in: Final = _exactly(list, "a list")
 _text_in: Final = _exactly(str, "text")
 
 
-def _path_in(value: object, path: str) -> Path:
-    return Path(_text_in(value, path))
+def _path_in(value: object) -> Path:
+    return Path(_text_in(value))
 
 
-def _time_in(value: object, path: str) -> datetime:
+def _time_in(value: object) -> datetime:
     """A time that names no zone is one of UTC."""
-    text = _text_in(value, path)
+    text = _text_in(value)
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise _fail(path, "a time", value) from None
+        raise _fail("a time", value) from None
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
@@ -175,6 +214,8 @@ def _same(value: object) -> object:
     return value
 
 
+_AS_THEY_ARE: Final = frozenset({str, int, bool, NoneType})
+_ONLY_TEXT: Final = frozenset({str})
 _PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
     str: (_same, _text_in),
     bool: (_same, _exactly(bool, "true or false")),
@@ -201,7 +242,7 @@ def _codec(hint: object) -> tuple[_Encoder, _Decoder]:
         return _tuple_codec(arguments)
     if origin is frozenset:
         encoder, decoder = _tuple_codec((*arguments, Ellipsis))
-        return lambda value: encoder(sorted(value)), lambda value, path: frozenset(decoder(value, path))
+        return lambda value: encoder(sorted(value)), lambda value: frozenset(decoder(value))
     if origin is Mapping:
         return _mapping_codec(*arguments)
     raise TypeError(f"no JSON form for the type {hint!r}")
@@ -217,22 +258,33 @@ def _record_codec(hint: type[Any]) -> tuple[_Encoder, _Decoder]:
     members: dict[str, tuple[Field[Any], tuple[_Encoder, _Decoder]]] = {
         member.name: (member, _codec(hints[member.name])) for member in fields(hint) if member.compare
     }
-    encoders = tuple((name, codec[0]) for name, (_, codec) in members.items())
+    encoders = tuple((name, codec[0]) for name, (_, codec) in members.items() if codec[0] is not _same)
+    decoders = {name: codec[1] for name, (_, codec) in members.items()}
+    needed = tuple(
+        name for name, (member, _) in members.items() if member.default is MISSING and member.default_factory is MISSING
+    )
+    names = tuple(members)
 
     def encode(value: object) -> dict[str, Any]:
-        return {name: encoder(getattr(value, name)) for name, encoder in encoders}
+        found = {name: getattr(value, name) for name in names}
+        for name, encoder in encoders:
+            found[name] = encoder(found[name])
+        return found
 
-    def decode(value: object, path: str) -> object:
-        data = _object_in(value, path)
-        for name in data:
-            if name not in members:
-                raise TraceFormatError(f"{path}.{name}: unknown field")
+    def decode(value: object) -> object:
+        data = _object_in(value)
         found: dict[str, Any] = {}
-        for name, (member, (_, decoder)) in members.items():
-            if name in data:
-                found[name] = decoder(data[name], f"{path}.{name}")
-            elif member.default is MISSING and member.default_factory is MISSING:
-                raise TraceFormatError(f"{path}.{name}: missing")
+        name = ""
+        try:
+            for name, inside in data.items():
+                found[name] = decoders[name](inside)
+        except KeyError:
+            raise TraceFormatError(f".{name}: unknown field") from None
+        except TraceFormatError as error:
+            raise error.within(f".{name}") from None
+        for name in needed:
+            if name not in found:
+                raise TraceFormatError(f".{name}: missing")
         return hint(**found)
 
     return encode, decode
@@ -240,20 +292,21 @@ def _record_codec(hint: type[Any]) -> tuple[_Encoder, _Decoder]:
 
 def _enum_codec(hint: type[Enum]) -> tuple[_Encoder, _Decoder]:
     members = {member.value: member for member in hint}
+    values = {member: member.value for member in hint}
 
-    def decode(value: object, path: str) -> Enum:
+    def decode(value: object) -> Enum:
         if not isinstance(value, str) or value not in members:
-            raise _fail(path, f"one of {', '.join(members)}", value)
+            raise _fail(f"one of {', '.join(members)}", value)
         return members[value]
 
-    return lambda value: value.value, decode
+    return values.__getitem__, decode
 
 
 def _optional_codec(inner: object) -> tuple[_Encoder, _Decoder]:
     encoder, decoder = _codec(inner)
     return (
-        lambda value: None if value is None else encoder(value),
-        lambda value, path: None if value is None else decoder(value, path),
+        _same if encoder is _same else lambda value: None if value is None else encoder(value),
+        lambda value: None if value is None else decoder(value),
     )
 
 
@@ -261,18 +314,19 @@ def _tuple_codec(arguments: tuple[object, ...]) -> tuple[_Encoder, _Decoder]:
     codecs = tuple(_codec(argument) for argument in arguments if argument is not Ellipsis)
     if len(arguments) == 2 and arguments[1] is Ellipsis:
         encoder, decoder = codecs[0]
+        alike = {arguments[0]} if arguments[0] in {str, int, bool} else set()
 
-        def decode_all(value: object, path: str) -> tuple[Any, ...]:
-            return tuple(decoder(item, f"{path}[{index}]") for index, item in enumerate(_list_in(value, path)))
+        def decode_all(value: object) -> tuple[Any, ...]:
+            items = _list_in(value)
+            return tuple(items if alike.issuperset(map(type, items)) else _items_in(items, decoder))
 
-        return lambda value: [encoder(item) for item in value], decode_all
+        return list if encoder is _same else lambda value: [encoder(item) for item in value], decode_all
 
-    def decode(value: object, path: str) -> tuple[Any, ...]:
-        items = _list_in(value, path)
+    def decode(value: object) -> tuple[Any, ...]:
+        items = _list_in(value)
         if len(items) != len(codecs):
-            raise _fail(path, f"a list of {len(codecs)}", value)
-        places = enumerate(zip(items, codecs, strict=True))
-        return tuple(codec[1](item, f"{path}[{index}]") for index, (item, codec) in places)
+            raise _fail(f"a list of {len(codecs)}", value)
+        return tuple(_items_in([*zip(codecs, items, strict=True)], lambda pair: pair[0][1](pair[1])))
 
     return lambda value: [codec[0](item) for item, codec in zip(value, codecs, strict=True)], decode
 
@@ -283,12 +337,12 @@ def _mapping_codec(key: object, item: object) -> tuple[_Encoder, _Decoder]:
         return _json_out, _json_object_in
     encoder, decoder = _codec(item)
 
-    def decode(value: object, path: str) -> Mapping[Any, Any]:
-        found: dict[object, Any] = {}
-        for name, inside in _object_in(value, path).items():
-            if key is int and not name.removeprefix("-").isdecimal():
-                raise TraceFormatError(f"{path}: a whole number expected as name, found {name!r}")
-            found[int(name) if key is int else name] = decoder(inside, f"{path}.{name}")
-        return found
+    def decode(value: object) -> Mapping[Any, Any]:
+        data = _object_in(value)
+        wrong = next((name for name in data if key is int and not name.removeprefix("-").isdecimal()), None)
+        if wrong is not None:
+            raise TraceFormatError(f": a whole number expected as name, found {wrong!r}")
+        found = _values_in(data, decoder)
+        return {int(name): inside for name, inside in found.items()} if key is int else found
 
     return lambda value: {str(name): encoder(inside) for name, inside in value.items()}, decode

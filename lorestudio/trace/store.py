@@ -14,27 +14,28 @@ begun; `TraceStore.problems` says so. Nothing is ever deleted but by `prune` and
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.trace.model import Trace
-from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
+from lorestudio.trace.packed import PackedTrace
+from lorestudio.trace.serialize import TraceFormatError
 from lorestudio.trace.vocabulary import Vocabulary, plain
 
 KEPT_RUNS: Final = 20
 """Runs of one generation that pruning leaves: enough for an evening's attempts at one reply, and an end to the growth
 of the file, since the trace of a large vault may have some hundred kilobytes."""
 
-SCHEMA_VERSION: Final = 2
-_COMPRESSION: Final = 3  # a third of the time of the default level for a few percent of size
+SCHEMA_VERSION: Final = 3
 _BUSY_SECONDS: Final = 10.0
 
 _SCHEMA: Final = """
@@ -46,16 +47,26 @@ CREATE TABLE traces (
     run INTEGER NOT NULL,
     trace BLOB NOT NULL,
     system TEXT NOT NULL DEFAULT 'deeplore',
+    mark TEXT NOT NULL DEFAULT '',
+    beside TEXT NOT NULL DEFAULT '{}',
+    after BLOB NOT NULL DEFAULT x'',
     UNIQUE (chat_id, message, swipe, run)
 )
 """
-_TO_VERSION_2: Final = "ALTER TABLE traces ADD COLUMN system TEXT NOT NULL DEFAULT 'deeplore'"
-"""Version 1 knew DeepLore alone. A column with a default leaves all rows where they are, so that even a large store is
-ready at once; run numbers are therefore counted over all systems."""
+_INDEX: Final = "CREATE INDEX by_system ON traces (chat_id, system, message, swipe, run)"
+_ADDED: Final = {
+    "system": "TEXT NOT NULL DEFAULT 'deeplore'",
+    "mark": "TEXT NOT NULL DEFAULT ''",
+    "beside": "TEXT NOT NULL DEFAULT '{}'",
+    "after": "BLOB NOT NULL DEFAULT x''",
+}
+"""Version 1 knew DeepLore alone, version 2 nothing beside a trace. Columns with a default leave all rows where they
+are, so that even a large store is ready at once; run numbers are therefore counted over all systems."""
 
 _INSERT: Final = """
-INSERT INTO traces (chat_id, message, swipe, run, trace, system)
-SELECT ?1, ?2, ?3, 1 + COALESCE(MAX(run), 0), ?4, ?5 FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3
+INSERT INTO traces (chat_id, message, swipe, run, trace, system, mark, beside, after)
+SELECT ?1, ?2, ?3, 1 + COALESCE(MAX(run), 0), ?4, ?5, ?6, ?7, ?8
+FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3
 RETURNING run
 """
 _PRUNE: Final = """
@@ -64,11 +75,14 @@ DELETE FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND system
     ORDER BY run DESC LIMIT 1 OFFSET ?4
 )
 """
-_SELECT: Final = "SELECT message, swipe, run, trace FROM traces AS t WHERE chat_id = ? AND system = ?"
+_SELECT: Final = """
+SELECT message, swipe, run, trace, system, mark, beside, after FROM traces AS t WHERE chat_id = ? AND system = ?
+"""
 _NEWEST: Final = """ AND run = (
     SELECT MAX(run) FROM traces WHERE chat_id = t.chat_id AND message = t.message AND swipe = t.swipe
     AND system = t.system
 )"""
+_MARK: Final = 5  # its place in a row
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -83,6 +97,35 @@ class StoreProblem:
     path: Path
     message: str
     moved_to: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run of a generation as it is stored.
+
+    `beside` is any JSON object that is read with the run, without unpacking its trace; `after` are bytes of those who
+    store it.
+    """
+
+    message: int
+    swipe: int
+    system: str
+    trace: PackedTrace
+    beside: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    after: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def of(cls, trace: Trace) -> StoredRun:
+        """A trace, and nothing beside it."""
+        return cls(trace.turn.message, trace.turn.swipe, trace.system, PackedTrace.of(trace))
+
+    @property
+    def mark(self) -> str:
+        """What tells this run from every other: its inputs, and what came of it, its times included."""
+        digest = hashlib.blake2b(self.trace.data, digest_size=12)
+        digest.update(self.after)
+        digest.update(str((self.trace.digests or {}).get("inputs")).encode())
+        return digest.hexdigest()
 
 
 class _DamagedError(Exception):
@@ -131,9 +174,16 @@ class TraceStore(Closing):
 
     def add_many(self, chat_id: str, traces: Iterable[Trace]) -> tuple[int, ...]:
         """Keep several traces, all or none; returns their run numbers."""
-        packed = [(chat_id, trace.turn.message, trace.turn.swipe, _pack(trace), trace.system) for trace in traces]
+        return self.add_runs(chat_id, map(StoredRun.of, traces))
+
+    def add_runs(self, chat_id: str, runs: Iterable[StoredRun]) -> tuple[int, ...]:
+        """Keep several runs, all or none; returns their run numbers."""
+        rows = [
+            (chat_id, run.message, run.swipe, run.trace.data, run.system, run.mark, _beside(run), run.after)
+            for run in runs
+        ]
         with self._changing() as connection:
-            return tuple(int(connection.execute(_INSERT, values).fetchall()[0][0]) for values in packed)
+            return tuple(int(connection.execute(_INSERT, row).fetchall()[0][0]) for row in rows)
 
     def prune(self, chat_id: str, places: Iterable[tuple[int, int]], keep: int = KEPT_RUNS, *, system: str) -> int:
         """Drop the oldest runs of these generations (message and swipe) with a system, so that `keep` are left.
@@ -158,6 +208,15 @@ class TraceStore(Closing):
     def latest_all(self, chat_id: str, system: str) -> tuple[Trace, ...]:
         """The newest trace of each generation of a chat with a system, by message and swipe."""
         return tuple(self._read(_SELECT + _NEWEST + " ORDER BY message, swipe", chat_id, system))
+
+    def newest_runs(self, chat_id: str, system: str) -> tuple[StoredRun, ...]:
+        """The newest run of each generation of a chat with a system that was stored with a mark and is undamaged."""
+        return tuple(self._runs(_SELECT + _NEWEST, chat_id, system))
+
+    def marked(self, chat_id: str, message: int, swipe: int, system: str, mark: str) -> StoredRun | None:
+        """The run of a generation with a system that has this mark, None where there is none."""
+        query = _SELECT + " AND message = ? AND swipe = ? AND mark = ?"
+        return next(self._runs(query, chat_id, system, message, swipe, mark), None)
 
     def counts(self, chat_id: str) -> dict[str, int]:
         """How many traces of a chat are kept, by the systems that there are any of, in the order of their names."""
@@ -201,34 +260,54 @@ class TraceStore(Closing):
 
     def _read(self, query: str, *values: str | int) -> Iterator[Trace]:
         """The traces of a query, unpacked one by one; those that cannot be read are reported and passed over."""
-        with self._using() as connection:
-            rows = connection.execute(query, values).fetchall()
-        for message, swipe, run, blob in rows:
+        for row in self._rows(query, values):
             try:
-                yield _unpack(blob, self._words)
+                yield self._stored(row).trace.opened()
             except (zlib.error, ValueError, TypeError) as error:
-                where = f"The trace of message {message}, swipe {swipe}, run {run} of {values[0]}"
-                what = f"{where} cannot be read and was passed over: {error}"
-                self._report(StoreProblem(self.path, what))
+                self._pass_over(row, values[0], error)
+
+    def _runs(self, query: str, *values: str | int) -> Iterator[StoredRun]:
+        """The runs of a query that have a mark, as they were stored; damaged ones are reported and passed over."""
+        for row in self._rows(query, values):
+            try:
+                run = self._stored(row)
+                if row[_MARK] and run.mark != row[_MARK]:
+                    raise TraceFormatError("it is damaged")
+            except (ValueError, TypeError) as error:
+                self._pass_over(row, values[0], error)
+            else:
+                if row[_MARK]:
+                    yield run
+
+    def _rows(self, query: str, values: Sequence[str | int]) -> list[Any]:
+        with self._using() as connection:
+            return connection.execute(query, values).fetchall()
+
+    def _stored(self, row: Sequence[Any]) -> StoredRun:
+        message, swipe, _run, data, system, _mark, beside, after = row
+        if not isinstance(data, bytes) or not isinstance(after, bytes):
+            raise TraceFormatError("no compressed document")
+        told = json.loads(beside)
+        trace = PackedTrace(data, self._words(system)).headed(told.pop("heading", {}))
+        return StoredRun(message, swipe, system, trace, told, after)
+
+    def _pass_over(self, row: Sequence[Any], chat: str | int, error: Exception) -> None:
+        where = f"The trace of message {row[0]}, swipe {row[1]}, run {row[2]} of {chat}"
+        self._report(StoreProblem(self.path, f"{where} cannot be read and was passed over: {error}"))
 
     def _report(self, problem: StoreProblem) -> None:
         with self._lock:
             self._problems.setdefault(problem.message, problem)
 
 
-def _pack(trace: Trace) -> bytes:
-    text = json.dumps(to_json(trace), allow_nan=False, separators=(",", ":"))
-    return zlib.compress(text.encode("ascii"), _COMPRESSION)
-
-
-def _unpack(blob: object, words: Callable[[str], Vocabulary[Trace]]) -> Trace:
-    if not isinstance(blob, bytes):
-        raise TraceFormatError("no compressed document")
-    return from_json(json.loads(zlib.decompress(blob)), words)
+def _beside(run: StoredRun) -> str:
+    return json.dumps({**run.beside, "heading": run.trace.heading()}, separators=(",", ":"))
 
 
 def _open(path: Path) -> sqlite3.Connection:
     """A connection to a sound store at `path`, new or old; raises `_DamagedError` where the file is none."""
+    if not path.exists():
+        path.touch(0o600)  # what was said is for its owner's eyes only
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         try:
@@ -259,12 +338,16 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
     if version == 0 and not tables:
         connection.execute(_SCHEMA)
+        connection.execute(_INDEX)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     elif "traces" not in tables:
         raise _DamagedError("it has no table of traces")
     elif version < SCHEMA_VERSION:
-        if "system" not in {row[1] for row in connection.execute("PRAGMA table_info(traces)")}:
-            connection.execute(_TO_VERSION_2)
+        known = {row[1] for row in connection.execute("PRAGMA table_info(traces)")}
+        for column, kind in _ADDED.items():
+            if column not in known:
+                connection.execute(f"ALTER TABLE traces ADD COLUMN {column} {kind}")
+        connection.execute(_INDEX)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
 

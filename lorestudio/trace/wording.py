@@ -22,6 +22,9 @@ from typing import Final, TypeGuard
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
 
+_CONTROLS: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What steers a terminal or turns the direction of what follows; line breaks and tabs are none."""
+
 LONGEST_LIST: Final = 12
 """Items of a list that a sentence spells out; the rest is counted."""
 
@@ -112,6 +115,16 @@ def one_line(text: str) -> str:
     """The text with line breaks and tabs as blanks, shortened where it is very long."""
     line = re.sub(r"[\t\n\v\f\r\u2028\u2029]+", " ", text)
     return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+
+
+def without_controls(text: str) -> str:
+    """The text without what would steer a terminal, or show what follows in another order."""
+    return _CONTROLS.sub("", text)
+
+
+def controls_escaped(json_text: str) -> str:
+    """JSON that means the same and steers no terminal."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
 
 
 def lowered(label: str) -> str:

@@ -58,7 +58,10 @@ _ROLES: Final = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASS
 
 @dataclass(frozen=True, slots=True)
 class ParseRules:
-    """What the settings say about reading a note. Tags are in lower case; an empty tag is switched off."""
+    """What the settings say about reading a note. Tags are in lower case; an empty tag is switched off.
+
+    `with_disabled` reads notes that say `enabled: false` like others, for who asks what they would say.
+    """
 
     lorebook_tag: str = "lorebook"
     constant_tag: str = "lorebook-always"
@@ -72,6 +75,7 @@ class ParseRules:
     wi_fields: bool = False
     unicode_names: bool = False
     empty_titles: bool = False
+    with_disabled: bool = False
 
     @classmethod
     def from_settings(
@@ -187,7 +191,7 @@ def _refusal(tags: list[str], values: Mapping[str, front_matter.Value], rules: P
     """Why the note is not admitted; the order of the checks decides which reason is given (rules: deeplore 1.4)."""
     if rules.lorebook_tag not in tags and not _marked(rules.guide_tag, tags):
         return NoteProblem.NO_LOREBOOK_TAG if values else NoteProblem.NO_FRONT_MATTER
-    if values.get("enabled") is False:
+    if values.get("enabled") is False and not rules.with_disabled:
         return NoteProblem.DISABLED
     if _marked(rules.never_insert_tag, tags):
         return NoteProblem.NEVER_INSERT

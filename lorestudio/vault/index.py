@@ -270,9 +270,9 @@ def _final(note: Entry, titles: Mapping[str, str], place: int, counter: TokenCou
         requires=requires,
         excludes=excludes,
         cascade_links=cascade_links,
-        written_requires=None if requires is note.requires else note.requires,
-        written_excludes=None if excludes is note.excludes else note.excludes,
-        written_cascade_links=None if cascade_links is note.cascade_links else note.cascade_links,
+        written_requires=note.written_requires if requires is note.requires else note.requires,
+        written_excludes=note.written_excludes if excludes is note.excludes else note.excludes,
+        written_cascade_links=note.written_cascade_links if cascade_links is note.cascade_links else note.cascade_links,
     )
 
 

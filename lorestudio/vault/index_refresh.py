@@ -1,7 +1,7 @@
 """Following a vault's changes: only changed files are parsed again, and the index is that of a full build.
 
-The original leaves a stripped reference stripped when its target appears; here the whole index is always finalised
-(rules: deeplore 1.13).
+The original leaves a stripped reference stripped when its target appears; here the whole index is always finalised,
+but for `kept_as_indexed` (rules: deeplore 1.13).
 """
 
 from __future__ import annotations
@@ -118,12 +118,51 @@ def update(
 
 
 def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter) -> VaultIndex:
+    """The index of `state_of_files`."""
+    return state_of_files(files_by_vault, settings, counter).index
+
+
+def state_of_files(
+    files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter
+) -> VaultState:
     """Every entry of the vaults in their order, links resolved, references to missing titles taken out.
 
     The first vault's definition file decides which gating fields exist. Notes that gave no entry, or could not be
     read, are in `left_out`, vault by vault. Equal files and names give an equal digest.
     """
-    return update(None, [ScannedVault.of(files) for files in files_by_vault], settings, counter).state.index
+    return update(None, [ScannedVault.of(files) for files in files_by_vault], settings, counter).state
+
+
+def kept_as_indexed(
+    before: VaultState, files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter
+) -> VaultState:
+    """What DeepLore's own look for changes leaves: an indexed note with the same text stays as it was indexed.
+
+    So a reference that was taken out stays out, and a merged text is merged once more (rules: deeplore 1.13).
+    """
+    now = update(before, [ScannedVault.of(files) for files in files_by_vault], settings, counter).state
+    indexed = {(entry.vault, entry.filename): entry for entry in before.index.entries}
+    same = {
+        (vault.name, file.filename)
+        for number, vault in enumerate(now.vaults)
+        for file in vault.files
+        if (known := before.files(number, vault.parser).get(file.filename)) and known.digest == file.digest
+    }
+    if same == indexed.keys() == {(vault.name, file.filename) for vault in now.vaults for file in vault.files}:
+        return before  # a file that is no entry counts as a change each time
+    vaults = [
+        replace(
+            vault,
+            files=tuple(
+                replace(file, note=indexed.get((vault.name, file.filename), file.note))
+                if (vault.name, file.filename) in same
+                else file
+                for file in vault.files
+            ),
+        )
+        for vault in now.vaults
+    ]
+    return state_of(vaults, settings, counter)
 
 
 def state_of(

@@ -1,7 +1,9 @@
 """One keywords-only generation on large vaults, beside DeepLore's own figures.
 
 Run with `python -m tests.benchmarks.bench_generation FOLDER`, FOLDER holding the inputs as N.json.gz (`files`, `chat`,
-`settings`). Prints medians in milliseconds.
+`settings`). Prints the least processor time of several runs in milliseconds, which a busy machine changes least, and
+how it grows with the notes: the exponent between a size and the next, 0 where the size costs nothing, 1 where twice as
+many notes cost twice as much.
 """
 
 from __future__ import annotations
@@ -10,12 +12,12 @@ import asyncio
 import gc
 import gzip
 import json
-import statistics
+import math
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.tokens import CHARS_4
@@ -46,16 +48,16 @@ ORIGINAL = {
 """DeepLore 2.0.2 on the same inputs: the variants in order, then parsing all notes, then building BM25."""
 
 
-def median_ms(work: Callable[[], object], runs: int = RUNS) -> float:
-    """The median time of `runs` runs after two that do not count."""
+def least_ms(work: Callable[[], object], runs: int = RUNS) -> float:
+    """The least processor time of `runs` runs after two that do not count."""
     times = []
     for number in range(runs + 2):
         gc.collect()
-        begun = time.perf_counter()
+        begun = time.process_time()
         work()
         if number >= 2:
-            times.append(1000 * (time.perf_counter() - begun))
-    return statistics.median(times)
+            times.append(1000 * (time.process_time() - begun))
+    return min(times)
 
 
 def generation(index: DeepLoreIndex, chat: tuple[Message, ...], settings: DeepLoreSettings) -> Callable[[], object]:
@@ -73,11 +75,11 @@ def measure(data: dict[str, Any]) -> list[tuple[str, float]]:
     vault = build_index(files, settings, CHARS_4)
     index = DeepLoreIndex(vault)
     figures = [
-        (name, median_ms(generation(index, chat, sanitise({**base, **change}).settings)))
+        (name, least_ms(generation(index, chat, sanitise({**base, **change}).settings)))
         for name, change in VARIANTS.items()
     ]
-    figures.append(("parse all", median_ms(lambda: build_index(files, settings, CHARS_4), 7)))
-    figures.append(("build BM25", median_ms(lambda: DeepLoreIndex(vault).bm25, 7)))
+    figures.append(("parse all", least_ms(lambda: build_index(files, settings, CHARS_4), 7)))
+    figures.append(("build BM25", least_ms(lambda: DeepLoreIndex(vault).bm25, 7)))
     return figures
 
 
@@ -98,19 +100,27 @@ def _renamed(text: str, number: int) -> str:
 
 def main(folder: Path, most: int = 20_000) -> None:
     """Print a line a figure: ours, the original's, and how many times faster; at last with `most` notes."""
+    before: Figures | None = None
     for path in sorted(folder.glob("*.json.gz"), key=lambda path: path.stat().st_size):
         data = json.loads(gzip.decompress(path.read_bytes()))
-        print_figures(len(data["files"]), measure(data))
-    print_figures(most, measure(enlarged(data, most)))
+        before = print_figures(len(data["files"]), measure(data), before)
+    print_figures(most, measure(enlarged(data, most)), before)
 
 
-def print_figures(count: int, figures: list[tuple[str, float]]) -> None:
-    """One table."""
+Figures: TypeAlias = tuple[int, list[tuple[str, float]]]
+
+
+def print_figures(count: int, figures: list[tuple[str, float]], before: Figures | None) -> Figures:
+    """One table, with the growth since the size before; returns its figures."""
     lines = [f"{count:,} notes"]
-    for (name, ours), original in zip(figures, ORIGINAL.get(count, (0,) * 8), strict=True):
+    for place, ((name, ours), original) in enumerate(zip(figures, ORIGINAL.get(count, (0,) * 8), strict=True)):
         ratio = f"{original / ours:6.1f}×" if original else ""
-        lines.append(f"  {name:26} {ours:9.1f} ms   DeepLore {original:7,} ms {ratio}")
+        grown = ""
+        if before is not None and count > before[0]:
+            grown = f"   growth {math.log(ours / before[1][place][1]) / math.log(count / before[0]):5.2f}"
+        lines.append(f"  {name:26} {ours:9.1f} ms   DeepLore {original:7,} ms {ratio}{grown}")
     sys.stdout.write("\n".join(lines) + "\n")
+    return count, figures
 
 
 if __name__ == "__main__":

@@ -20,12 +20,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.simulator import Simulator
 from tests.benchmarks.bench_window import project, window_on_screen
 
@@ -139,6 +141,20 @@ def measure_replays(there: Project) -> list[str]:
         clock, computed = timed(lambda again=again: asyncio.run(again.run_missing()))
         told = f"{again.ran:,} run, {again.reused:,} kept"
         lines.append(f"  {'again after: ' + name:34} {clock:8.2f} s   {computed:8.2f} s computed   {told}")
+    return lines + measure_store(there, first)
+
+
+def measure_store(there: Project, ran: Simulator) -> list[str]:
+    """Lines on keeping the runs, and on having them back after another start."""
+    again, lines = Simulator(there), []
+    with TemporaryDirectory() as folder:
+        for name, work in (
+            ("keep the runs", lambda store: store.keep(ran)),
+            ("restore them", lambda store: store.restore(again)),
+        ):
+            with RunStore(Path(folder)) as store:
+                clock, computed = timed(lambda work=work, store=store: work(store))
+            lines.append(f"  {name:34} {clock:8.2f} s   {computed:8.2f} s computed")
     return lines
 
 

@@ -25,7 +25,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.expectations import Expectation, Should
 from lorestudio.studio.tuning.outcomes import turn_outcome
 from lorestudio.studio.tuning.space import space_of
-from lorestudio.studio.tuning.trials import Bench, Trial
+from lorestudio.studio.tuning.trials import PointRunner, TuningTrial
 from lorestudio.studio.tuning.workers import Crew, Workers
 from lorestudio.systems.registry import MAIN
 from tests.benchmarks.bench_long_chat import lengthened
@@ -58,7 +58,7 @@ def main(folder: Path, count: int = 200) -> None:
         Expectation(Should.IN if place % 2 else Should.OUT, (entry.filename,))
         for place, entry in enumerate(there.index.entries[:20])
     )
-    trial = Trial((there,), MAIN.name, there.settings, expected, space)
+    trial = TuningTrial((there,), MAIN.name, there.settings, expected, space)
     every, chance = list(space.points()), random.Random(1)  # no secret
     points = {number: chance.choice(every) for number in range(count)}
     for workers in (1, 2):
@@ -70,7 +70,7 @@ def main(folder: Path, count: int = 200) -> None:
         computed, clock = measured(run)
         sys.stdout.write(f"{count} points, {workers} process(es): {computed:6.1f} s computed, {clock:6.1f} s\n")
     sys.stdout.write(f"load while it ran: {os.getloadavg()}\n")
-    bench, different = Bench(trial), 0
+    bench, different = PointRunner(trial), 0
     chosen = list(points.values())[::EVERY]
     took = 0.0
     for point in chosen:

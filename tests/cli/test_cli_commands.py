@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ from lorestudio import __version__
 from lorestudio.cli import doctor, options, reports
 from lorestudio.cli import window as opening
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.doctor import CheckResult
 from lorestudio.studio.project.project import Project
 
@@ -26,7 +27,8 @@ class Window:
         self.pictures: list[Path] = []
         self.code = code
 
-    def run(self, project: Project) -> int:
+    def run(self, project: Project, systems: Mapping[str, Section]) -> int:
+        assert systems == {}
         self.opened.append(project)
         return self.code
 
@@ -134,6 +136,30 @@ def test_open_with_a_display(
     (project,) = window.opened
     assert project.vault_folders == (vault,)
     assert project.chat_path == chat
+
+
+def test_open_takes_a_chat_alone_and_lists_a_sillytavern(
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, chat: Path, tmp_path: Path
+) -> None:
+    display(monkeypatch, there=True)
+    assert lorestudio("open", "--chat", chat).exit_code == 0
+    folder = tmp_path / "SillyTavern"
+    there = folder / "data" / "default-user" / "chats" / "Ottoline" / "One.jsonl"
+    there.parent.mkdir(parents=True)
+    there.write_text('{"user_name":"Wren"}\n{"name":"Wren","is_user":true,"mes":"Fog."}\n', "utf-8")
+    listed = lorestudio("open", "--sillytavern", folder)
+    assert (listed.exit_code, len(window.opened)) == (0, 1)
+    assert listed.stdout.split()[:3] == ["character", "chat", "last"]
+    assert "Ottoline" in listed.stdout
+    assert lorestudio("open", "--sillytavern", folder, "--character", "otto").exit_code == 0
+    assert [project.chat_path for project in window.opened] == [chat, there]
+    for wrong in (
+        (),
+        ("--sillytavern", folder, "--chat", "Two"),
+        ("--sillytavern", tmp_path),
+        (chat, "--sillytavern", folder),
+    ):
+        assert lorestudio("open", *wrong).exit_code == 2
 
 
 def test_open_without_a_display_says_what_to_do(

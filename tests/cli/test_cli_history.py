@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,3 +122,16 @@ def test_damaged_lines_are_told(lorestudio: Run, log: ChangeLog, vault: Path) ->
     assert result.exit_code == 0
     assert "before saving" in result.stdout
     assert "line 2 is damaged" in result.stderr
+
+
+def test_a_name_that_is_no_text_has_its_history(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note = vault / os.fsdecode(b"L\xe9mp.md")
+    try:
+        note.write_text("one", encoding="utf-8")
+    except OSError:
+        pytest.skip("names are text on this file system")
+    log.snapshots.save(note, "two", digest(note))
+    assert "before saving" in lorestudio("history", note).stdout
+    assert lorestudio("history", note, "--show", 1).stdout == "one"
+    assert "has the text of" in lorestudio("history", note, "--restore", 1).stdout
+    assert note.read_text(encoding="utf-8") == "one"

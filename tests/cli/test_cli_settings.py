@@ -177,3 +177,23 @@ def test_profiles_are_listed_with_those_that_cannot_be_read(lorestudio) -> None:
         ("Mine", True, ["maxEntries"]),
         ("torn", False, []),
     ]
+
+
+def test_settings_of_another_system_are_exported(lorestudio, sillytavern) -> None:
+    by = ["--system", "world-info", "--set", "depth=7"]
+    result = lorestudio("settings", "export", *by, "--to", sillytavern, "--yes")
+    assert "world_info_depth: 2 messages (not written) → 7 messages" in result.stdout
+    assert json.loads(sillytavern.read_text(encoding="utf-8"))["world_info_settings"] == {"world_info_depth": 7}
+    assert json.loads(lorestudio("settings", "export", *by).stdout) == {"world_info_depth": 7}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--system", "world-info", "--profile", "Tight"], "--system-settings or --set"),
+        (["--system", "context-window", "--to", "settings.json"], "no place"),
+    ],
+)
+def test_an_export_of_another_system_that_makes_no_sense(lorestudio, arguments, told) -> None:
+    result = lorestudio("settings", "export", *arguments)
+    assert (result.exit_code, told in result.stderr) == (2, True)

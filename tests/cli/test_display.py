@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from lorestudio.cli import window as display
-from lorestudio.cli.window import has_display, missing_for_x
+from lorestudio.cli.window import has_display, install_command, missing_for_x
 
 
 def test_nothing_set_is_no_display() -> None:
@@ -76,3 +76,25 @@ def test_elsewhere_the_part_for_x_servers_is_not_needed(
 def test_without_qt_nothing_is_said_about_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(display, "find_spec", lambda _name: None)
     assert missing_for_x({}, "linux") == ""
+
+
+@pytest.mark.parametrize(
+    ("release", "begins"),
+    [
+        ('NAME="Debian GNU/Linux"\nID=debian\n', "Run: apt-get install libegl1"),
+        ('ID=linuxmint\nID_LIKE="ubuntu debian"\n', "Run: apt-get install"),
+        ("ID=fedora\nVERSION_ID=41\n", "Run: dnf install"),
+        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', "Run: dnf install"),
+        ('ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', "Run: zypper install"),
+        ("ID=arch\n", "Run: pacman -S"),
+        ("ID=void\n", "On Debian and Ubuntu: apt-get install"),
+        (None, "On Debian and Ubuntu: apt-get install"),
+    ],
+)
+def test_what_is_missing_is_named_with_the_command_that_brings_it(
+    tmp_path: Path, release: str | None, begins: str
+) -> None:
+    path = tmp_path / "os-release"
+    if release is not None:
+        path.write_text(release, encoding="utf-8")
+    assert install_command(path).startswith(begins)

@@ -154,7 +154,7 @@ def test_normal_forms_share_one_key(text: str, western: str) -> None:
 
 
 def test_the_table_is_loaded_once_and_only_when_needed() -> None:
-    for cached in (collation._table_key, collation._weights, collation._table):
+    for cached in (collation.sort_key, collation._weights, collation._table):
         cached.cache_clear()
     sort_key("The Seal, part 2 (draft)")
     assert collation._table.cache_info().misses == 0

@@ -123,6 +123,7 @@ def test_names_are_unique(tmp_path: Path) -> None:
         "[]",
         '{"profiles": []}',
         json.dumps({"format": FORMAT, "version": 2}),
+        json.dumps({"format": FORMAT, "version": True, "profiles": []}),
         json.dumps({"format": FORMAT, "version": 1}),
     ],
 )

@@ -92,3 +92,35 @@ def test_secrets_show_nothing() -> None:
 def test_cut() -> None:
     assert cut("abc", 3) == "abc"
     assert cut("abcd", 3) == "abc…"
+
+
+KEY = "sk-Proj_Zz9+abc.DEF/42"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        KEY.upper(),
+        KEY.lower(),
+        "".join(f"\\u{ord(char):04x}" for char in KEY),
+        "".join(f"\\u{ord(char):04X}" if place % 2 else char for place, char in enumerate(KEY)),
+        "".join(f"\\\\u{ord(char):04x}" for char in KEY),  # JSON inside JSON
+        "".join(f"\\x{ord(char):02x}" for char in KEY),
+        "".join(f"%{ord(char):02X}" for char in KEY),
+        "".join(f"&#{ord(char)};" for char in KEY),
+        "".join(f"&#x{ord(char):x};" for char in KEY),
+        "\n".join(KEY),
+        KEY[:9] + "\r\n    " + KEY[9:],
+        f'"{KEY[:9]}", "{KEY[9:]}"',
+    ],
+)
+def test_a_known_key_is_hidden_in_any_spelling(spelled: str) -> None:
+    assert hide_known(f"I was told {spelled} by you.", [KEY]).replace('"', "") == f"I was told {MASK} by you."
+
+
+def test_words_are_no_short_keys() -> None:
+    assert hide_known("The TEST of the t e s t.", ["test"]) == "The TEST of the t e s t."
+
+
+def test_looking_for_a_key_takes_no_longer_than_the_text() -> None:
+    assert MASK not in hide_known("a" * 100_000, ["a" * 40 + "b"])

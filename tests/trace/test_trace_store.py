@@ -147,7 +147,7 @@ def test_the_file_is_small_and_safe(path, store):
     store.add("chat", story())
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
         size = connection.execute("SELECT length(trace) FROM traces").fetchone()[0]
     connection.close()
     assert size < 2500
@@ -272,7 +272,7 @@ def test_a_store_of_a_newer_version_is_left_alone(path, store):
         connection.execute("PRAGMA user_version = 9")
     connection.close()
     store.close()
-    with pytest.raises(StoreError, match=r"written by a newer version \(schema 9, this one knows 2\)"):
+    with pytest.raises(StoreError, match=r"written by a newer version \(schema 9, this one knows 3\)"):
         TraceStore(path)
     assert [item.name for item in path.parent.iterdir()] == ["traces.sqlite"]
 

@@ -6,7 +6,7 @@ import asyncio
 import time
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Never, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
@@ -214,6 +214,9 @@ class FakeSimulator:
     @property
     def states(self) -> tuple[EngineState, ...]:
         return (EngineState(),) * len(self._traces)
+
+    def decider(self, _generation: Generation) -> Any:
+        return self.system
 
     def abandon(self) -> None:
         pass

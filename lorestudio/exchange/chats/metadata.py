@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
+from lorestudio.exchange.chats.notepad import NOTEPAD_KEY, PINS_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ STATE_KEYS: Final = (
     StateKey("deeplore_folder_filter", "folders", "Folder filter"),
     StateKey("deeplore_context", "context", "Context"),
     StateKey("deeplore_notebook", "notebook", "Author's notebook"),
-    StateKey("deeplore_ai_notepad", "notepad", "AI notepad"),
+    StateKey(NOTEPAD_KEY, "notepad", "AI notepad"),
     StateKey("deeplore_lastScribeSummary", "scribe_summary", "Last session note"),
 )
 
@@ -41,7 +41,7 @@ def read_controls(metadata: Mapping[str, Json]) -> ChatControls:
         folders=_texts(metadata.get("deeplore_folder_filter")),
         context=_mapping(metadata.get("deeplore_context")),
         notebook=_text(metadata.get("deeplore_notebook")),
-        notepad=_text(metadata.get("deeplore_ai_notepad")),
+        notepad=_text(metadata.get(NOTEPAD_KEY)),
         scribe_summary=_text(metadata.get("deeplore_lastScribeSummary")),
     )
 
@@ -64,8 +64,8 @@ def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
 
 def sign_of_newer(metadata: Mapping[str, Json]) -> str:
     """What in the metadata only DeepLore 2.5 and later writes, "" for nothing (rules: deeplore-newer 4)."""
-    if "deeplore_ai_notepad_pins" in metadata:
-        return "deeplore_ai_notepad_pins"
+    if PINS_KEY in metadata:
+        return PINS_KEY
     log = _log(metadata.get("deeplore_injection_log"))
     return "vaultSource in deeplore_injection_log" if any(each.vault for one in log for each in one.entries) else ""
 
@@ -212,21 +212,3 @@ def _kind(value: Json) -> str:
     if isinstance(value, str):
         return "a text"
     return "an object" if isinstance(value, Mapping) else "a list"
-
-
-def noted_tokens(message: Message, swipe: int) -> int | None:
-    """The lore tokens that DeepLore noted beside a reply, None where it noted nothing (rules: deeplore-tools 3.5).
-
-    The swipe that the chat goes on with has its note in the message, the others in their own record. Nothing noted does
-    not mean that nothing went in, and DeepLore 2.0.2 may note the list of the reply before.
-    """
-    extra: object = message.extra
-    if swipe != message.swipe:
-        infos = message.raw.get("swipe_info")
-        info = infos[swipe] if isinstance(infos, list) and swipe < len(infos) else None
-        extra = info.get("extra") if isinstance(info, Mapping) else None
-    sources = extra.get("deeplore_sources") if isinstance(extra, Mapping) else None
-    if not isinstance(sources, list | tuple) or not sources:
-        return None
-    tokens = (each.get("tokens") for each in sources if isinstance(each, Mapping))
-    return sum(int(each) for each in tokens if isinstance(each, int | float) and not isinstance(each, bool))

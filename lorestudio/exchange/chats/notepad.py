@@ -8,7 +8,7 @@ Rules: deeplore-tools 2.3, 4.7, 4.8; sillytavern 5.2.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -18,6 +18,9 @@ from lorestudio.domain.state import NOTEPAD_LIMIT
 
 NOTEPAD_KEY: Final = "deeplore_ai_notepad"
 """Where the chat's metadata has the notepad."""
+
+PINS_KEY: Final = "deeplore_ai_notepad_pins"
+"""Where DeepLore 2.5 and later keep which lines are pinned."""
 
 MESSAGE_KEY: Final = "deeplore_ai_notes"
 
@@ -154,6 +157,26 @@ def capped(notepad: str) -> str:
         return kept
     _, line_end, whole_lines = kept.partition("\n")
     return whole_lines if line_end and trim(whole_lines) else kept
+
+
+def newest_lines(notepad: str, most: int, pinned: Collection[str] = ()) -> str:
+    """The notepad without its oldest lines beyond `most`, 0 for no limit; pinned ones stay, blank ones do not count.
+
+    Rules: deeplore-newer 2.
+    """
+    lines = notepad.split("\n")
+    written = [place for place, line in enumerate(lines) if trim(line)]
+    surplus = max(0, len(written) - most) if most else 0
+    gone = set([place for place in written if trim(lines[place]) not in pinned][:surplus])
+    return "\n".join(line for place, line in enumerate(lines) if place not in gone)
+
+
+def pinned_lines(metadata: Mapping[str, Json]) -> frozenset[str]:
+    """The lines of the notepad that the person pinned."""
+    pins = metadata.get(PINS_KEY)
+    return (
+        frozenset(trim(pin) for pin in pins if isinstance(pin, str)) if isinstance(pins, list | tuple) else frozenset()
+    )
 
 
 def withdrawn(notepad: str, notes: str) -> str:

@@ -18,24 +18,19 @@ from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import Json, key_order, trim, truthy
 from lorestudio.domain.json_text import parse_json
-from lorestudio.exchange.character_card import SIGNATURE, CharacterCard, parse_card
+from lorestudio.exchange.character_card import CharacterCard, parse_card
+from lorestudio.exchange.containers import SIGNATURE, is_archive
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
+from lorestudio.exchange.lorebooks.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
+from lorestudio.exchange.lorebooks.recognition import what_document, what_file
 from lorestudio.exchange.problems import InputError
 
 Raw = Mapping[str, Json]
 
-_EXTENSIONS: Final = frozenset({
-    "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",
-    "useProbability", "depth", "role", "selectiveLogic", "group", "group_override", "group_weight", "scan_depth",
-    "case_sensitive", "match_whole_words", "use_group_scoring", "automation_id", "vectorized", "sticky", "cooldown",
-    "delay", "outlet_name", "triggers", "ignore_budget", "match_persona_description", "match_character_description",
-    "match_character_personality", "match_character_depth_prompt", "match_scenario", "match_creator_notes",
-})  # fmt: skip
-"""What a card says of an entry in its extensions; a native entry says the same under the name in camel case."""
 _CARD: Final = frozenset({
     "id", "keys", "secondary_keys", "comment", "name", "content", "constant", "selective", "insertion_order", "enabled",
     "position", "extensions", "use_regex",
@@ -59,8 +54,8 @@ def of_card(raw: Raw, name: str) -> dict[str, Json]:
         "position": int(BookPlace.BEFORE if raw.get("position") == "before_char" else BookPlace.AFTER),
     }
     _take(native, "order", raw, "insertion_order")
-    native |= {to_camel(name): value for name, value in own.items() if name in _EXTENSIONS and value is not None}
-    native |= {f"extensions.{name}": value for name, value in own.items() if name not in _EXTENSIONS}
+    native |= {to_camel(name): value for name, value in own.items() if name in EXTENSIONS and value is not None}
+    native |= {f"extensions.{name}": value for name, value in own.items() if name not in EXTENSIONS}
     return native | _left_over(raw, _CARD)
 
 
@@ -242,9 +237,12 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     )
     if lost:
         yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
+    broken: dict[tuple[str, str], list[BookEntry]] = {}
     for entry in entries:
-        for key, problem in broken_patterns((*entry.keys, *entry.secondary)):
-            yield f"{_title(entry)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
+        for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary))):
+            broken.setdefault(found, []).append(entry)
+    for (key, problem), having in broken.items():
+        yield f"{_named(having)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
 
 
 def _entries(amount: int) -> str:
@@ -273,7 +271,9 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
     Without a role a card's book is the character's and any other one is global.
     """
     data = read_file(path, "lorebook")
-    if data.startswith(SIGNATURE):
+    if said := what_file(data):
+        raise InputError(path, said)
+    if data.startswith(SIGNATURE) or is_archive(data):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
         document = parse_json(data.decode("utf-8-sig"))
@@ -283,6 +283,8 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
         raise InputError(path, f"not valid JSON ({error.msg}). {ADVICE}", error.lineno) from None
     except ValueError as error:
         raise InputError(path, f"not valid JSON ({error}). {ADVICE}") from None
+    if said := what_document(document):
+        raise InputError(path, said)
     if isinstance(document, Mapping) and _is_card(document):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:

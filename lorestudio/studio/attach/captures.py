@@ -6,7 +6,6 @@ then renamed. What it never holds is said in `Exchange`. Beside the captures lie
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import threading
@@ -23,7 +22,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.attach import AttachSettings
-from lorestudio.settings.files import SettingsError, json_bytes, read_bytes
+from lorestudio.settings.files import SettingsError, json_bytes, read_bytes, write_atomically
 from lorestudio.settings.files import parse_json as parse_settings
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.studio.attach.endpoint import new_token
@@ -34,6 +33,7 @@ ENDING: Final = ".capture"
 _ID: Final = re.compile(r"\d{10,16}-[0-9a-f]{6}")
 _WORD: Final = re.compile(r"\w", re.UNICODE)
 _DAY_MS: Final = 86_400_000
+_LATEST_MS: Final = 250_000_000_000_000  # the calendar ends soon after
 
 
 def default_folder() -> Path:
@@ -203,7 +203,8 @@ class Captures:
 
     def _write(self, capture: Capture) -> None:
         lines = (spell(_head(capture), ascii_only=True), spell([capture.body, capture.answer], ascii_only=True))
-        write_privately(self.folder / f"{capture.id}{ENDING}", "\n".join((*lines, "")).encode("ascii"))
+        data = "\n".join((*lines, "")).encode("ascii")
+        write_atomically(self.folder / f"{capture.id}{ENDING}", data, private=True)
 
 
 def redacted(capture: Capture) -> Capture:
@@ -222,20 +223,6 @@ def _masked(value: Json, key: str = "") -> Json:
     if isinstance(value, Mapping):
         return {name: _masked(each, name) for name, each in value.items()}
     return [_masked(each, key) for each in value] if isinstance(value, list) else value
-
-
-def write_privately(path: Path, data: bytes) -> None:
-    """Write a file that only its owner may read, in such a folder, whole or not at all. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path.parent.chmod(0o700)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _size(path: Path) -> int:
@@ -272,7 +259,7 @@ def _of_json(name: str, head: Json, bodies: Json) -> Capture:
             "ending": str(ending),
             "status": int(status),
             **rest,
-        }, [str(body), str(answer)]:
+        }, [str(body), str(answer)] if 0 <= started <= _LATEST_MS:
             first, names = rest.get("firstByte"), rest.get("headers")
             return Capture(
                 name, started, finished, path, str(rest.get("query", "")), rest.get("auxiliary") is True,
@@ -309,6 +296,5 @@ def load_attachment(folder: Path) -> Attachment:
 
 def keep_attachment(folder: Path, attachment: Attachment) -> None:
     """Keep it for the next time, for its owner's eyes only. Waits for the disk. Raises OSError."""
-    write_privately(
-        folder / "attach.json", json_bytes({**dump_section(attachment.settings), "token": attachment.token})
-    )
+    document = {**dump_section(attachment.settings), "token": attachment.token}
+    write_atomically(folder / "attach.json", json_bytes(document), private=True)

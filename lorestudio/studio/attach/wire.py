@@ -86,12 +86,17 @@ def _messages(item: Mapping[str, Json]) -> Iterator[SentMessage]:
 
 def _text(content: Json) -> str:
     """The text of a message's content, its parts joined as SillyTavern joins blocks."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Mapping):
-        text = content.get("text", content.get("content"))
-        return _text(text) if isinstance(text, str | list) else ""
-    return "\n\n".join(text for text in map(_text, _list(content)) if text)
+    found: list[str] = []
+    left: list[Json] = [content]
+    while left:
+        part = left.pop()
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, Mapping):
+            left.append(part.get("text", part.get("content")))
+        else:
+            left += reversed(_list(part))
+    return "\n\n".join(filter(None, found))
 
 
 def _schema(item: Mapping[str, Json]) -> str:
@@ -144,7 +149,7 @@ def _pieces(event: Mapping[str, Json]) -> Iterator[tuple[int, str]]:
     """What an event or a whole answer adds to which choice."""
     choices = _list(event.get("choices")) or _list(event.get("candidates"))
     for place, each in enumerate(choices):
-        choice = _object(each)
+        choice = each if isinstance(each, Mapping) else {}
         index = choice.get("index")
         said = choice.get("delta", choice.get("message", choice.get("content", choice.get("text"))))
         if isinstance(said, Mapping):

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import write_atomically
@@ -72,7 +73,7 @@ class LayoutStore:
 
 def _read(data: bytes) -> SavedLayout:
     """The layout in a file. Raises ValueError."""
-    match json.loads(data):
+    match parse_json(data.decode()):
         case {"version": 1, "positions": positions, "pinned": pinned}:
             layout = record_from_json(SavedLayout, {"positions": positions, "pinned": pinned}, "layout")
             return replace(layout, pinned=layout.pinned & layout.positions.keys())

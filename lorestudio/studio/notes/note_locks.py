@@ -79,7 +79,8 @@ class NoteLocks:
         document = parse_json(read_bytes(self.path), self.path)
         notes = document.get("notes") if isinstance(document, Mapping) else None
         version = document.get("version") if isinstance(document, Mapping) else None
-        if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes) or version != FORMAT_VERSION:
+        known = type(version) is int and version == FORMAT_VERSION
+        if not known or not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
             raise SettingsError(
                 f"{self.path} is no list of locked notes that this version knows. Until it is mended or removed, "
                 "nothing is proposed, so that no locked note is touched."

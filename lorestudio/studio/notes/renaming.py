@@ -8,6 +8,7 @@ one, and references follow what they named. Names are such that every system, Ob
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -45,6 +46,22 @@ def checked_name(name: str) -> str:
     if name.lower().endswith(NOTE_SUFFIX):
         raise InputError(name, f"give the name without {NOTE_SUFFIX}; the studio adds it.")
     return name
+
+
+_MOST_LETTERS: Final = 100
+_NAME_BYTES: Final = 200
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+def safe_name(title: str, otherwise: str) -> str:
+    """A name of a file that a title can have on every system and in every link; `otherwise` where nothing is left."""
+    name = _CONTROL.sub(" ", unicodedata.normalize("NFC", title))
+    name = " ".join("".join(" " if char in _NOT_IN_FILES + _NOT_IN_LINKS else char for char in name).split())
+    name = name.lstrip(". ")[:_MOST_LETTERS]
+    while len(name.encode()) > _NAME_BYTES:
+        name = name[:-1]
+    name = name.rstrip(". ") or otherwise
+    return f"{name}_" if _RESERVED.fullmatch(name) else name
 
 
 def checked_title(title: str) -> str:

@@ -22,6 +22,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
+from lorestudio.studio.notes.book_entries import read_text, save_text
 from lorestudio.studio.notes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.json_lines import append_lines, json_line, read_lines
 from lorestudio.trace.serialize import record_from_json, record_to_json
@@ -29,7 +30,7 @@ from lorestudio.vault.data_folder import place_key, refused, utc_now
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
-from lorestudio.vault.writer import digest_of, read_note, save_note, temporary_name
+from lorestudio.vault.writer import digest_of, read_note, temporary_name
 
 GRACE_S: Final = 3600.0
 """A blob that was put so recently, in seconds, is kept even where nothing refers to it yet."""
@@ -212,18 +213,18 @@ class Snapshots:
         return ChangeSet(title or f"Restore an earlier version of {path.stem}", (change,))
 
     def save(self, path: Path, text: str, expected_digest: str | None, reason: str = BEFORE_SAVING) -> str:
-        """Keep what the file holds, then save `text` as `vault.save_note` does; returns the new digest.
+        """Keep what the note or the lorebook's entry is, then save `text` in its place; returns the new digest.
 
-        Raises ChangedOnDisk, HistoryError or SaveError; the file is then as it was.
+        Raises ChangedOnDisk, HistoryError, SaveError or VaultError; the file is then as it was.
         """
         if expected_digest is not None:
             try:
-                data = path.read_bytes()
-            except OSError:
-                data = None  # saving says what is wrong
-            if data is not None and digest_of(data) == expected_digest:
-                self.add({path: data}, reason)
-        return save_note(path, text, expected_digest)
+                before, digest = read_text(path)
+            except VaultError:
+                digest = None  # saving says what is wrong
+            if digest == expected_digest:
+                self.add({path: before.encode("utf-8", "surrogatepass")}, reason)
+        return save_text(path, text, expected_digest)
 
     def moved(self, moves: Sequence[tuple[Path, Path]]) -> None:
         """Let the histories follow notes that were moved from the first place to the second. Raises SaveError."""

@@ -14,6 +14,7 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.store import load
 from lorestudio.studio.chat.problems import chat_problems, unmet_queries
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import plural
@@ -127,7 +128,7 @@ class ProblemFinder:
         found = list(report.findings)
         for path, text in (drafts or {}).items():
             key = project.note_place(path)
-            if key is not None:
+            if key is not None and not is_book_entry(path):  # what is checked are notes
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)
         found += chat_problems(project.index, project.settings, project.chat, traces, unmet, scope.texts)

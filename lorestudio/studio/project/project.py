@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from shutil import copyfile, copytree, rmtree
 from tempfile import mkdtemp
+from types import MappingProxyType
 from typing import Final
 
 import platformdirs
@@ -103,6 +104,8 @@ class Project:
     books: tuple[Lorebook, ...] = field(default=(), repr=False)
     """Lorebooks that were opened beside the vaults. Without a vault the index holds their entries."""
     book_paths: tuple[Path, ...] = ()
+    read_only: bool = False
+    """Whether the lorebooks are those of another program's folder, in which nothing is written."""
 
     @property
     def name(self) -> str:
@@ -162,13 +165,16 @@ class Project:
         return [folder for folder in self.vault_folders if folder is not None]
 
     def note_path(self, vault: str, filename: str) -> Path | None:
-        """The file of a note, None where its vault has no folder."""
+        """The file of a note, or the path of a lorebook's entry (see `book_entries`); None where its vault has none."""
         folder = self.folders.get(vault)
+        if folder is None and not self.places and not self.read_only:
+            folder = next((Path(book.place) for book in self.books if book.name == vault), None)
         return None if folder is None else folder / filename
 
     def note_place(self, path: Path) -> tuple[str, str] | None:
         """The vault and the name of the note behind a file, None where it is in none of the vaults."""
-        inside = ((name, root) for name, root in self.folders.items() if root is not None and path.is_relative_to(root))
+        roots = [*self.folders.items(), *((book.name, Path(book.place)) for book in self.books if not self.places)]
+        inside = ((name, root) for name, root in roots if root is not None and path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
 
     @property
@@ -263,6 +269,20 @@ class Project:
         )
         return changed.with_tokenizer(self.counting.asked)
 
+    def with_books(self, books: tuple[Lorebook, ...]) -> Project:
+        """The same project with these lorebooks; without a vault the index holds their entries."""
+        scanned = kind_of(replace(self, books=books).system).books
+        if self.places or scanned is None:
+            return replace(self, books=books)
+        known = {entry.content: entry.tokens for entry in self.index.entries}
+        return replace(self, books=books, index=_counted(scanned.index(books), self.counter, known), vault_state=None)
+
+    def with_books_reread(self) -> Project:
+        """The same project with its lorebooks as they are on the disk now, each in its role. Raises InputError."""
+        roles = {book.place: book.role for book in self.books}
+        read = map(_lorebook, self.book_paths)
+        return self.with_books(tuple(replace(book, role=roles.get(book.place, book.role)) for book in read))
+
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
         """Whether other settings leave the index as it is, because they do not decide how notes are read."""
         return reading_key(self.settings, self.counter) == reading_key(settings, self.counter)
@@ -296,7 +316,8 @@ class Project:
         again = open_project(
             places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked
         )
-        return replace(again, context_size=self.context_size, setup=self.setup)
+        again = replace(again, books=self.books).with_books_reread() if self.books else again
+        return replace(again, context_size=self.context_size, setup=self.setup, read_only=self.read_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,46 +382,28 @@ def open_project(
     if news.failures:
         raise VaultError(news.failures[0])
     project = assembled(places, news, read, chat, settings, seed, counting)
-    return _with_books(project, files) if files else project
+    return replace(project, book_paths=files).with_books_reread() if files else project
 
 
-def _counted(index: VaultIndex, counter: TokenCounter) -> VaultIndex:
-    """The index with the tokens of its entries as this one counts them."""
-    entries = tuple(replace(entry, tokens=counter.count(entry.content)) for entry in index.entries)
-    return replace(index, entries=entries)
+def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] = MappingProxyType({})) -> VaultIndex:
+    """The index with the tokens of its entries as this one counts them; those of texts in `known` are known."""
 
+    def tokens(text: str) -> int:
+        return known[text] if text in known else counter.count(text)
 
-def _with_books(project: Project, files: tuple[Path, ...]) -> Project:
-    """The project with lorebooks. Raises InputError where a file is none."""
-    books = tuple(map(_lorebook, files))
-    with_them = replace(project, books=books, book_paths=files)
-    if project.places:
-        return with_them
-    scanned = kind_of(with_them.system).books
-    index = _counted(scanned.index(books), project.counter) if scanned is not None else project.index
-    return replace(with_them, index=index, vault_state=None)
+    return replace(index, entries=tuple(replace(each, tokens=tokens(each.content)) for each in index.entries))
 
 
 def _lorebook(path: Path) -> Lorebook:
     """The lorebook in a file that was given as a vault. Raises InputError, which says what another file is."""
     try:
-        book = load_lorebook(path)
+        return load_lorebook(path)
     except InputError:
         data = path.read_bytes() if path.is_file() else b""
         if path.suffix == ".jsonl" and data.strip() and may_be_chat(data):
             advice = "Give it with --chat, and here the folder of your notes, or a lorebook."
             raise InputError(path, f"this is a chat, and no vault. {advice}") from None
-        _refuse(path, data)
         raise
-    if all(entry.disabled for entry in book.entries):
-        _refuse(path, path.read_bytes())
-    return book
-
-
-def _refuse(path: Path, data: bytes) -> None:
-    """Raise InputError where it is known what the file is."""
-    if said := what_it_is(data):
-        raise InputError(path, said)
 
 
 def _chat(path: Path) -> LoadedChat:
@@ -408,8 +411,8 @@ def _chat(path: Path) -> LoadedChat:
     error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     told = path.suffix.lower() in {".jsonl", ".txt"} or not path.is_file()
     data = b"" if told else path.read_bytes()
-    if not told:
-        _refuse(path, data)
+    if not told and (said := what_it_is(data)):
+        raise InputError(path, said)
     if told or may_be_chat(data):
         try:
             return load_chat(path)
@@ -464,11 +467,12 @@ def assembled(
     return replace(project, problems=(*project.problems, *said))
 
 
-def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
+def demo_project(folder: Path | None = None, *, reset: bool = False, broken: bool = False) -> Project:
     """The vault, chat and settings that come with the program, or a copy of them in `folder` that may be edited.
 
     The copy is made where there is none yet. `reset` makes it anew; what stood there lies beside it afterwards, in a
-    folder whose name ends in `before reset`. Raises InputError where the copy cannot be made.
+    folder whose name ends in `before reset`. With `broken` three things in the copy are wrong on purpose, and what the
+    story needs is expected of it. Raises InputError where the copy cannot be made.
 
     >>> demo_project().name
     'vault'
@@ -476,7 +480,7 @@ def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
     vault, chat, settings = places = _DEMO_FILES if folder is None else _COPIED
     if folder is not None and (reset or not all((folder / name).exists() for name in places)):
         with refused(partial(InputError, folder), "the demo cannot be copied there: {reason}."):
-            _copy_demo(folder)
+            _copy_demo(folder, broken=broken)
     demo = resource("demo") if folder is None else folder
     return open_project([demo / vault], demo / chat, demo / settings, seed=DEMO_SEED)
 
@@ -484,6 +488,11 @@ def demo_project(folder: Path | None = None, *, reset: bool = False) -> Project:
 def demo_folder() -> Path:
     """Where a person's own copy of the demo lies."""
     return platformdirs.user_data_path("lorestudio", appauthor=False) / "demo"
+
+
+def practice_folder(demo: Path) -> Path:
+    """Where the copy lies that is broken on purpose, beside the person's own copy of the demo."""
+    return demo.with_name("practice")
 
 
 def is_demo(project: Project) -> bool:
@@ -497,13 +506,15 @@ _COPIED: Final = ("The Brume", "The letter to Hollin.jsonl", "settings.json")
 """What they are called where a person sees them as files."""
 
 
-def _copy_demo(folder: Path) -> None:
+def _copy_demo(folder: Path, *, broken: bool) -> None:
     """Copy the demo, beside what is there, and put it in its place once it is whole."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = Path(mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     for source, name in zip(_DEMO_FILES, _COPIED, strict=True):
         copy = copytree if resource("demo", source).is_dir() else copyfile
         copy(resource("demo", source), made / name)
+    if broken:
+        copytree(resource("demo", "practice"), made, dirs_exist_ok=True)
     before = folder.with_name(f"{folder.name} before reset")
     if folder.exists():
         rmtree(before, ignore_errors=True)

@@ -1,53 +1,176 @@
-"""What of SillyTavern's own folder can be opened here: chats and settings. It is only read."""
+"""What SillyTavern's own folder has, and what of it belongs to a chat there. It is only read.
+
+Rules: sillytavern 5.1, 5.4.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json
+from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.chat_preset import load_preset
+from lorestudio.exchange.group_file import load_group
+from lorestudio.exchange.host_settings import load_host_settings
+from lorestudio.exchange.lorebooks.books import BookRole
+from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import SettingsError
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.files import SettingsError, real_path
 from lorestudio.settings.store import load
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.prompt.setup import Persona, PromptSetup, with_group, with_preset
+from lorestudio.systems.registry import KINDS
 from lorestudio.vault.data_folder import refused
 
 _USERS: Final = ("", "default-user", "data/default-user", "public")
 """Where the files of a user lie below the folder that people name: as it is, or as versions of it arrange it."""
+_KINDS: Final = ("characters", "groups", "worlds", "OpenAI Settings")
+_ENDINGS: Final = frozenset({".png", ".json"})
 
 
 @dataclass(frozen=True, slots=True)
 class FoundChat:
-    """A chat of an installation; `when` is the time of its file, in UTC."""
+    """A chat of an installation; `when` is the time of its file, in UTC. `group` is the file of a group that has it."""
 
     path: Path
     character: str
     when: datetime
+    group: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPersona:
+    """A persona by its picture. `book` is the lorebook that belongs to it, `owners` are those whose chats it is for."""
+
+    avatar: str
+    name: str
+    text: str = field(default="", repr=False)
+    book: str = ""
+    owners: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class SillyTavernFolder:
-    """The chats, the newest first, and the `settings.json`, None where DeepLore's settings are not in it."""
+    """What there is in the folder of a user: chats, the newest first, and files by their names.
 
+    `settings` is the `settings.json`, None where DeepLore's settings are not in it; `host` is what it says.
+    """
+
+    user: Path
     chats: tuple[FoundChat, ...]
     settings: Path | None = None
+    characters: tuple[Path, ...] = ()
+    groups: tuple[Path, ...] = ()
+    books: tuple[Path, ...] = ()
+    presets: tuple[Path, ...] = ()
+    personas: tuple[FoundPersona, ...] = ()
+    host: Mapping[str, Json] = field(default_factory=dict, repr=False)
+
+    def chat(self, name: str = "", character: str = "") -> FoundChat:
+        """The newest chat of this name and this character, by a part of them where nothing is called so.
+
+        Raises InputError where there is none, and where a part of a name fits several.
+        """
+        found = _called(self.chats, character, lambda each: each.character, "--character", "character with a chat")
+        if not name:
+            return found[0]
+        found = _called(found, name, lambda each: each.path.stem, "--chat", "chat")
+        if len({each.path for each in found}) > 1 and len({each.character for each in found}) > 1:
+            names = ", ".join(dict.fromkeys(each.character for each in found))
+            raise InputError("--chat", f"several characters have such a chat: {names}. Say --character, too.")
+        return found[0]
+
+
+def _called(
+    chats: Iterable[FoundChat], name: str, called: Callable[[FoundChat], str], option: str, what: str
+) -> list[FoundChat]:
+    every = list(chats)
+    names = list(dict.fromkeys(map(called, every)))
+    fitting = [each for each in names if each == name] or [each for each in names if name.lower() in each.lower()]
+    if not every:
+        raise InputError(option, "there is no chat in this folder yet.")
+    if not fitting or (name and len(fitting) > 1):
+        shown = ", ".join(fitting[:5] or names[:5])
+        told = f"several fit “{name}”" if fitting else f"there is no {what} called “{name}”; there are"
+        raise InputError(option, f"{told}: {shown}{', …' if len(fitting or names) > 5 else ''}.")
+    return [each for each in every if called(each) in fitting]
 
 
 def look_into(folder: Path) -> SillyTavernFolder:
-    """Find what a folder of SillyTavern has. Raises InputError where there are no chats in it."""
-    users = [folder / name for name in _USERS]
+    """Find what a folder of SillyTavern has. Waits for the disk. Raises InputError where it is none."""
+    users = [*(folder / name for name in _USERS), *sorted(folder.glob("data/*"))]
     user = next((place for place in users if (place / "chats").is_dir()), None)
     if user is None:
         expected = "expected is a folder with “chats” in it, such as SillyTavern/data/default-user."
         raise InputError(folder, f"this is no folder of SillyTavern: {expected}")
-    with refused(partial(InputError, folder), "the chats cannot be listed: {reason}."):
-        files = [(path.stat().st_mtime, path) for path in (user / "chats").glob("*/*.jsonl")]
-    if not files:
-        raise InputError(user / "chats", "there is no chat in this folder yet.")
-    chats = [FoundChat(path, path.parent.name, datetime.fromtimestamp(when, UTC)) for when, path in files]
+    user = real_path(user)
+    with refused(partial(InputError, folder), "its files cannot be listed: {reason}."):
+        files = {kind: _files(user / kind) for kind in _KINDS}
+        of_groups = _group_chats(files["groups"])
+        chats = [_found(path, path.parent.name) for path in (user / "chats").glob("*/*.jsonl")]
+        for path in (user / "group chats").glob("*.jsonl"):
+            group, name = of_groups.get(path.stem, (None, "group"))
+            chats.append(_found(path, name, group))
     settings = user / "settings.json"
-    return SillyTavernFolder(tuple(sorted(chats, key=lambda chat: chat.when, reverse=True)), _usable(settings))
+    host = _document(settings)
+    chats.sort(key=lambda chat: chat.when, reverse=True)
+    return SillyTavernFolder(
+        user, tuple(chats), _usable(settings), files["characters"], files["groups"], files["worlds"],
+        files["OpenAI Settings"], _personas(host), host,
+    )  # fmt: skip
+
+
+def _files(folder: Path) -> tuple[Path, ...]:
+    found = (path for path in folder.glob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
+    return tuple(sorted(found, key=lambda path: path.name.lower()))
+
+
+def _found(path: Path, character: str, group: Path | None = None) -> FoundChat:
+    return FoundChat(path, character, datetime.fromtimestamp(path.stat().st_mtime, UTC), group)
+
+
+def _group_chats(groups: Iterable[Path]) -> dict[str, tuple[Path | None, str]]:
+    """The group that has a chat, and its name, by the chat's name."""
+    found: dict[str, tuple[Path | None, str]] = {}
+    for path in groups:
+        document = _document(path)
+        chats = document.get("chats")
+        for chat in chats if isinstance(chats, list) else ():
+            found[str(chat)] = path, str(document.get("name") or path.stem)
+    return found
+
+
+def _document(path: Path) -> Mapping[str, Json]:
+    """The object in a file, none where it cannot be read: it only serves to show what there is."""
+    try:
+        document = parse_json(path.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, Mapping) else {}
+
+
+def _part(values: Json, name: str) -> Mapping[str, Json]:
+    found = values.get(name) if isinstance(values, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _personas(host: Mapping[str, Json]) -> tuple[FoundPersona, ...]:
+    user = _part(host, "power_user")
+    found = []
+    for avatar, name in _part(user, "personas").items():
+        said = _part(_part(user, "persona_descriptions"), avatar)
+        owners = said.get("connections")
+        ids = (_part({"one": each}, "one").get("id") for each in (owners if isinstance(owners, list) else ()))
+        text, book = (str(said.get(key) or "") for key in ("description", "lorebook"))
+        found.append(FoundPersona(avatar, str(name), text, book, frozenset(map(str, ids))))
+    return tuple(found)
 
 
 def _usable(settings: Path) -> Path | None:
@@ -56,3 +179,86 @@ def _usable(settings: Path) -> Path | None:
     except (OSError, SettingsError):
         return None
     return settings
+
+
+# ---- what belongs to a chat -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtChat:
+    """A chat of an installation with its card or group, persona, preset, settings, and the lorebooks in play.
+
+    `systems` are settings of systems that SillyTavern's file has, too; `remarks` say what is not there.
+    """
+
+    project: Project
+    systems: Mapping[str, Section] = field(default_factory=dict, repr=False)
+    remarks: tuple[str, ...] = ()
+
+
+def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") -> BroughtChat:
+    """Open a chat with what belongs to it. Waits for the disk. Raises InputError, SettingsError or TokenizerError."""
+    project = open_project((), chat.path, folder.settings, tokenizer=tokenizer)
+    remarks: list[str] = []
+    metadata = project.chat.metadata if project.chat is not None else {}
+    persona = _persona(folder, chat, metadata)
+    setup = replace(_setup(folder, chat, remarks), persona=Persona(persona.name, persona.text))
+    project = replace(project, setup=setup)
+    settings_file = folder.user / "settings.json"
+    systems: dict[str, Section] = {}
+    for name, kind in KINDS.items():
+        read = kind.reads_file(settings_file) if settings_file.is_file() else None
+        if read is None or kind.books is None:
+            continue
+        own, plain = BookFile(str(folder.user / "worlds" / f"{persona.book}.json"), BookRole.PERSONA), kind.settings()
+        systems[name] = read.model_copy(update={each: getattr(plain, each) for each in kind.of_one_computer})
+        files = [*kind.books.files(read), *([own] if persona.book else [])]
+        there = [file for file in files if Path(file.path).is_file()]
+        remarks += (f"The lorebook {file.path} is not there." for file in files if file not in there)
+        try:
+            books = kind.books.in_play(kind.books.naming(read, there), project.scene())
+        except InputError as error:
+            remarks.append(str(error))
+            continue
+        paths = tuple(Path(book.place) for book in books)
+        project = replace(project, book_paths=paths, read_only=True).with_books(books)
+    return BroughtChat(project, systems, tuple(remarks))
+
+
+def _persona(folder: SillyTavernFolder, chat: FoundChat, metadata: Mapping[str, Json]) -> FoundPersona:
+    """Who the person is there: as the chat says, else the character's, else the usual one, else the one chosen last."""
+    owner = chat.group.stem if chat.group is not None else f"{chat.path.parent.name}.png"
+    usual = _part(folder.host, "power_user").get("default_persona")
+    tests: list[Callable[[FoundPersona], bool]] = [
+        lambda one: one.avatar == metadata.get("persona"),
+        lambda one: owner in one.owners,
+        lambda one: one.avatar == usual,
+        lambda one: one.avatar == folder.host.get("user_avatar"),
+    ]
+    found = (one for test in tests for one in folder.personas if test(one))
+    return next(found, FoundPersona("", ""))
+
+
+def _setup(folder: SillyTavernFolder, chat: FoundChat, remarks: list[str]) -> PromptSetup:
+    """Card or group, preset, and what DeepLore's settings would bring where they are not there."""
+    setup, settings = PromptSetup(), folder.user / "settings.json"
+    card = folder.user / "characters" / f"{chat.path.parent.name}.png"
+    name = _part(folder.host, "oai_settings").get("preset_settings_openai")
+    preset = folder.user / "OpenAI Settings" / f"{name}.json"
+    try:
+        if folder.settings is None and folder.host:
+            host = load_host_settings(settings)
+            setup = replace(setup, context_size=host.context_size)
+            if host.scripts.scripts:
+                setup = replace(setup, regex=(host.scripts,), regex_paths=(settings,))
+        if folder.host.get("main_api", "openai") == "openai" and preset in folder.presets:
+            setup = with_preset(setup, load_preset(preset), preset)
+        if chat.group is not None:
+            setup = with_group(setup, load_group(chat.group), chat.group, chat.path)
+        elif card.is_file():
+            setup = replace(setup, card=load_card(card), card_path=card)
+        else:
+            remarks.append(f"The card of {chat.character} is not there: {card}.")
+    except InputError as error:
+        remarks.append(str(error))
+    return setup

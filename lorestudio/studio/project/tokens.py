@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, ScriptEstimate, TokenCounter
 from lorestudio.exchange.tokenizer_choice import (
     TokenizerChoice,
@@ -78,7 +79,8 @@ class TokenCounting:
     """Two counters and what they rest on: `budgets` counts as SillyTavern does, `bills` as the model.
 
     `asked` is what the person said, `sentence` how it is counted, `problems` what they should know or do. `agreement`
-    says how many of the chat's own counts come out the same, where the chat has any.
+    says how many of the chat's own counts come out the same, where the chat has any. `for_claude`: SillyTavern's
+    settings say that one of Claude's models writes.
     """
 
     budgets: TokenCounter = CHARS_4
@@ -87,6 +89,7 @@ class TokenCounting:
     sentence: str = "Counted as a quarter of the characters."
     problems: tuple[str, ...] = ()
     agreement: str = ""
+    for_claude: bool = False
     folders: tuple[Path, ...] = field(default=(), repr=False)
 
     @property
@@ -126,7 +129,8 @@ def counting_for(asked: str = "", near: Sequence[Path | None] = (), chat: Chat |
             BY_SCRIPT, BY_SCRIPT, sentence="No tokenizer is known: estimated by script, English within about 25 % a "
             "note, other scripts within about 30 %. Choose one, or give SillyTavern's settings.",
         )  # fmt: skip
-    return _checked(replace(made, asked=asked, folders=folders), chat)
+    for_claude = choice is not None and choice.is_claude
+    return _checked(replace(made, asked=asked, folders=folders, for_claude=for_claude), chat)
 
 
 def tokenizer_files(folders: Sequence[Path] = ()) -> Iterator[tuple[NamedTokenizer, Path | None]]:
@@ -170,7 +174,7 @@ def _document(path: Path) -> Mapping[str, Any] | None:
 @lru_cache(maxsize=8)
 def _read_document(path: Path, _modified: int, _size: int) -> Mapping[str, Any] | None:
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
+        document: Any = parse_json(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return None
     known = isinstance(document, dict) and (has_choice(document) or "chat_completion_source" in document)

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.character_card import CharacterCard, load_card
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
 from lorestudio.exchange.group_file import GroupChat, load_group
@@ -228,7 +229,7 @@ def spelled(setup: PromptSetup) -> str:
 def kept_setup(text: str) -> KeptSetup:
     """What was kept; what cannot be read counts as not chosen."""
     try:
-        values = json.loads(text)
+        values = parse_json(text)
     except ValueError:
         return KeptSetup()
     return KeptSetup(values) if isinstance(values, dict) else KeptSetup()

@@ -20,6 +20,7 @@ from lorestudio.domain.resources import prompt_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.settings.deeplore import INHERIT, DeepLoreSettings, tool_model
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
 from lorestudio.studio.notes.vault_notes import aliases_of
 from lorestudio.studio.project.project import Project
@@ -252,7 +253,7 @@ def draft_folder(project: Project) -> Path:
 def read_material(project: Project, entry: Entry, guard: Guard) -> Material | Skipped:
     """The note as it is on disk now, or why nothing may be proposed for it."""
     path = project.note_path(entry.vault, entry.filename)
-    if path is None:
+    if path is None or is_book_entry(path):
         return Skipped(entry.filename, entry.title, NO_FOLDER)
     try:
         text, _ = read_note(path)

@@ -74,7 +74,7 @@ class Rerun:
             generation,
             trace_of(simulator.traces, generation),
             simulator.project,
-            simulator.system,
+            simulator.decider(generation),
             simulator.moment(generation),
             simulator.state_before(generation),
             recorded,

@@ -1,4 +1,4 @@
-"""What was run is stored: traces and counters of a chat survive the studio, and a replay goes on where it stopped.
+"""What was run is stored: runs and counters of a chat survive the studio, and a replay goes on where it stopped.
 
 A host may forget its counters when its page is reloaded; here they are as lasting as the traces.
 """
@@ -21,14 +21,16 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.runs import FinishedRun, PackedAftermath
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.base import Decided, State, SystemKind, Tally
+from lorestudio.systems.base import State, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, words_of
 from lorestudio.trace.model import Trace
+from lorestudio.trace.packed import Gist
 from lorestudio.trace.serialize import record_from_json, record_to_json
-from lorestudio.trace.store import TraceStore
+from lorestudio.trace.store import StoredRun, TraceStore
 
-VERSION: Final = 4
+VERSION: Final = 5
 _QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less
 
 
@@ -64,15 +66,14 @@ class RunPlace:
 
 @dataclass(frozen=True, slots=True)
 class StoredRuns:
-    """A chat's generations as they were stored: the digest of each one's inputs, its mark, and the state after it.
+    """A chat's generations as they were stored: the digest of each one's inputs, and the mark of its run.
 
-    States are without their counts; `tallies` say what each generation counted.
+    `counts` is what is counted after the last of them, None by a system that counts nothing.
     """
 
     inputs: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
-    states: tuple[State, ...] = ()
-    tallies: tuple[Tally, ...] = ()
+    counts: State = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,48 +110,44 @@ class RunStore(Closing):
         where = RunPlace.of(simulator, slot)
         chat, system = where.chat, where.system
         stored = self._read(where)
-        done = len(simulator.traces)
-        inputs = simulator.inputs[:done]
-        traces = [simulator.traces[generation] for generation in simulator.generations[:done]]
-        marks = tuple(mark(trace) for trace in traces)
+        finished = simulator.finished
+        inputs, done = simulator.inputs[: len(finished)], len(finished)
+        places = zip(simulator.generations, finished, strict=False)
+        runs = [_stored_run(generation, system, run) for generation, run in places]
+        marks = tuple(run.mark for run in runs)
         known = min(_common(stored.inputs, inputs), _common(stored.marks, marks))
-        if known and not self._holds(where, traces[known - 1]):  # the store was lost: it is begun anew
+        if known and not self._holds(where, runs[known - 1]):  # the store was lost: it is begun anew
             known = 0
         if known == done:
             return
-        self._store.add_many(chat, traces[known:])
+        self._store.add_runs(chat, runs[known:])
+        counts = simulator.counts
         document = {
             "version": VERSION,
             "inputs": list(inputs),
             "marks": list(marks),
-            **_states_document(simulator, done),
+            "counts": None if counts is None else record_to_json(counts),
         }
         packed = gzip.compress(json.dumps(document).encode(), _QUICK, mtime=0)
         write_atomically(self._folder / where.states_file, packed)
         # Only now: until then the file of states may refer to any of the older runs.
-        added = [(trace.turn.message, trace.turn.swipe) for trace in traces[known:]]
+        added = [(run.message, run.swipe) for run in runs[known:]]
         self._store.prune(chat, added, system=system)
 
     def restore(self, simulator: Simulator, slot: str = "") -> int:
         """Give the simulator what was run before on the same inputs; returns how many generations that are.
 
-        A state or trace that cannot be read ends what is restored there; `problems` says so.
+        Traces stay packed until somebody looks at them. A run that cannot be read ends what is restored there;
+        `problems` says so.
         """
         where = RunPlace.of(simulator, slot)
         stored = self._read(where)
         known = _common(stored.inputs, simulator.inputs)
-        restored = self._traces(where, simulator.generations, stored.marks[:known])
-        system = simulator.system
-        counting, counts = system.counting, system.first_state(simulator.project.seed)
-        results: list[Decided] = []
-        for trace, lean, tally in zip(restored, stored.states, stored.tallies, strict=False):
-            state = lean
-            if counting is not None:
-                counts = counting.after(counts, tally)
-                state = counting.joined(lean, counts)
-            results.append(Decided(trace, state, tally))
-        simulator.resume(results)
-        return len(results)
+        found = self._runs(where, simulator.generations, stored.marks[:known])
+        kind = simulator.system.kind
+        runs = [_finished_run(run, kind) for run in found]
+        simulator.resume(runs, stored.counts if len(runs) == len(stored.inputs) else None)
+        return len(runs)
 
     def last(self, simulator: Simulator, slot: str = "") -> LastRuns:
         """What was stored last of the simulator's generations, also where its inputs have changed since.
@@ -159,7 +156,7 @@ class RunStore(Closing):
         """
         where = RunPlace.of(simulator, slot)
         stored = self._read(where)
-        traces = self._traces(where, simulator.generations, stored.marks)
+        traces = [run.trace.opened() for run in self._runs(where, simulator.generations, stored.marks)]
         return LastRuns(tuple(traces), min(len(traces), _common(stored.inputs, simulator.inputs)))
 
     def history(self, project: Project, generation: Generation, system: str = MAIN.name) -> tuple[Trace, ...]:
@@ -174,32 +171,25 @@ class RunStore(Closing):
         """How many runs of generations of a project's chat are stored, by system."""
         return self._store.counts(chat_id(project))
 
-    def _traces(self, where: RunPlace, generations: Sequence[Generation], marks: Sequence[str]) -> list[Trace]:
-        """The traces with these marks, as far as they are there."""
+    def _runs(self, where: RunPlace, generations: Sequence[Generation], marks: Sequence[str]) -> list[StoredRun]:
+        """The runs with these marks, as far as they are there."""
         if not marks:
             return []
-        newest = self._store.latest_all(where.chat, where.system)
-        traces = {(trace.turn.message, trace.turn.swipe): trace for trace in newest}
-        found: list[Trace] = []
+        runs = {(run.message, run.swipe): run for run in self._store.newest_runs(where.chat, where.system)}
+        found: list[StoredRun] = []
         for generation, expected in zip(generations, marks, strict=False):
             place = (generation.message, generation.swipe)
-            trace = traces.get(place)
-            if trace is None or mark(trace) != expected:  # of another run than the state
-                older = self._store.history(where.chat, *place, where.system)
-                trace = next((one for one in older if mark(one) == expected), None)
-            if trace is None:
+            run = runs.get(place)
+            if run is None or run.mark != expected:  # of another run than the state
+                run = self._store.marked(where.chat, *place, where.system, expected)
+            if run is None:
                 break
-            found.append(trace)
+            found.append(run)
         return found
 
-    def _holds(self, where: RunPlace, trace: Trace) -> bool:
-        """Whether the store has this trace."""
-        place = (trace.turn.message, trace.turn.swipe)
-        stored = self._store.latest(where.chat, *place, where.system)
-        if stored is not None and mark(stored) == mark(trace):
-            return True
-        # Runs of another slot may be newer.
-        return any(mark(one) == mark(trace) for one in self._store.history(where.chat, *place, where.system))
+    def _holds(self, where: RunPlace, run: StoredRun) -> bool:
+        """Whether the store has this run."""
+        return self._store.marked(where.chat, run.message, run.swipe, where.system, run.mark) is not None
 
     def _read(self, where: RunPlace) -> StoredRuns:
         path = self._folder / where.states_file
@@ -233,13 +223,15 @@ def chat_id(project: Project) -> str:
     return hashlib.sha256("\n".join(str(place) for place in places).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def _states_document(simulator: Simulator, done: int) -> dict[str, list[object]]:
-    """The states of the first generations, and what each counted."""
-    stored = simulator.uncounted()[:done]
-    return {
-        "states": [None if state is None else record_to_json(state) for state, _ in stored],
-        "tallies": [None if tally is None else record_to_json(tally) for _, tally in stored],
-    }
+def _stored_run(generation: Generation, system: str, run: FinishedRun) -> StoredRun:
+    beside = {"gist": record_to_json(run.gist)}
+    after = run.after.in_small.data
+    return StoredRun(generation.message, generation.swipe, system, run.in_small, beside, after)
+
+
+def _finished_run(run: StoredRun, kind: SystemKind) -> FinishedRun:
+    gist = record_from_json(Gist, run.beside["gist"], "gist")
+    return FinishedRun(gist, PackedAftermath(run.after, kind.state, kind.tally), run.trace)
 
 
 def _stored(document: object, kind: SystemKind | None) -> StoredRuns:
@@ -250,32 +242,13 @@ def _stored(document: object, kind: SystemKind | None) -> StoredRuns:
         raise ValueError("it was written by another version")
     if kind is None:
         raise ValueError("its system is not installed")
-    states = (_record(kind.state, item, f"states[{place}]") for place, item in enumerate(document["states"]))
-    tallies = (_record(kind.tally, item, f"tallies[{place}]") for place, item in enumerate(document["tallies"]))
-    stored = StoredRuns(tuple(document["inputs"]), tuple(document["marks"]), tuple(states), tuple(tallies))
-    if not len(stored.inputs) == len(stored.marks) == len(stored.states) == len(stored.tallies):
+    counts = document["counts"]
+    if counts is not None:
+        counts = record_from_json(kind.state or type(None), counts, "counts")
+    stored = StoredRuns(tuple(document["inputs"]), tuple(document["marks"]), counts)
+    if len(stored.inputs) != len(stored.marks):
         raise ValueError("its lists differ in length")
     return stored
-
-
-def _record(kind: type | None, item: object, path: str) -> object:
-    if item is None:
-        return None
-    if kind is None:
-        raise ValueError(f"{path}: the system keeps nothing of that sort")
-    return record_from_json(kind, item, path)
-
-
-def mark(trace: Trace) -> str:
-    """What tells one run of a generation from another: its inputs, what it took its time with, and what came of it."""
-    told = (
-        trace.digests.get("inputs"),
-        [record.duration_ms for record in trace.stages],
-        [(call.duration_ms, call.reply, call.error) for call in trace.ai_calls],
-        trace.labels,
-        [(injection.entry, injection.tokens) for injection in trace.injections],
-    )
-    return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:

@@ -3,101 +3,159 @@
 A trace of a large vault takes some hundred kilobytes, and a long chat has thousands. The newest and the lately looked
 at are kept as they are, `UNPACKED` of them; the others are packed, to about a twentieth, and unpacked when somebody
 asks. What the states only count (`systems.base.Counting`) is kept at every `CHECKPOINT`th generation and counted again
-from there.
+from there, when somebody asks.
+
+A run that is taken over from another simulator or from disk stays packed: its gist says all that this needs.
 """
 
 from __future__ import annotations
 
-import copyreg
-import io
-import pickle
 import threading
-import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.entry import EMPTY
 from lorestudio.systems.base import Counting, Decided, State, Tally
-from lorestudio.trace.model import Trace
-from lorestudio.trace.timeline import fired_in
-from lorestudio.trace.vocabulary import PLAIN, Vocabulary
+from lorestudio.trace.model import SeenChat, Trace
+from lorestudio.trace.packed import Gist, PackedTrace, gist_of, packed, unpacked
+from lorestudio.trace.serialize import record_from_json, record_to_json
 
 UNPACKED: Final = 600
 """So many generations stay as they are: about 60 MB for a vault of a thousand notes."""
 
 CHECKPOINT: Final = 32
-_QUICK: Final = 1  # of zlib's levels; the others take three times as long for a tenth less
 
 
 @dataclass(frozen=True, slots=True)
-class FinishedRun:
-    """A generation that was run, and the state after it without its counts."""
+class Aftermath:
+    """What a generation left: the state without its counts, and what it counted."""
 
-    trace: Trace
     state: State
+    tally: Tally = None
 
 
 @dataclass(frozen=True, slots=True)
-class Gist:
-    """What is asked of all runs of a chat at once: ids of the entries that a run matched, and that it injected."""
+class PackedAftermath:
+    """The same, packed, and the types of both, None where there is none."""
 
-    matched: tuple[int, ...]
-    injected: frozenset[int]
+    data: bytes
+    state: type | None
+    tally: type | None
+
+    @classmethod
+    def of(cls, after: Aftermath) -> PackedAftermath:
+        """Pack it."""
+        parts = (after.state, after.tally)
+        kinds = (None if part is None else type(part) for part in parts)
+        return cls(packed([None if part is None else record_to_json(part) for part in parts]), *kinds)
+
+    def opened(self) -> Aftermath:
+        """What was packed. Raises ValueError, TypeError or zlib.error where it is something else."""
+        parts = zip((self.state, self.tally), unpacked(self.data), ("state", "tally"), strict=True)
+        return Aftermath(*(_record(*part) for part in parts))
 
 
-def gist_of(trace: Trace) -> Gist:
-    """The gist of a trace."""
-    matched, injected = fired_in(trace)
-    return Gist(tuple(sorted(matched)), injected)
+def _record(kind: type | None, item: Any, path: str) -> Any:  # noqa: ANN401  # what a system remembers is its own affair
+    return None if item is None or kind is None else record_from_json(kind, item, path)
 
 
-class RunCell:
-    """One finished generation, as it is or packed; only its shelf looks inside. Its gist is there in any case."""
+class FinishedRun:
+    """One finished generation, as it is or packed; only its shelf looks inside. Its gist is there in any case.
 
-    __slots__ = ("finished", "gist", "packed")
+    `after` is one object for as long as the state is the same one: whoever goes on from the same object goes on from
+    the same state.
+    """
 
-    def __init__(self, finished: FinishedRun) -> None:
-        self.finished: FinishedRun | None = finished
-        self.packed = _NOT_PACKED
-        self.gist = gist_of(finished.trace)
+    __slots__ = ("after", "gist", "packed", "trace")
+
+    def __init__(self, gist: Gist, after: Aftermath | PackedAftermath, trace: Trace | PackedTrace) -> None:
+        self.gist, self.after = gist, _Shared(after)
+        self.trace = trace if isinstance(trace, Trace) else None
+        self.packed = trace if isinstance(trace, PackedTrace) else None
+
+    @property
+    def in_small(self) -> PackedTrace:
+        """Its trace, packed."""
+        if self.packed is None:
+            assert self.trace is not None  # noqa: S101  # one of the two is there
+            self.packed = PackedTrace.of(self.trace)
+        return self.packed
+
+    def taken_over(self, digests: Mapping[str, str] | None, seen: SeenChat, after: Aftermath | None) -> FinishedRun:
+        """The same run under other names of its inputs, with the state after it, None where that is the same."""
+        trace, packed_trace = self.trace, self.packed
+        if digests is None:
+            digests = trace.digests if trace is not None else self.in_small.digests
+        if trace is not None and digests is not None:
+            same = trace.digests == digests and trace.seen == seen
+            trace = trace if same else replace(trace, digests=digests, seen=seen)
+        if packed_trace is not None:
+            packed_trace = replace(packed_trace, digests=digests, seen=seen)
+        run = FinishedRun.__new__(FinishedRun)
+        run.gist, run.trace, run.packed = self.gist, trace, packed_trace
+        run.after = self.after if after is None else _Shared(after)
+        return run
+
+
+class _Shared:
+    """What a generation left, shared by all runs that go on from it."""
+
+    __slots__ = ("_data", "_opened")
+
+    def __init__(self, after: Aftermath | PackedAftermath) -> None:
+        self._opened = after if isinstance(after, Aftermath) else None
+        self._data = after if isinstance(after, PackedAftermath) else None
+
+    @property
+    def in_small(self) -> PackedAftermath:
+        data = self._data
+        if data is None:
+            assert self._opened is not None  # noqa: S101  # one of the two is there
+            data = self._data = PackedAftermath.of(self._opened)
+        return data
+
+    def opened(self) -> Aftermath:
+        opened = self._opened
+        return opened if opened is not None else self.in_small.opened()
+
+    def close(self) -> None:
+        """Keep it packed only."""
+        self._data, self._opened = self.in_small, None
 
 
 class Shelf:
-    """Hands out what is in cells, and packs all but the `unpacked` ones that were asked for last. For any thread."""
+    """Hands out traces of runs, and packs all but the `unpacked` ones that were asked for last. For any thread."""
 
     def __init__(self, unpacked: int = UNPACKED) -> None:
         self._unpacked = unpacked
-        self._order: OrderedDict[RunCell, None] = OrderedDict()
+        self._order: OrderedDict[FinishedRun, None] = OrderedDict()
         self._lock = threading.Lock()
 
-    def put(self, finished: FinishedRun) -> RunCell:
-        """A new cell."""
-        cell = RunCell(finished)
-        with self._lock:
-            self._touch(cell)
-        return cell
+    def put(self, run: FinishedRun) -> None:
+        """A run of this shelf; one that is packed already stays so."""
+        if run.trace is not None:
+            with self._lock:
+                self._touch(run)
 
-    def get(self, cell: RunCell) -> FinishedRun:
-        """What is in a cell."""
+    def get(self, run: FinishedRun) -> Trace:
+        """The trace of a run."""
         with self._lock:
-            finished = cell.finished
-            if finished is None:
-                finished = cell.finished = cell.packed.opened()
-            self._touch(cell)
-            return finished
+            trace = run.trace
+            if trace is None:
+                trace = run.trace = run.in_small.opened()
+            self._touch(run)
+            return trace
 
-    def _touch(self, cell: RunCell) -> None:
-        self._order[cell] = None
-        self._order.move_to_end(cell)
+    def _touch(self, run: FinishedRun) -> None:
+        self._order[run] = None
+        self._order.move_to_end(run)
         while len(self._order) > self._unpacked:
             oldest, _ = self._order.popitem(last=False)
-            if oldest.finished is not None:
-                oldest.packed = oldest.packed if oldest.packed.data else _Pack.of(oldest.finished)
-                oldest.finished = None
+            oldest.packed, oldest.trace = oldest.in_small, None
+            oldest.after.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,136 +163,103 @@ class ShelvedTrace:
     """A trace on a shelf."""
 
     shelf: Shelf
-    cell: RunCell
+    run: FinishedRun
 
     @property
     def trace(self) -> Trace:
         """The trace, unpacked."""
-        return self.shelf.get(self.cell).trace
+        return self.shelf.get(self.run)
 
 
 class Runs:
     """Finished generations by their place, from 0; the state before the first is `first`. Any thread may read."""
 
     def __init__(self, first: State, counting: Counting | None = None, unpacked: int = UNPACKED) -> None:
-        self._first = self._last = first
+        self._first = self._lean(first, counting)
         self._counting = counting
         self._shelf = Shelf(unpacked)
-        self._cells: list[RunCell] = []
-        self._tallies: list[Tally] = []
-        self._checkpoints: dict[int, State] = {}
+        self._runs: list[FinishedRun] = []
+        self._counts: dict[int, State] = {} if counting is None else {-1: counting.only(first)}
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
-        return len(self._cells)
+        return len(self._runs)
 
     def append(self, result: Decided) -> None:
-        """The next generation."""
+        """The next generation, as it was decided."""
         with self._lock:
-            place = len(self._cells)
-            if self._counting is not None and place % CHECKPOINT == 0:
-                self._checkpoints[place] = self._counting.only(result.state)
-            self._tallies.append(result.tally)
-            self._last = result.state
-            self._cells.append(self._shelf.put(FinishedRun(result.trace, self._lean(result.state))))
+            after = Aftermath(self._lean(result.state, self._counting), result.tally)
+            self.take(FinishedRun(gist_of(result.trace), after, result.trace))
+            if self._counting is not None:
+                self._note_counts(len(self._runs) - 1, self._counting.only(result.state))
+
+    def take(self, run: FinishedRun, counts: State = None) -> None:
+        """The next generation, as it was run before; `counts` are those after it, None where they are to be counted."""
+        with self._lock:
+            self._shelf.put(run)
+            self._runs.append(run)
+            if counts is not None:
+                self._note_counts(len(self._runs) - 1, counts)
 
     def cut(self, length: int) -> None:
         """Forget all generations from place `length` on."""
         with self._lock:
-            if length >= len(self._cells):
-                return
-            last = self.state(length - 1)
-            for place in range(length, len(self._cells)):
-                self._checkpoints.pop(place, None)
-            del self._tallies[length:], self._cells[length:]
-            self._last = last
+            del self._runs[length:]
+            self._counts = {place: counts for place, counts in self._counts.items() if place < length}
+
+    def __getitem__(self, place: int) -> FinishedRun:
+        return self._runs[place]
 
     def trace(self, place: int) -> Trace:
         """The trace of a generation. Raises IndexError."""
-        return self._shelf.get(self._cells[place]).trace
+        return self._shelf.get(self._runs[place])
 
     def held(self, place: int) -> ShelvedTrace:
         """That trace, also when it has been cut off. Raises IndexError."""
-        return ShelvedTrace(self._shelf, self._cells[place])
+        return ShelvedTrace(self._shelf, self._runs[place])
 
     def state(self, place: int) -> State:
         """The state after a generation, -1 for the one before the first. Raises IndexError."""
+        lean, counting = self.lean_state(place), self._counting
+        return lean if counting is None else counting.joined(lean, self.counts(place))
+
+    def counts(self, place: int) -> State:
+        """What is counted after a generation, by a system that counts. Raises IndexError."""
         with self._lock:
-            if place == -1:
-                return self._first
-            if place == len(self._cells) - 1:
-                return self._last
-            lean = self.lean_state(place)
-            counting = self._counting
-            if counting is None:
-                return lean
-            start = place
-            while start >= 0 and start not in self._checkpoints:
-                start -= 1
-            counts = self._checkpoints[start] if start >= 0 else counting.only(self._first)
-            for tally in self._tallies[start + 1 : place + 1]:
-                counts = counting.after(counts, tally)
-        return counting.joined(lean, counts)
+            known = place
+            while known not in self._counts:
+                known -= 1
+            counts, counting = self._counts[known], self._counting
+            for each in range(known + 1, place + 1):
+                assert counting is not None  # noqa: S101  # nobody else has counts
+                counts = counting.after(counts, self.tally(each))
+                self._note_counts(each, counts)
+            return counts
 
     def lean_state(self, place: int) -> State:
         """The state after a generation without its counts, -1 for the one before the first. Raises IndexError."""
-        return self._lean(self._first) if place == -1 else self._shelf.get(self._cells[place]).state
+        return self._first if place == -1 else self._runs[place].after.opened().state
 
     def tally(self, place: int) -> Tally:
         """What a generation counted. Raises IndexError."""
-        return self._tallies[place]
+        return self._runs[place].after.opened().tally
 
-    def _lean(self, state: State) -> State:
-        return state if self._counting is None else self._counting.without(state)
+    def goes_on_as(self, place: int, other: Runs, others: int) -> bool:
+        """Whether the state after a generation is known to be that after one of the other's, -1 as above."""
+        if place == -1 or others == -1:
+            return place == others and self._first == other._first
+        return self._runs[place].after is other._runs[others].after
 
+    def _note_counts(self, place: int, counts: State) -> None:
+        """Know these, and of those before them only the checkpoints."""
+        before = place - 1
+        if before % CHECKPOINT and before != -1:
+            self._counts.pop(before, None)
+        self._counts[place] = counts
 
-# ---- the packed form, which never leaves the process -----------------------------------------------------------------
-
-
-def _mapping(items: dict[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(items) if items else EMPTY
-
-
-def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Mapping[str, Any]], tuple[dict[str, Any]]]:
-    return _mapping, (dict(mapping),)
-
-
-def _plain() -> Vocabulary[Trace]:
-    return PLAIN
-
-
-def _without_words(_words: Vocabulary[Trace]) -> tuple[Callable[[], Vocabulary[Trace]], tuple[()]]:
-    """A pack has plain words in place of a trace's own, which thousands of traces share."""
-    return _plain, ()
-
-
-PACKING: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced}
-"""How a pickler takes what is read only."""
-
-_TABLE: Final[Mapping[type, Any]] = {**PACKING, Vocabulary: _without_words}
-
-
-@dataclass(frozen=True, slots=True)
-class _Pack:
-    """A packed generation, and the words of its trace."""
-
-    data: bytes
-    words: Vocabulary[Trace]
-
-    @classmethod
-    def of(cls, finished: FinishedRun) -> _Pack:
-        buffer = io.BytesIO()
-        pickler = pickle.Pickler(buffer, protocol=5)
-        pickler.dispatch_table = _TABLE
-        pickler.dump(finished)
-        return cls(zlib.compress(buffer.getbuffer(), _QUICK), finished.trace.words)
-
-    def opened(self) -> FinishedRun:
-        finished: FinishedRun = pickle.loads(zlib.decompress(self.data))  # noqa: S301  # packed in this process, see `of`
-        return replace(finished, trace=replace(finished.trace, words=self.words))
-
-
-_NOT_PACKED: Final = _Pack(b"", PLAIN)
+    @staticmethod
+    def _lean(state: State, counting: Counting | None) -> State:
+        return state if counting is None else counting.without(state)
 
 
 class TraceBook(Mapping[Generation, Trace]):
@@ -276,7 +301,7 @@ class TraceBook(Mapping[Generation, Trace]):
         found = self._places.get(generation)
         if found is None:
             return None
-        return found.cell.gist if isinstance(found, ShelvedTrace) else gist_of(found)
+        return found.run.gist if isinstance(found, ShelvedTrace) else gist_of(found)
 
     def __getitem__(self, generation: Generation) -> Trace:
         found = self._places[generation]

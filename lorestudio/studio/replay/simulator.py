@@ -7,18 +7,21 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.resources import VERSION
+from lorestudio.settings.basis import FOLLOWED
 from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.card import group_speaker
 from lorestudio.studio.replay.order import Superseded, clock_ms, generations
-from lorestudio.studio.replay.runs import Runs, TraceBook
+from lorestudio.studio.replay.runs import Aftermath, FinishedRun, Runs, TraceBook
 from lorestudio.studio.replay.seen import SeenChats, searched_of
-from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
+from lorestudio.studio.verify.recorded import RecordedReply, recorded_replies
+from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Watcher
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.trace.model import EntryRef, Trace, Turn
@@ -51,7 +54,9 @@ class Simulator:
         self._epoch = 0  # goes up whenever what is under way is given up: a run of an earlier one is not kept
         self._characters = _active_characters(project, self.generations)
         self._seen = SeenChats(project)
-        self.inputs = _input_digests(project, self.generations, self._characters, made, self._seen)
+        followed = project.basis.settings.records == FOLLOWED
+        self._records: Mapping[Generation, RecordedReply] = recorded_replies(project, made.kind) if followed else {}
+        self.inputs = _input_digests(project, self.generations, self._characters, made, self._seen, self._records)
         """For each generation the digest of everything that it and the ones before it depend on."""
         self._runs = Runs(made.first_state(project.seed), made.counting)
         self._traces = TraceBook()
@@ -97,21 +102,12 @@ class Simulator:
         """Let go of the earlier simulators; nothing is taken over from now on."""
         self._earlier = ()
 
-    def resume(self, results: Sequence[Decided]) -> None:
-        """Go on from generations run earlier on the same inputs, in order.
-
-        Raises ValueError where they do not belong to the beginning of this chat.
-        """
-        found = tuple(Generation(result.trace.turn.message, result.trace.turn.swipe) for result in results)
-        if found != self.generations[: len(found)]:
-            message = "These traces do not belong to this chat."
-            raise ValueError(message)
-        self.abandon()
-        self._runs.cut(0)
-        self._reuse.cut(0)
-        self._traces, self.ran = TraceBook(), 0
-        for result in results:
-            self._keep(result)
+    def resume(self, runs: Sequence[FinishedRun], counts: State = None) -> None:
+        """Go on from runs of the first generations on the same inputs; `counts` are those after the last if known."""
+        self.rewind(0)
+        for place, run in enumerate(runs):
+            self._runs.take(run, counts if place == len(runs) - 1 else None)
+            self._traces.put(self.generations[place], self._runs, place)
 
     def rewind(self, length: int) -> None:
         """Forget all but the first `length` generations."""
@@ -122,10 +118,21 @@ class Simulator:
         self._traces = self._traces.part(self.generations[: len(self._runs)])
         self.ran = max(0, self.ran - forgotten)
 
-    def uncounted(self) -> tuple[tuple[State, Tally], ...]:
-        """For each generation run so far the state after it without its counts, and what it counted."""
-        runs = self._runs
-        return tuple((runs.lean_state(place), runs.tally(place)) for place in range(len(runs)))
+    @property
+    def finished(self) -> tuple[FinishedRun, ...]:
+        """The generations run so far, in order."""
+        return tuple(map(self._runs.__getitem__, range(len(self._runs))))
+
+    @property
+    def counts(self) -> State:
+        """What is counted after the last generation run, None by a system that counts nothing."""
+        return None if self.system.counting is None else self._runs.counts(len(self._runs) - 1)
+
+    def decider(self, generation: Generation) -> System:
+        """Who decides a generation: the system, where records are followed with what is recorded of it."""
+        record = self._records.get(generation)
+        trusted = record is not None and record.holds_for(anything_went_in=True)
+        return self.system.following(record.entries) if record is not None and trusted else self.system
 
     def moment(self, generation: Generation) -> Moment:
         """What the system is given for a generation. Raises ValueError for one that the chat does not have."""
@@ -195,36 +202,52 @@ class Simulator:
             states.append(decided.state)
             yield decided.trace
 
-    def offer(self, reuse: Reuse, now: Generated) -> Decided | None:
-        """What the next generation of another replay comes to by what was run here, None where only a run can tell."""
-        turn = now.moment.turn
+    def offer(self, mine: Simulator, now: Generated) -> FinishedRun | None:
+        """What the next generation of `mine` comes to by what was run here, None where only a run can tell."""
+        turn, runs = now.moment.turn, self._runs
         place = self._places.get(Generation(turn.message, turn.swipe))
-        if place is None or place >= len(self._runs):
+        if place is None or place >= len(runs):
             return None
-        done = Decided(self._runs.trace(place), self._runs.lean_state(place), self._runs.tally(place))
-        before = Generated(place, self._moment(place), self._runs.lean_state(self._place_before(place)), done)
-        return self._reuse.again(before, reuse, now)
+        start, done = self._place_before(place), runs[place]
+        same_state = runs.goes_on_as(start, mine._runs, mine._place_before(now.place))
+        before = Generated(
+            place, self._moment(place), partial(runs.lean_state, start), done.gist, partial(runs.lean_state, place)
+        )
+        carried = self._reuse.again(before, mine._reuse, now, same_state=same_state)
+        if carried is None:
+            return None
+        after = None if carried.same_after else Aftermath(carried.state, runs.tally(place))
+        return done.taken_over(carried.digests, searched_of(mine.system, now.moment), after)
 
     async def _run_next(self) -> None:
         place, epoch = len(self._runs), self._epoch
-        now = Generated(place, self._moment(place), self._runs.state(self._place_before(place)))
-        offers = (other.offer(self._reuse, now) for other in self._earlier)
-        result = next((offer for offer in offers if offer is not None), None)
-        ran = result is None
-        if result is None:
-            result = await _decided(self.system, now.moment, now.state)
-        else:
-            result = _with_seen(result, self.system, now.moment)
+        start = self._place_before(place)
+        now = Generated(place, self._moment(place), partial(self._runs.lean_state, start))
+        alike = (other for other in self._earlier if other._records == self._records)  # noqa: SLF001  # the same class
+        offers = (other.offer(self, now) for other in alike)
+        known = next((offer for offer in offers if offer is not None), None)
+        result = None
+        if known is None:
+            decider, state = self.decider(self.generations[place]), self._runs.state(start)
+            result = self._recalled(now, state, await _decided(decider, now.moment, state))
         if epoch != self._epoch:
             raise Superseded
-        if self.generations[place] not in self._traces:  # another task may have been quicker, with the same trace
-            self.ran += ran
-            self._keep(result)
-
-    def _keep(self, result: Decided) -> None:
-        place = len(self._runs)
-        self._runs.append(result)
+        if self.generations[place] in self._traces:  # another task was quicker, with the same trace
+            return
+        if known is not None:
+            self._runs.take(known)
+        elif result is not None:
+            self.ran += 1
+            self._runs.append(result)
         self._traces.put(self.generations[place], self._runs, place)
+
+    def _recalled(self, now: Generated, before: State, result: Decided) -> Decided:
+        """What was decided, with the state that the recorded entries leave where records are followed."""
+        record = self._records.get(self.generations[now.place])
+        if record is None or not record.holds_for(anything_went_in=bool(result.trace.injections)):
+            return result
+        went_in = record.found_in(now.moment.index)
+        return replace(result, state=self.system.recalled(now.moment, before, went_in, result))
 
     def _place_before(self, place: int) -> int:
         """The place of the generation whose state the one at `place` begins with, -1 for the first state."""
@@ -256,6 +279,7 @@ class Simulator:
             watcher=self._watcher,
             digests={INPUTS: self.inputs[place]},
             seen=seen.record(),
+            for_claude=project.counting.for_claude,
         )
 
 
@@ -302,7 +326,12 @@ def _active_characters(project: Project, generations: Sequence[Generation]) -> t
 
 
 def _input_digests(
-    project: Project, generations: Sequence[Generation], characters: Sequence[str], system: System, seen: SeenChats
+    project: Project,
+    generations: Sequence[Generation],
+    characters: Sequence[str],
+    system: System,
+    seen: SeenChats,
+    records: Mapping[Generation, RecordedReply],
 ) -> tuple[str, ...]:
     """For each generation the SHA-256 of everything that it and the ones before it depend on.
 
@@ -330,6 +359,7 @@ def _input_digests(
             digest.update(system.reads_of(read).encode("utf-8", "surrogatepass"))
         done = max(done, generation.message)
         told = seen.told_of(generation, character)
-        digest.update(repr((generation, character, told)).encode("utf-8", "surrogatepass"))
+        record = (records[generation],) if generation in records else ()
+        digest.update(repr((generation, character, told, *record)).encode("utf-8", "surrogatepass"))
         found.append(digest.hexdigest())
     return tuple(found)

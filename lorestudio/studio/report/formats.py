@@ -13,7 +13,7 @@ from lorestudio.studio.report.source import ReportSource
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_markdown, as_text, escaped, markdown_table, turn_words
-from lorestudio.trace.wording import plural
+from lorestudio.trace.wording import controls_escaped, plural, without_controls
 
 
 def markdown_report(source: ReportSource) -> str:
@@ -63,7 +63,7 @@ def json_report(source: ReportSource) -> str:
             for turn in source.turns
         ],
     }
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    return controls_escaped(json.dumps(value, ensure_ascii=False, indent=1)) + "\n"
 
 
 def _count(source: ReportSource) -> str:
@@ -98,4 +98,4 @@ def report_text(source: ReportSource, wanted: Format) -> str:
         Format.TEXT: text_report,
         Format.JSON: json_report,
     }
-    return makers[wanted](source)
+    return without_controls(makers[wanted](source))

@@ -12,12 +12,13 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
+from lorestudio.settings.behaviour import FIXED
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.settings.files import SettingsError
+from lorestudio.settings.files import SettingsError, real_path
 from lorestudio.studio.project.tokens import BY_SCRIPT, TokenizerError, counter_by_word, word_of
 from lorestudio.systems.registry import kind_of, scenario_format
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index_refresh import kept_as_indexed, state_of_files
 
 COUNTERS: Final[Mapping[str, TokenCounter]] = {
     "chars4": CHARS_4, "st335": CHARS_3_35, "bytes335": BYTES_3_35, "script": BY_SCRIPT,
@@ -88,11 +89,17 @@ async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
 def _indexes(scenario: Scenario, files: Sequence[VaultFiles], counter: TokenCounter) -> list[VaultIndex]:
     """The vaults as they were read first, and then as each generation finds them."""
     raw = scenario.raw_settings
-    found = [build_index(files, sanitise(raw).settings, counter)]
+    state = state_of_files(files, sanitise(raw).settings, counter)
+    found = [state.index]
     for generation in scenario.generations:
         raw |= generation.settings_patch
         files = [_edited(vault, generation.vault_patch, first=not place) for place, vault in enumerate(files)]
-        found.append(build_index(files, sanitise(raw).settings, counter) if generation.reindex else found[-1])
+        settings = sanitise(raw).settings
+        if generation.reindex == "changes" and scenario.behaviour.kept_notes != FIXED:
+            state = kept_as_indexed(state, files, settings, counter)
+        elif generation.reindex:
+            state = state_of_files(files, settings, counter)
+        found.append(state.index)
     return found
 
 
@@ -120,6 +127,8 @@ def _vault_problem(vault: ScenarioVault, root: Path | None) -> str:
         )
     if not (root / vault.ref).is_dir():
         return f"there is no folder {root / vault.ref}. Name the folder that “{vault.ref}” lies in with --vault-root."
+    if not real_path(root / vault.ref).is_relative_to(real_path(root)):
+        return f"“{vault.ref}” leads out of {root}, and a scenario may read what lies in there only."
     return ""
 
 

@@ -18,6 +18,7 @@ from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.differences import SettingChange, differences
+from lorestudio.studio.notes.book_entries import with_texts
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
@@ -107,12 +108,14 @@ class Previewer:
         self.generation = generation
         self.before = self._rerun.before
         self._project = simulator.project
-        self._state = state_of(simulator.project)
+        self._of_books = bool(self._project.books and not self._project.places)
+        if not self._of_books:
+            state_of(self._project)
         self._reread: tuple[DeepLoreSettings, EditedVaults] | None = None
 
     @cached_property
     def _vaults(self) -> EditedVaults:
-        return EditedVaults(self._state, self._project.settings, self._project.counter)
+        return EditedVaults(state_of(self._project), self._project.settings, self._project.counter)
 
     def takes(self, settings: Section) -> bool:
         """Whether these are settings of the system that decides here."""
@@ -134,7 +137,8 @@ class Previewer:
 
         For a worker: after a replay was restored and not run, it takes a second or two on 5,000 notes.
         """
-        self._vaults.with_texts(())
+        if not self._of_books:
+            self._vaults.with_texts(())
         self.preview(())
 
     def preview(
@@ -155,10 +159,9 @@ class Previewer:
         settings = settings or known
         if not self.takes(settings):
             raise TypeError(f"{type(settings).__name__} are no settings of {self._rerun.system.title}")
-        vault = self._index(notes, settings)
+        rerun = self._edited(notes, settings)
+        vault = rerun.moment.index
         stop.look()
-        moment = replace(self._rerun.moment, index=vault)
-        rerun = replace(self._rerun, moment=moment).with_settings(settings)
         ran = rerun.named(f"edited {vault.digest} {settings.model_dump_json()}").run(stop)
         stop.look()
         journeys = Journeys(ran.trace)
@@ -173,10 +176,21 @@ class Previewer:
             tuple(dict.fromkeys((*ran.answers, *ran.lacks))),
         )
 
+    def _edited(self, notes: Sequence[NoteText], settings: Section) -> Rerun:
+        """The run with these texts and settings."""
+        if not self._of_books or not notes:
+            moment = replace(self._rerun.moment, index=self._index(notes, settings))
+            return replace(self._rerun, moment=moment).with_settings(settings)
+        project = self._project.with_books(with_texts(self._project.books, notes))
+        known = self._rerun.system
+        system = known.with_settings(settings, project.scene())
+        moment = replace(self._rerun.moment, index=project.index)
+        return replace(self._rerun, project=project, moment=moment, system=system, known=self._rerun.known or known)
+
     def _index(self, notes: Sequence[NoteText], settings: Section) -> VaultIndex:
         """The vault with these texts, as these settings read it; the run's own where neither makes a difference."""
         reading = self._rerun.system.kind.reading(settings) or self._project.settings
-        if not notes and self._project.reads_alike(reading):
+        if self._of_books or (not notes and self._project.reads_alike(reading)):
             return self._rerun.moment.index
         return self._vaults_with(reading).with_texts(notes).index
 

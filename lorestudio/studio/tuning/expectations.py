@@ -82,8 +82,19 @@ class ReplyMark:
 
     def find(self, chat: Chat) -> int | None:
         """The index of the reply in a chat, None where none answers that message; of several the nearest one."""
-        places = [place for place in (*chat.replies, len(chat.messages)) if answered(chat, place) == self.after]
-        return min(places, key=lambda place: abs(place - self.number), default=None)
+        return self.among(answers_of(chat))
+
+    def among(self, answers: Mapping[str, Sequence[int]]) -> int | None:
+        """The same by the `answers_of` a chat."""
+        return min(answers.get(self.after, ()), key=lambda place: abs(place - self.number), default=None)
+
+
+def answers_of(chat: Chat) -> Mapping[str, Sequence[int]]:
+    """The indices of a chat's replies, the one to come too, by the digest of the message that each answers."""
+    found: dict[str, list[int]] = {}
+    for place in (*chat.replies, len(chat.messages)):
+        found.setdefault(answered(chat, place), []).append(place)
+    return found
 
 
 def answered(chat: Chat, place: int) -> str:
@@ -221,7 +232,8 @@ def judge(
     """
     strangers = {entry: title for outcome in outcomes for entry, title in outcome.strangers}
     shown = shown_swipes(chat, outcomes)
-    return tuple(_judged(each, chat, chat_name, index, strangers, shown) for each in expectations)
+    answers = answers_of(chat)
+    return tuple(_judged(each, chat, chat_name, index, strangers, shown, answers) for each in expectations)
 
 
 def shown_swipes(chat: Chat, outcomes: Sequence[TurnOutcome]) -> tuple[TurnOutcome, ...]:
@@ -239,9 +251,10 @@ def _judged(
     index: VaultIndex,
     strangers: Mapping[int, str],
     outcomes: Sequence[TurnOutcome],
+    answers: Mapping[str, Sequence[int]],
 ) -> Judged:
     mark = expectation.reply
-    place = None if mark is None else mark.find(chat)
+    place = None if mark is None else mark.among(answers)
     if mark is not None and place is None:
         if mark.chat != chat_name:
             return Judged(expectation)
@@ -365,9 +378,9 @@ def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) ->
     """Read a text. Raises InputError where it is no YAML of this kind; single items that are wrong become problems."""
     found: list[Expectation] = []
     problems: list[str] = []
-    items = _items(text, path)
-    for place, item in enumerate(items or ()):
-        line = items.lc.item(place)[0] + 1 if items is not None else 0
+    items = _items(text, path) or CommentedSeq()
+    for place, item in enumerate(items):
+        line = (items.lc.item(place) or (0,))[0] + 1  # a list with a tag does not know its lines
         try:
             found.append(_Item.model_validate(item).expectation(line))
         except ValidationError as error:
@@ -386,8 +399,10 @@ def _items(text: str, path: Path | str) -> CommentedSeq | None:
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{path}{line}", f"this is no YAML: {error.problem}.") from error
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, ValueError, KeyError) as error:
         raise InputError(path, f"this is no YAML: {error}.") from error
+    except RecursionError as error:
+        raise InputError(path, "it is nested too deeply.") from error
     items = document.get("expectations") if isinstance(document, CommentedMap) else document
     if items is not None and not isinstance(items, CommentedSeq):
         raise InputError(path, "write a list under `expectations:`, each with `note` and `should`.")

@@ -11,14 +11,14 @@ from lorestudio.studio.tuning.scores import METRICS
 from lorestudio.studio.tuning.scoring import metric_words
 from lorestudio.studio.tuning.search import Found, Tried, between, change_words
 from lorestudio.studio.tuning.space import point_words
-from lorestudio.studio.tuning.trials import Trial
+from lorestudio.studio.tuning.trials import TuningTrial
 from lorestudio.systems.registry import kind_of
 from lorestudio.trace.wording import plural
 
 _WIDTH, _HEIGHT, _EDGE = 640, 260, 36
 
 
-def tuning_page(trial: Trial, found: Found, chosen: Tried) -> str:
+def tuning_page(trial: TuningTrial, found: Found, chosen: Tried) -> str:
     """The page. Nothing of the chat's text is in it."""
     replies = len(found.now.training.turns), len(found.now.held.turns)
     names = ", ".join(escape(name) for name in trial.chats() if name)

@@ -24,12 +24,12 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress, heed
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore, blocks
 from lorestudio.studio.tuning.scoring import pooled, value_words
-from lorestudio.studio.tuning.space import Axis, Point, Space, Span
-from lorestudio.studio.tuning.trials import Trial
+from lorestudio.studio.tuning.space import Axis, NumberSpan, Point, Space
+from lorestudio.studio.tuning.trials import TuningTrial
 from lorestudio.studio.tuning.workers import ALONE, Crew, Workers, needed
 
 
-class Way(StrEnum):
+class SearchWay(StrEnum):
     """How the next point is chosen."""
 
     OPTUNA = "optuna"
@@ -49,7 +49,7 @@ class Plan:
     only looked at in the end, as are whole `held_chats`.
     """
 
-    way: Way = Way.OPTUNA
+    way: SearchWay = SearchWay.OPTUNA
     runs: int = 100
     minutes: float | None = None
     goals: tuple[str, ...] = GOALS
@@ -256,13 +256,13 @@ def _point_key(point: Point) -> str:
 class _Journal:
     """A study of Optuna's with what this search has tried, in a file where one is named."""
 
-    def __init__(self, trial: Trial, plan: Plan, path: Path | None) -> None:
+    def __init__(self, trial: TuningTrial, plan: Plan, path: Path | None) -> None:
         self.optuna = needed("optuna", "tune")
         self.optuna.logging.set_verbosity(self.optuna.logging.ERROR)
         self._space, self._split = trial.space, Split(plan, trial.chats())
         self._plan = plan
         samplers = self.optuna.samplers
-        sampler = samplers.TPESampler if plan.way is Way.OPTUNA else samplers.RandomSampler
+        sampler = samplers.TPESampler if plan.way is SearchWay.OPTUNA else samplers.RandomSampler
         self.study = self.optuna.create_study(
             storage=None if path is None else self._storage(path),
             study_name=_NAME,
@@ -298,7 +298,7 @@ class _Journal:
 
     def _distribution(self, axis: Axis) -> Any:  # noqa: ANN401
         known = self.optuna.distributions
-        if not isinstance(axis.range, Span):
+        if not isinstance(axis.range, NumberSpan):
             return known.CategoricalDistribution(list(axis.range))
         span = axis.range
         if span.whole:
@@ -387,7 +387,7 @@ _DRAWS: Final = 200
 
 
 def search(
-    trial: Trial,
+    trial: TuningTrial,
     plan: Plan = Plan(),
     workers: Workers = ALONE,
     journal: Path | None = None,
@@ -439,9 +439,9 @@ def search(
     return Found(trial.space.axes, plan, now, tuple(done), kept.importance())
 
 
-def _check(trial: Trial, plan: Plan) -> None:
+def _check(trial: TuningTrial, plan: Plan) -> None:
     """Raise InputError where the plan does not fit the trial."""
-    if plan.way is Way.GRID and trial.space.size > plan.runs:
+    if plan.way is SearchWay.GRID and trial.space.size > plan.runs:
         size = f"{trial.space.size:,.0f}" if math.isfinite(trial.space.size) else "endlessly many"
         raise InputError(
             "--runs", f"the grid has {size} points and {plan.runs:,} may be run. Give wider steps, as in 500..4000/500."
@@ -460,7 +460,7 @@ class _Course:
         self._chance = np.random.default_rng((plan.seed, len(known)))
         self._known = {_point_key(point) for point in known}
         self._first = kept.take_up()
-        self._grid: Iterator[Point] = iter(space.points()) if plan.way is Way.GRID else iter(())
+        self._grid: Iterator[Point] = iter(space.points()) if plan.way is SearchWay.GRID else iter(())
         self.most = int(min(plan.runs, space.size))
 
     def next(self, count: int) -> dict[int, tuple[Any, Point]]:
@@ -487,7 +487,7 @@ class _Course:
         for point in self._grid:
             if _point_key(point) not in self._known:
                 return point
-        return self._unknown() if self._way is Way.RANDOM else None
+        return self._unknown() if self._way is SearchWay.RANDOM else None
 
     def _unknown(self) -> Point | None:
         """A point drawn at random that was not run, None where that is hard to find."""
@@ -507,5 +507,5 @@ class _Course:
         if values is not None:
             return values[int(self._chance.integers(len(values)))]
         span = axis.range
-        assert isinstance(span, Span)  # noqa: S101  # only such an axis has endlessly many
+        assert isinstance(span, NumberSpan)  # noqa: S101  # only such an axis has endlessly many
         return float(self._chance.uniform(span.low, span.high))

@@ -30,7 +30,7 @@ NoteName: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class NumberSpan:
     """Numbers from `low` to `high`, both inclusive, `step` apart; without a step any number between them."""
 
     low: float
@@ -58,14 +58,14 @@ class Axis:
     label: str
     name: str
     now: Json
-    range: Span | tuple[Value, ...]
+    range: NumberSpan | tuple[Value, ...]
     note: NoteName | None = None
     key: str = ""
 
     @property
     def values(self) -> tuple[Value, ...] | None:
         """All values, None where there are endlessly many."""
-        return self.range.values() if isinstance(self.range, Span) else self.range
+        return self.range.values() if isinstance(self.range, NumberSpan) else self.range
 
     def edit(self, value: Value) -> NoteEdit | None:
         """How the note comes to this value, None where it has it without a change. For axes of notes."""
@@ -168,27 +168,27 @@ def _of_setting(text: str, name: str, said: str | None, project: Project, kind: 
     if not declaration.affects:
         raise InputError(where, f"“{declaration.title}” changes nothing in a run.")
     chosen = _declared_range(where, declaration) if said is None else _parsed(where, said, declaration.type)
-    ends = (chosen.low, chosen.high) if isinstance(chosen, Span) else chosen
+    ends = (chosen.low, chosen.high) if isinstance(chosen, NumberSpan) else chosen
     typed = tuple(getattr(section_of({declaration.name: end}, kind.settings, where), declaration.name) for end in ends)
     for value in typed:
         reading = kind.reading(settings.model_copy(update={declaration.name: value}))
         if reading is not None and not project.reads_alike(reading):
             raise InputError(where, f"“{declaration.title}” says how notes are read, which a search does not repeat.")
     now = getattr(settings, declaration.name)
-    return Axis(declaration.alias, declaration.name, now, chosen if isinstance(chosen, Span) else typed)
+    return Axis(declaration.alias, declaration.name, now, chosen if isinstance(chosen, NumberSpan) else typed)
 
 
-def _declared_range(where: str, known: Declaration) -> Span | tuple[Value, ...]:
+def _declared_range(where: str, known: Declaration) -> NumberSpan | tuple[Value, ...]:
     if known.type is bool:
         return (False, True)
     if known.choices:
         return tuple(known.choices)
     if known.low is None or known.high is None:
         raise InputError(where, f"say between what, as in {known.alias}=1..8.")
-    return Span(known.low, known.high, 1 if known.type is int else None, known.type is int)
+    return NumberSpan(known.low, known.high, 1 if known.type is int else None, known.type is int)
 
 
-def _parsed(where: str, said: str, kind: type[Value] | None = None) -> Span | tuple[Value, ...]:
+def _parsed(where: str, said: str, kind: type[Value] | None = None) -> NumberSpan | tuple[Value, ...]:
     span = _SPAN.fullmatch(said)
     if span is None:
         values = tuple(_value(part.strip()) for part in said.split(","))
@@ -205,7 +205,7 @@ def _parsed(where: str, said: str, kind: type[Value] | None = None) -> Span | tu
     whole = kind is int or (kind is None and all(each is None or each.is_integer() for each in (low, high, step)))
     if whole and step is not None and not step.is_integer():
         raise InputError(where, f"the steps of whole numbers are whole, and {span['step']} is not.")
-    return Span(low, high, (step or 1) if whole else step, whole)
+    return NumberSpan(low, high, (step or 1) if whole else step, whole)
 
 
 def _value(text: str) -> Value:
@@ -258,7 +258,7 @@ def _check_edits(space: Space, axis: Axis) -> None:
     """Raise InputError where the note's front matter does not let this property be turned."""
     if axis.note is None:
         return
-    ends = (axis.range.low, axis.range.high) if isinstance(axis.range, Span) else axis.range
+    ends = (axis.range.low, axis.range.high) if isinstance(axis.range, NumberSpan) else axis.range
     try:
         for value in ends:
             space.notes_at({axis.label: value})

@@ -1,26 +1,27 @@
 """Whole chats run with other settings and notes, one point of a space after the other, in whatever process.
 
-A `Trial` is all that this takes, and can be packed. `Bench` prepares it once: what points have in common (the prepared
-index, the keys in every line, what the matching stages make of the same settings) is made once, and every run has its
-recording switched off. So a point costs a fraction of a replay and comes to the same.
+A `TuningTrial` is all that this takes, and can be packed. `PointRunner` prepares it once: what points have in common
+(the prepared index, the keys in every line, what the matching stages make of the same settings) is made once, and every
+run has its recording switched off. So a point costs a fraction of a replay and comes to the same.
 """
 
 from __future__ import annotations
 
 import asyncio
+import copyreg
 import hashlib
 import io
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.compare.comparing import Candidate, settled
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.runs import PACKING
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, judge, shown_swipes
@@ -31,8 +32,20 @@ from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.vault.edited_vaults import EditedVaults
 
 
+def _mapping(items: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(items)
+
+
+def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Mapping[str, Any]], tuple[dict[str, Any]]]:
+    return _mapping, (dict(mapping),)
+
+
+_PACKING: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced}
+"""How a pickler takes what is read only."""
+
+
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TuningTrial:
     """The chats, a system with the settings that a search begins with, what is expected, and what may be turned.
 
     `projects` are of the same vaults, one for each chat.
@@ -63,7 +76,7 @@ class Trial:
         bare = [replace(each, document=None, problems=()) for each in self.projects]
         buffer = io.BytesIO()
         pickler = pickle.Pickler(buffer, protocol=5)
-        pickler.dispatch_table = PACKING
+        pickler.dispatch_table = _PACKING
         pickler.dump(replace(self, projects=tuple(bare)))
         data = buffer.getvalue()
         return Packed(hashlib.sha256(data).hexdigest(), data)
@@ -76,15 +89,15 @@ class Packed:
     digest: str
     data: bytes = field(repr=False, compare=False)
 
-    def opened(self) -> Trial:
+    def opened(self) -> TuningTrial:
         """The trial, in a process of this program."""
-        trial: Trial = pickle.loads(self.data)  # noqa: S301  # packed by this program, for its own workers
+        trial: TuningTrial = pickle.loads(self.data)  # noqa: S301  # packed by this program, for its own workers
         return trial
 
 
 def trial_of(
     projects: Sequence[Project], chosen: Candidate, expectations: Sequence[Expectation], over: Iterable[str]
-) -> Trial:
+) -> TuningTrial:
     """The trial of these chats with a candidate's system and settings; `over` says what may be turned (see `space`).
 
     Raises InputError, SettingsError, VaultError and TokenizerError.
@@ -98,13 +111,13 @@ def trial_of(
         else each
         for each, _, _ in read
     )
-    return Trial(same, kind.name, used, tuple(expectations), space_of(over, first, kind, used))
+    return TuningTrial(same, kind.name, used, tuple(expectations), space_of(over, first, kind, used))
 
 
-class Bench:
+class PointRunner:
     """Runs the points of a trial, one at a time."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: TuningTrial) -> None:
         self.trial = trial
         first = trial.projects[0]
         _, self._known = _run(first, trial.system, trial.settings)

@@ -17,7 +17,7 @@ from lorestudio.domain.lifecycle import CancelToken, Closing, heed
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.scores import Scores
 from lorestudio.studio.tuning.space import Point
-from lorestudio.studio.tuning.trials import Bench, Packed, Trial
+from lorestudio.studio.tuning.trials import Packed, PointRunner, TuningTrial
 
 ATTEMPTS: Final = 3
 """So often in a row all workers may die before the search gives up."""
@@ -49,10 +49,10 @@ _PATIENCE_SECONDS: Final = 10
 class Crew(Closing):
     """Workers at one trial; closed, they end. `parallel` is how many points are run at once."""
 
-    def __init__(self, trial: Trial, workers: Workers) -> None:
+    def __init__(self, trial: TuningTrial, workers: Workers) -> None:
         workers.check()
         self.parallel = workers.count
-        self._bench = self._packed = self._client = None
+        self._runner = self._packed = self._client = None
         if workers.address:
             self._packed, self._client = trial.packed(), _client(workers.address)
             self.parallel = max(1, sum(self._client.ncores().values()))
@@ -61,13 +61,13 @@ class Crew(Closing):
             self._packed = trial.packed()
             self._backend = {"backend": "loky", "n_jobs": workers.count}
         else:
-            self._bench = Bench(trial)
+            self._runner = PointRunner(trial)
 
     def close(self) -> None:
         """End the processes; those of a cluster are only let go."""
         if self._client is not None:
             self._client.close()
-        elif self._bench is None:
+        elif self._runner is None:
             needed("joblib.externals.loky", "tune").get_reusable_executor(reuse=True).shutdown(
                 wait=True, kill_workers=True
             )
@@ -77,10 +77,10 @@ class Crew(Closing):
 
         Raises Cancelled, and InputError where the workers do not stay alive.
         """
-        if self._bench is not None:
+        if self._runner is not None:
             for number, point in points.items():
                 heed(cancel)
-                yield number, self._bench.scores(point, cancel)
+                yield number, self._runner.scores(point, cancel)
             return
         left, failed = dict(points), 0
         while left:
@@ -125,10 +125,10 @@ def needed(package: str, extra: str) -> Any:  # noqa: ANN401  # a module
 
 
 @lru_cache(maxsize=1)
-def _bench(packed: Packed) -> Bench:
-    return Bench(packed.opened())
+def _prepared(packed: Packed) -> PointRunner:
+    return PointRunner(packed.opened())
 
 
 def _scored(packed: Packed, number: int, point: Point) -> tuple[int, tuple[Scores, ...]]:
     """In a worker: the scores at a point."""
-    return number, _bench(packed).scores(point)
+    return number, _prepared(packed).scores(point)

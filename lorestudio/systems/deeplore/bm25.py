@@ -155,8 +155,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
             count = 0 if self._base is None else self._base.document_count(term)
         return count
 
-    def _idf(self, term: str) -> float:
-        df = self.document_count(term)
+    def _idf(self, df: int) -> float:
         return _log((self.corpus_size - df + 0.5) / (df + 0.5) + 1)
 
     def column(self, term: str) -> tuple[Places, Frequencies]:
@@ -188,7 +187,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
     def _term(self, term: str, place: int) -> TermScore:
         frequency = self.doc_freqs[place].get(term, 0)
         weight = (1 - B) + (B * self.doc_len[place]) / self.avgdl
-        idf = self._idf(term)
+        idf = self._idf(self.document_count(term))
         score = idf * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
         return TermScore(term, frequency, idf, score)
 
@@ -223,32 +222,34 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
 
         Without `guides` those are passed over.
         """
-        terms = [term for term in dict.fromkeys(tokenize(query)) if self.document_count(term)]
+        documents = {term: self.document_count(term) for term in dict.fromkeys(tokenize(query))}
+        terms = [term for term, df in documents.items() if df]
         if not terms or self._weight is None:
             return []
         columns = [self.column(term) for term in terms]
         places = np.concatenate([found for found, _ in columns])
         counts = np.concatenate([found for _, found in columns])
-        idf = np.repeat([self._idf(term) for term in terms], [len(found) for found, _ in columns])
+        of_term = np.repeat(np.arange(len(terms)), [len(found) for found, _ in columns])
+        idf = np.array([self._idf(documents[term]) for term in terms])[of_term]
         weights = idf * ((counts * (K1 + 1)) / (counts + K1 * self._weight[places]))
         size = len(self._entries)
         # Added one after the other, in query order, because the last bit depends on it.
         scores = np.bincount(places, weights, size)
-        first = np.full(size, len(places))
-        np.minimum.at(first, places, np.arange(len(places)))
-        order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(places))]
-        order = order[scores[order] >= threshold]
+        first = np.full(size, -1)
+        first[places[::-1]] = np.arange(len(places) - 1, -1, -1)  # what is written last stays
+        order = np.flatnonzero((first >= 0) & (scores >= threshold))
+        order = order[np.argsort(first[order])]
         if not guides:
             order = order[[not self._entries[place].guide for place in order.tolist()]]
         best = order[np.argsort(-scores[order], kind="stable")[:TOP]]
-        return [
-            Scored(
-                self._entries[place],
-                float(scores[place]),
-                tuple(self._term(term, place) for term in terms if term in self.doc_freqs[place]),
-            )
-            for place in best.tolist()
-        ]
+        parts: dict[int, list[TermScore]] = {place: [] for place in best.tolist()}
+        told = np.zeros(size, dtype=bool)
+        told[best] = True
+        at = np.flatnonzero(told[places] & (counts > 0))
+        shown = (places[at], of_term[at], counts[at].astype(np.int64), idf[at], weights[at])
+        for place, term, *figures in zip(*(each.tolist() for each in shown), strict=True):
+            parts[place].append(TermScore(terms[term], *figures))
+        return [Scored(self._entries[place], float(scores[place]), tuple(of)) for place, of in parts.items()]
 
 
 def _document(entry: Entry) -> list[str]:

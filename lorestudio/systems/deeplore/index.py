@@ -82,6 +82,11 @@ class DeepLoreIndex:
         return _grouped((entry.title, entry) for entry in self.visible)
 
     @cached_property
+    def of_tracker_key(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by tracker key, in index order."""
+        return _grouped((entry.tracker_key, entry) for entry in self.visible)
+
+    @cached_property
     def of_lower_key(self) -> Mapping[str, Sequence[Entry]]:
         """Visible entries by lower-cased key, in index order."""
         return _grouped((key, entry) for entry in self.visible for key in dict.fromkeys(map(str.lower, entry.keys)))

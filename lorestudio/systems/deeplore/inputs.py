@@ -33,7 +33,8 @@ class Inputs:
 
     `index` is the moment's vault prepared, `state` what the generation before left. `answers` is asked where a model
     has to decide; `model` is its model where the settings name none. `behaviour` says which quirks of DeepLore are
-    mended. `random` makes the stream of random numbers from the state it stood at.
+    mended. `random` makes the stream of random numbers from the state it stood at; where it is known how the lots of
+    entries fell, `lots` says it.
     """
 
     moment: Moment
@@ -44,6 +45,7 @@ class Inputs:
     model: str = ""
     behaviour: Behaviour = field(default_factory=Behaviour)
     random: Callable[[int], RandomSource] | None = None
+    lots: Callable[[Entry], float] | None = None
 
     def is_fixed(self, switch: str) -> bool:
         """Whether the behaviour switch of this name is set to fixed."""

@@ -58,7 +58,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.stages.recursion import TEXT_LIMIT
 from lorestudio.systems.deeplore.stages.snapshot import scan_window, swipe_key
-from lorestudio.trace.model import Trace
+from lorestudio.trace.packed import Gist
 
 ALWAYS_READ: Final = frozenset({"rules", "enabled", "ai_search_enabled", "ai_search_mode"})
 """Settings that decide which stages there are and by whose rules they go, and so are read before any."""
@@ -94,7 +94,7 @@ class Reads:
             self._constant,
             [(name, getattr(settings, name)) for name in settings_read(settings)],
             ctx.behaviour,
-            (ctx.character, moment.context_size, moment.seed, moment.counter.identity),
+            (ctx.character, moment.context_size, moment.seed, moment.counter.identity, moment.for_claude),
             (ctx.answers.name, ctx.model) if self._asks_model else (),
             vault.fields,
             (len(vault.entries), len(vault.left_out), sorted(ctx.index.scan_depths)),
@@ -110,7 +110,11 @@ class Reads:
 
     def digest(self, ctx: Inputs) -> str:
         """What this generation reads besides entries and random numbers."""
-        digest = self._constant.copy()
+        return f"{self.around(ctx)} {self.state(ctx)}"
+
+    @staticmethod
+    def state(ctx: Inputs) -> str:
+        """What it reads of the state; of that part of it which is of another place only where that is told."""
         state = replace(COUNTS.without(ctx.state), random_state=0)
         if state.snapshot is not None and state.snapshot.swipe_key != swipe_key(ctx):
             state = replace(state, snapshot=None)  # of another place: it is looked at no further, and replaced
@@ -119,6 +123,13 @@ class Reads:
         if cache is not None:  # a set has no order of its own
             candidates = sorted(cache.candidates)
             state = replace(state, ai=replace(state.ai, cache=replace(cache, candidates=frozenset())))
+        digest = hashlib.blake2b(digest_size=20)
+        Reads._add(digest, state, list(candidates))
+        return digest.hexdigest()
+
+    def around(self, ctx: Inputs) -> str:
+        """What it reads of all but the state; where its swipe stands tells which part of the state is of its place."""
+        digest = self._constant.copy()
         moment, chat = ctx.moment, ctx.moment.chat
         turn, last = replace(moment.turn, number=0), _tail(chat[-1]) if chat else ()
         fixed = (
@@ -127,10 +138,9 @@ class Reads:
             moment.held,
             moment.controls,
             moment.seen,
-            state,
-            list(candidates),
             len(chat),
             last,
+            swipe_key(ctx),
         )
         self._add(digest, *fixed)
         for place in range(0 if self._whole_chat else max(0, len(chat) - self._depth), len(chat)):
@@ -172,22 +182,22 @@ class Unaffected:
         self._searched = [place for place, names in self._changed.items() if names & OF_SEARCHED]
         self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
 
-    def leaves(self, trace: Trace, ctx: Inputs) -> bool:
-        """Whether the run that made `trace` would go the same way in `ctx`, which has the later entries."""
-        if self._everything or not trace.entries.keys().isdisjoint(self._changed):
+    def leaves(self, gist: Gist, ctx: Inputs) -> bool:
+        """Whether a run with this gist would go the same way in `ctx`, which has the later entries."""
+        if self._everything or not self._changed.keys().isdisjoint(gist.named):
             return False
-        if not self._searched or trace.skip_reason or ctx.settings.scan_depth <= 0:
+        if not self._searched or gist.skipped or ctx.settings.scan_depth <= 0:
             return True
         if ctx.settings.character_context_scan or self._has_line_feed:  # a name may be a key; texts are joined
             return False
-        return not self._occurs(trace, ctx)
+        return not self._occurs(gist, ctx)
 
     @cached_property
     def _has_line_feed(self) -> bool:
         keys = (key for place in self._searched for key in self._after[place].keys)
         return any("\n" in key for key in keys)
 
-    def _occurs(self, trace: Trace, ctx: Inputs) -> bool:
+    def _occurs(self, gist: Gist, ctx: Inputs) -> bool:
         """Whether a key of a changed entry occurs in any text that the run searched."""
         settings = ctx.settings
         choice = (settings.case_sensitive, settings.match_whole_words)
@@ -199,7 +209,7 @@ class Unaffected:
             return True
         if not settings.recursive_scan:
             return False
-        contents = [self._after[place] for place in trace.entries]
+        contents = [self._after[place] for place in gist.named]
         if sum(length(entry.content) + 1 for entry in contents) > TEXT_LIMIT:
             return True  # a step may have cut one short in the middle of a word; nobody looks closer
         texts = (entry.content if settings.case_sensitive else ctx.index.folded(entry) for entry in contents)

@@ -52,6 +52,7 @@ async def run(ctx: Inputs) -> Decided:
         separate_titles=ctx.rules.labels_by_vault or ctx.is_fixed("title_collisions"),
         holding=_holding(ctx),
         recorded=ctx.moment.recorded,
+        lots=ctx.lots,
     )
     records = await run_stages((pipeline.OPENING,), state, ctx, ctx.moment)
     selecting = pipeline.selecting(ctx.settings)
@@ -164,11 +165,9 @@ def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[Pro
 
 
 def _exempt(ctx: Inputs, state: RunState) -> list[int]:
-    return (
-        [entry.id for entry in ctx.index.visible if entry in state.policy]
-        if state.policy.exempt and state.recorded
-        else []
-    )
+    if not state.recorded:
+        return []
+    return sorted(entry.id for key in state.policy.exempt for entry in ctx.index.of_tracker_key.get(key, ()))
 
 
 def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:

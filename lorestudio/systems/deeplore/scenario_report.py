@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Final, cast
 
 from lorestudio.domain.entry import VaultIndex
@@ -137,12 +138,12 @@ def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts, ru
     budget = trace.stage("budget")
     if budget is not None and budget.status is StageStatus.RAN:
         # A title that came in is not cut, in 2.6 a title of the same vault.
-        keys = [entry.tracker_key if rules.labels_by_vault else entry.title for entry in index.entries]
-        came_in = {keys[injection.entry] for injection in trace.injections}
+        key = attrgetter("tracker_key" if rules.labels_by_vault else "title")
+        came_in = {key(index.entries[injection.entry]) for injection in trace.injections}
         cut = [verdict.entry for verdict in budget.with_outcome(Outcome.REMOVED)]
         report["budget"] = {
             "accepted": [_accepted(injection) for injection in trace.injections],
-            "cut": [each for each in cut if keys[each] not in came_in],
+            "cut": [each for each in cut if key(index.entries[each]) not in came_in],
             "count": len(trace.injections),
             "total_tokens": trace.total_tokens,
         }

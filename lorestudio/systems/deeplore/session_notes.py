@@ -308,10 +308,15 @@ class SessionNotes:
 
     def _put_notes(self, notes: ChatNotes, rest: str, taken: str) -> NotesRecord:
         """Put the chat on the desk with a notepad of `rest` and what was taken."""
-        whole = notepad.added(rest, taken)
+        full, most = notepad.added(rest, taken), self._settings.ai_notepad_max_entries
         text = "Took notes from the reply." if taken else "There was nothing to note."
-        if length(whole) < length(rest) + length(taken):
+        if length(full) < length(rest) + length(taken):
             text += f" The notepad is full ({NOTEPAD_LIMIT} characters), so its oldest lines were dropped."
+        whole = full
+        if taken and self._settings.rule_set.notepad_lines:
+            whole = notepad.newest_lines(full, most, notepad.pinned_lines(notes.chat.metadata))
+        if whole != full:
+            text += f" It keeps {most} lines, so its oldest were dropped."
         metadata: dict[str, Json] = {notepad.NOTEPAD_KEY: whole} if whole != notes.controls.notepad else {}
         self._desk.notes = notes.with_notepad(whole) if metadata else notes
         return NotesRecord(NOTEPAD, NotesOutcome.STORED, text, notes=taken, metadata=metadata)

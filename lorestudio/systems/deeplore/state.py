@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from lorestudio.domain.entry import Entry
@@ -78,6 +78,7 @@ class RunState:
     facts: dict[str, Json] = field(default_factory=dict)
     holding: Holding | None = None
     recorded: bool = True
+    lots: Callable[[Entry], float] | None = None
 
     def bootstraps_exempt(self, ctx: Inputs) -> bool:
         """Whether bootstrap entries pass all gates: always in 2.0.2, while the chat is short in 2.6."""
@@ -104,9 +105,9 @@ class RunState:
         """Whether a difference that this switch made is on record already."""
         return any(note["switch"] == switch for note in self.switches)
 
-    def draw(self) -> float:
-        """The next random number of the chat, put on record."""
-        roll = self.random.next()
+    def draw(self, entry: Entry) -> float:
+        """The next random number of the chat, put on record; where the entry's lot is known, that."""
+        roll = self.random.next() if self.lots is None else self.lots(entry)
         self.draws.append(roll)
         return roll
 
@@ -189,7 +190,7 @@ def luck_decides(state: RunState, ledger: Ledger, entry: Entry) -> bool:
         ledger.refuse(entry, "probability_zero")
         return False
     if entry.probability is not None and entry.probability < 1:
-        roll = state.draw()
+        roll = state.draw(entry)
         if roll > entry.probability:
             ledger.refuse(entry, "probability_lost", probability=entry.probability, roll=roll)
             return False

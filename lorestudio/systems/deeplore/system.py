@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EngineState, Tally
 from lorestudio.exchange.chats.notepad import notes_of, withdrawn
+from lorestudio.exchange.chats.recorded import SOURCES, RecordedEntry
+from lorestudio.exchange.settings_files import DeepLoreCarrier
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import FIXED, Behaviour
@@ -20,6 +22,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems import ideas
 from lorestudio.systems.base import (
     NOTHING_GIVEN,
+    Carried,
     Counting,
     Decided,
     Generated,
@@ -37,8 +40,9 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.changes import Option
-from lorestudio.systems.deeplore.counts import COUNTS, counted
+from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.differences import own_differences
+from lorestudio.systems.deeplore.following import RecordedChoice, as_recorded, following, recalled, unrecorded
 from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
@@ -56,6 +60,7 @@ from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
 from lorestudio.trace.found_keys import FoundKey, WouldMatch
 from lorestudio.trace.model import Trace
+from lorestudio.trace.packed import Gist
 from lorestudio.trace.scores import Bm25Figures
 
 
@@ -81,7 +86,8 @@ class Indexes:
 class DeepLoreSystem(System):
     """DeepLore with its settings (whose rules hold is one), its behaviour switches and whoever answers for the model.
 
-    `random` makes the stream of random numbers from the state it stood at.
+    `random` makes the stream of random numbers from the state it stood at; `lots` says how lots of entries fell where
+    that is known.
     """
 
     swipes_go_on: ClassVar[bool] = True
@@ -93,6 +99,7 @@ class DeepLoreSystem(System):
     answers: AnswerSource = field(default_factory=StandInAnswers)
     model: str = ""
     random: Callable[[int], RandomSource] | None = None
+    lots: Callable[[Entry], float] | None = None
     indexes: Indexes = field(default_factory=Indexes, repr=False, compare=False)
 
     @property
@@ -113,7 +120,9 @@ class DeepLoreSystem(System):
         """The inputs of a generation with the vault prepared."""
         before = state if isinstance(state, EngineState) else self.first_state(moment.seed)
         index = self.indexes.of(moment.index)
-        return Inputs(moment, index, self.settings, before, self.answers, self.model, self.behaviour, self.random)
+        return Inputs(
+            moment, index, self.settings, before, self.answers, self.model, self.behaviour, self.random, self.lots
+        )
 
     def first_state(self, seed: int) -> EngineState:
         """The trackers stored with a chat are those of its end; a replay begins before all of them."""
@@ -166,6 +175,8 @@ class DeepLoreSystem(System):
 
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
         """Answers given before; no provider and no person is asked."""
+        if isinstance(self.answers, RecordedChoice):
+            return Offline(self)
         unanswered = given.unanswered
         if unanswered is None:
             unanswered = Unanswered.STAND_IN if self.answers.name == Unanswered.STAND_IN else Unanswered.FAIL
@@ -175,6 +186,24 @@ class DeepLoreSystem(System):
             answers.earlier = trace
 
         return Offline(replace(self, answers=answers), answers.lacks, lambda: answers.sentences, turn_to)
+
+    def following(self, recorded: Sequence[RecordedEntry]) -> DeepLoreSystem:
+        """With what was recorded in place of a model's choice and of lots."""
+        return following(self, recorded)
+
+    def recalled(
+        self, moment: Moment, before: State, went_in: Sequence[Entry], decided: Decided | None = None
+    ) -> EngineState:
+        """The trackers as these entries leave them."""
+        return recalled(self.inputs_of(moment, before), went_in, decided)
+
+    def as_recorded(self, entry: Entry, recorded: RecordedEntry) -> Entry:
+        """Also with the key that it had, or what it was."""
+        return as_recorded(System.as_recorded(self, entry, recorded), recorded.reason)
+
+    def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:
+        """A model that failed or chose nothing, other lots."""
+        return unrecorded(self, run)
 
     async def write_note(
         self, chat: Chat, controls: ChatControls, focus: str = "", vault: Path | None = None
@@ -235,40 +264,39 @@ class ReadsReuse(Reuse):
     def __init__(self, system: DeepLoreSystem) -> None:
         self._system = system
         self._reads: Reads | None = None
-        self._digests: dict[int, str] = {}
+        self._digests: tuple[dict[int, str], dict[int, str]] = ({}, {})
         self._entries: tuple[tuple[Sequence[Entry], Sequence[Entry]], Unaffected] | None = None
 
-    def digest(self, place: int, ctx: Inputs) -> str:
-        """What the generation at `place` reads; all inputs of one replay share index and settings."""
-        if place not in self._digests:
+    def digest(self, generated: Generated, *, of_state: bool) -> str:
+        """What the generation reads of the state before it, or of all else; one replay has one index and settings."""
+        known, place = self._digests[of_state], generated.place
+        if place not in known:
+            ctx = self._system.inputs_of(generated.moment, generated.read_state() if of_state else None)
             if self._reads is None:
                 self._reads = Reads(ctx)
-            self._digests[place] = self._reads.digest(ctx)
-        return self._digests[place]
+            known[place] = self._reads.state(ctx) if of_state else self._reads.around(ctx)
+        return known[place]
 
     def cut(self, length: int) -> None:
         """The generations from `length` on were forgotten; what the next one reads is still known."""
-        self._digests = {place: digest for place, digest in self._digests.items() if place <= length}
+        around, states = ({key: told for key, told in each.items() if key <= length} for each in self._digests)
+        self._digests = around, states
 
-    def again(self, before: Generated, mine: Reuse, now: Generated) -> Decided | None:
+    def again(self, before: Generated, mine: Reuse, now: Generated, *, same_state: bool) -> Carried | None:
         """What `now` comes to by what `before` came to, None where only a run can tell."""
-        done = before.decided
-        if not isinstance(mine, ReadsReuse) or done is None:
-            return None
-        old = self._system.inputs_of(before.moment, before.state)
-        new = mine._system.inputs_of(now.moment, now.state)  # noqa: SLF001  # the same class
-        if self.digest(before.place, old) != mine.digest(now.place, new):
-            return None
-        trace = done.trace
-        if trace.draws and old.state.random_state != new.state.random_state:
-            return None
-        if any(call.error for call in trace.ai_calls) or trace.facts.get("ai_error"):
-            return None
-        entries = (old.index.vault.entries, new.index.vault.entries)
+        known = super().again(before, mine, now, same_state=True) if same_state else None
+        gist = before.gist
+        if known is not None or not isinstance(mine, ReadsReuse) or gist is None or gist.failed:
+            return known
+        for of_state in (False,) if same_state else (False, True):
+            if self.digest(before, of_state=of_state) != mine.digest(now, of_state=of_state):
+                return None
+        new = mine._system.inputs_of(now.moment)  # noqa: SLF001  # the same class
+        entries = (before.moment.index.entries, now.moment.index.entries)
         same = entries[0] is entries[1] or reads_all_entries(new.settings)
-        if not same and not self._unaffected(*entries).leaves(trace, new):
+        if not same and not self._unaffected(*entries).leaves(gist, new):
             return None
-        return Decided(_named(trace, new), _after(done, new.state), done.tally)
+        return Carried(digests(new)) if same_state else _carried(gist, before, now, digests(new))
 
     def _unaffected(self, before: Sequence[Entry], after: Sequence[Entry]) -> Unaffected:
         """The comparison of entries `before` with those `after`, made once."""
@@ -278,18 +306,16 @@ class ReadsReuse(Reuse):
         return known[1]
 
 
-def _after(done: Decided, before: EngineState) -> EngineState:
-    """The state after a generation like `done` which begins at `before`."""
-    if done.trace.skip_reason:  # it never began
-        return before
-    state = COUNTS.joined(done.state, counted(before, done.tally))
-    return state if done.trace.draws else replace(state, random_state=before.random_state)
-
-
-def _named(trace: Trace, ctx: Inputs) -> Trace:
-    """The trace with its inputs named as they are now."""
-    names = digests(ctx)
-    return trace if trace.digests == names else replace(trace, digests=names)
+def _carried(gist: Gist, before: Generated, now: Generated, names: Mapping[str, str]) -> Carried | None:
+    """The run of `before` for `now`, whose state reads the same; None where it drew from another stream of numbers."""
+    state = now.read_state()
+    if gist.skipped:  # it never began
+        return Carried(names, state, same_after=False)
+    if state.random_state == before.read_state().random_state:
+        return Carried(names)
+    if gist.drew or before.read_after is None:
+        return None
+    return Carried(names, replace(before.read_after(), random_state=state.random_state), same_after=False)
 
 
 def _made(settings: DeepLoreSettings, scene: Scene) -> DeepLoreSystem:
@@ -311,6 +337,8 @@ KIND: Final = SystemKind(
     budget="max_tokens_budget",
     budget_alone={"unlimited_budget": False},
     key_search=DeepLoreKeySearch,
+    carrier=DeepLoreCarrier,
     reading=lambda settings: settings,
+    records=(SOURCES,),
 )
 DeepLoreSystem.kind = KIND

@@ -268,7 +268,9 @@ class Database:
         lines: sqlite3.Connection | None = None
         try:
             if self._path is not None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._path.parent.mkdir(0o700, parents=True, exist_ok=True)
+                if not self._path.exists():
+                    self._path.touch(0o600)
             lines = sqlite3.connect(self._path or ":memory:", timeout=10, isolation_level=None, check_same_thread=False)
             lines.execute("PRAGMA page_size=16384")  # for a new file: a vector fits into one page
             lines.execute("PRAGMA journal_mode=WAL")

@@ -134,8 +134,8 @@ class VectorTable:
         known = self._groups.get(length)
         if known is None:
             rows = np.flatnonzero(self._lengths == length)
-            vectors = [self._vectors[int(row)] for row in rows]
-            matrix = np.array(vectors, dtype=np.float64).reshape(len(rows), length)
+            vectors = [vector for row in rows if (vector := self._vectors[int(row)]) is not None]
+            matrix = np.concatenate(vectors or [np.empty(0)], dtype=np.float64).reshape(len(rows), length)
             known = self._groups[length] = (rows, _normalised(matrix))
         return known
 
@@ -166,7 +166,8 @@ def _normalised(matrix: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
         lengths[lengths == 0] = 1
-        scaled: np.ndarray = (matrix / lengths[:, np.newaxis]).astype(np.float32)
+        scaled = np.empty(matrix.shape, np.float32)
+        np.divide(matrix, lengths[:, np.newaxis], out=scaled, casting="same_kind")
     return scaled
 
 

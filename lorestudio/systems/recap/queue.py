@@ -7,6 +7,7 @@ A change makes a new state; whoever works on it writes each one to the disk befo
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -195,7 +196,7 @@ _OPERATION_KEYS: Final = frozenset(write_operation(QueuedOperation("", "")))
 
 
 def _number(value: Json) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
 
 
 FORMAT_VERSION: Final = 1
@@ -463,7 +464,8 @@ def save_queue(path: Path, state: QueueState) -> None:
         return
     document: Json = write_queue(state)
     try:
-        write_atomically(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+        data = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+        write_atomically(path, data, private=True)
     except OSError as error:
         raise InputError(path, f"the queue cannot be written: {error.strerror or error}.") from error
 

@@ -7,9 +7,12 @@ reaches to is over. No model is asked: what the chat file has decides.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar, Final
 
-from lorestudio.settings.recap import RecapSettings
+from lorestudio.exchange.carrying import SectionCarrier
+from lorestudio.settings.declaration import declared
+from lorestudio.settings.recap import PLACES, RecapSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import recap_chat
@@ -120,5 +123,9 @@ KIND: Final = SystemKind(
     no_budget="Recap memory has no token budget for what goes in: the running recap goes in as a whole.",
     not_held="Recap memory chooses no entries: what the running recap says goes in as a whole.",
     knows="The chat's recaps",
+    carrier=partial(
+        SectionCarrier,
+        places={each.alias: PLACES for each in declared(RecapSettings) if each.alias != "position_dialect"},
+    ),
 )
 RecapSystem.kind = KIND

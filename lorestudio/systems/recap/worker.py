@@ -126,6 +126,11 @@ _HOPELESS: Final = frozenset(
 )  # fmt: skip
 """Failures of a source of answers that another attempt cannot mend."""
 
+_MISTAKES: Final = (
+    HopelessError, ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RecursionError, TypeError,
+)  # fmt: skip
+"""What ends in the same way each time: it was said to be so, or the program is wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueueProgress:
@@ -301,7 +306,7 @@ class Worker:
         operation = self.state.get(identifier)
         if operation is None:
             return False
-        hopeless = isinstance(error, HopelessError) or (isinstance(error, LlmError) and error.kind in _HOPELESS)
+        hopeless = isinstance(error, _MISTAKES) or (isinstance(error, LlmError) and error.kind in _HOPELESS)
         text = str(error) or type(error).__name__
         action = after_failure(text, operation.retries, self.max_retries, permanent=hopeless)
         if action.action != "retry":

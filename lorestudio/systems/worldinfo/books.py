@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
+from lorestudio.exchange.carrying import SectionCarrier
+from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.lorebooks.books import BookRole, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.files import BookFile
@@ -19,13 +23,14 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.sections import section_of
-from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
+from lorestudio.settings.worldinfo import BY_BOOKS, CARRIED, VAULT, WorldInfoSettings
 from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState
 from lorestudio.systems.worldinfo.mapping import index_of
 from lorestudio.systems.worldinfo.system import NAME, WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
+from lorestudio.trace.wording import one_line
 
 _ROLE_WORDS: Final = {
     BookRole.GLOBAL: "a global lorebook",
@@ -70,16 +75,21 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     embedder = embedder_named(settings.embedder) if settings.vectors else None
     vectors = KnownVectors(embedder) if embedder is not None else None
     around = surroundings(scene, settings)
-    files = (*book_files(settings), *_extra_files(settings, scene))
     in_place = {book.name for book in scene.books} >= set(scene.index.vaults)  # of the vault, whose notes they are then
-    no_books = not files and not scene.books
+    no_books = not scene.books and not book_files(settings) and not any(_extra_files(settings, scene))
     if (settings.source == VAULT and not (scene.books and in_place)) or (settings.source == BY_BOOKS and no_books):
         return WorldInfoSystem(settings, None, around, vectors)
+    books, missing = _read_books(settings, scene)
+    return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
+
+
+def _read_books(settings: WorldInfoSettings, scene: Scene) -> tuple[tuple[Lorebook, ...], tuple[str, ...]]:
+    """The books that settings, chat and card name, and those of the scene; and sentences about those missing."""
+    files = (*book_files(settings), *_extra_files(settings, scene))
     named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
     named += scene.books
     linked, missing = _linked(settings, scene, named)
-    books = (*named, *linked)
-    return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
+    return (*named, *linked), missing
 
 
 def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
@@ -126,7 +136,7 @@ def _note(chat: Chat, settings: WorldInfoSettings, names: Collection[str]) -> Au
     if not written:
         return note
     try:
-        listed = json.loads(written)
+        listed = json_text.parse_json(written)
     except ValueError as error:
         raise InputError("character_notes", f"not valid JSON ({error}). {_NOTES_ADVICE}") from None
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
@@ -139,6 +149,7 @@ def _note(chat: Chat, settings: WorldInfoSettings, names: Collection[str]) -> Au
     return replace(note, text="\n".join(texts.get(place, (text,)) if isinstance(place, int) else (text,)))
 
 
+_LONGEST_NAME: Final = 240
 _NOTES_ADVICE: Final = "Copy the list “chara” from “note” in SillyTavern's settings.json."
 
 
@@ -189,6 +200,9 @@ def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) ->
     for wanted, role, who in ((by_chat, BookRole.CHAT, "chat"), (by_card, BookRole.CHARACTER, "card")):
         if not isinstance(wanted, str) or not wanted or any(book.name == wanted for book in (*named, *books)):
             continue
+        if Path(wanted).name != wanted or len(wanted) > _LONGEST_NAME:
+            missing.append(f"The {who} names the lorebook “{one_line(wanted)}”, as which no file is called.")
+            continue
         path = Path(settings.worlds).expanduser() / f"{wanted}.json" if settings.worlds else None
         if path is not None and path.is_file():
             books.append(load_lorebook(path, role))
@@ -205,9 +219,13 @@ def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) ->
 
 def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
     playing = in_play(books)
+    told: dict[str, list[str]] = {}
     for book in playing.used:
         for remark in book.remarks:
-            yield f"{book.name}: {remark}"
+            told.setdefault(remark, []).append(book.name)
+    for remark, names in told.items():
+        listed = ", ".join(names)
+        yield f"{f'{len(names)} books ({listed})' if len(names) > 1 else listed}: {remark}"
     for dropped, kept in playing.dropped:
         if dropped.place == kept.place:
             yield f"{kept.name} is listed twice; it is scanned once, as {_ROLE_WORDS[kept.role]}."
@@ -216,6 +234,10 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
                 f"{dropped.place} is not scanned: there is another lorebook “{kept.name}” ({kept.place}), and "
                 "SillyTavern tells lorebooks apart by their names alone."
             )
+
+
+def _in_play(settings: WorldInfoSettings, scene: Scene) -> tuple[Lorebook, ...]:
+    return in_play(_read_books(settings, scene)[0]).used
 
 
 def _index_of(books: tuple[Lorebook, ...]) -> VaultIndex:
@@ -286,10 +308,12 @@ KIND: Final = SystemKind(
     not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "
     "in by itself.",
     reads_file=_file_settings,
+    carrier=partial(SectionCarrier, places=CARRIED),
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
-    books=ScannedBooks(book_files, with_book_files, _index_of),
+    books=ScannedBooks(book_files, with_book_files, _in_play, _index_of),
     reads_setup=True,
+    records=(ACTIVE_BOOKS, BOOK_VIEWER),
 )
 WorldInfoSystem.kind = KIND

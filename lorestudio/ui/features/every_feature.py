@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lorestudio.studio.verify.causes import Verified
+from lorestudio.ui.features.attach.actions import AttachFeature
 from lorestudio.ui.features.bench.actions import BenchFeature
 from lorestudio.ui.features.budget.actions import BudgetFeature
 from lorestudio.ui.features.chat.actions import ChatFeature
@@ -11,6 +13,7 @@ from lorestudio.ui.features.chat.replay import ReplayFeature
 from lorestudio.ui.features.controls.actions import ControlsFeature
 from lorestudio.ui.features.facts.actions import MemoriesFeature
 from lorestudio.ui.features.graph.actions import GraphFeature
+from lorestudio.ui.features.lorebooks.actions import LorebooksFeature
 from lorestudio.ui.features.notes.actions import NotesFeature
 from lorestudio.ui.features.problems.actions import ProblemsFeature
 from lorestudio.ui.features.projects.actions import ProjectsFeature
@@ -23,7 +26,9 @@ from lorestudio.ui.features.systems.actions import SystemsFeature
 from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.features.tuning.actions import TuningFeature
+from lorestudio.ui.features.tuning.searching import SearchFeature
 from lorestudio.ui.features.vault.actions import VaultFeature
+from lorestudio.ui.features.verify.actions import VerifyFeature, badges
 from lorestudio.ui.features.why_not.actions import WhyNotFeature
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.window_actions import WindowFeature
@@ -51,10 +56,20 @@ class Features:
         self.bench = BenchFeature(context)
         self.timeline = TimelineFeature(context, self.chat.pane, self.systems.compare)
         self.tuning = TuningFeature(context, self.vault.work, self.timeline.jump, self.chat.message_menu)
+        self.verify = VerifyFeature(context, self.timeline.jump, self.systems.change, self._show_beside)
+        self.searching = SearchFeature(context)
         self.reports = ReportsFeature(context)
         self.recap = RecapFeature(context, self.chat)
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)
+        self.attach = AttachFeature(context)
+        self.lorebooks = LorebooksFeature(context, self.vault.work)
         self.proposals = ProposalsFeature(context, self.notes.pane, self.vault.work.log_of)
+
+    def _show_beside(self, found: Verified | None) -> None:
+        """Show beside replies, bars and answers what a comparison with the chat's records found."""
+        self.chat.pane.model.set_badges(badges(found))
+        self.timeline.strip.set_agreement(found)
+        self.trace.pane.set_recorded(found)
 
     def __iter__(self) -> Iterator[Feature]:
         return iter(vars(self).values())

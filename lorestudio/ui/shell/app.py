@@ -8,18 +8,18 @@ import os
 import sys
 import threading
 import time
-import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Final
 
 import platformdirs
 from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Connections, default_profiles_path
 from lorestudio.studio.project.project import Project, demo_folder, is_demo
 from lorestudio.studio.replay.run_store import default_folder
@@ -28,7 +28,6 @@ from lorestudio.ui.shell.jobs import WindowLoop, window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.process import closed_by_signals, collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme, prepare_fonts
-from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.vault import data_folder as note_data
 from lorestudio.vault.cache import default_path as default_cache
@@ -56,8 +55,11 @@ def run(
     screenshot: Path | None = None,
     settings_file: Path | None = None,
     folder: Path | None = None,
+    systems: Mapping[str, Section] = MappingProxyType({}),
 ) -> int:
     """Show the window, with `project` where one is given, until it is closed; returns the exit code.
+
+    `systems` are settings of systems, by their names, that hold from now on.
 
     `screenshot` writes a picture of the window instead and returns at once; it needs no display. `folder` takes the
     place of the person's own folders for kept runs and provider profiles.
@@ -89,6 +91,7 @@ def run(
         window.show()
         window.activateWindow()
         if project is not None:
+            session.choices.systems.update(systems)
             window.session.set_project(project)
             window.session.reading.follow()
         window.keep_notes_safe(note_data.default_folder() if folder is None else folder / "notes")
@@ -223,13 +226,8 @@ def _hooks(window: MainWindow) -> Iterator[None]:
         if issubclass(kind, KeyboardInterrupt):
             window.close()
             return
-        details = "".join(traceback.format_exception(kind, error, trace))
-        logger.critical("unexpected error\n%s", details)
-        text = tr(
-            "Something went wrong inside the program: {error}. Your notes are safe; the details help to mend it.",
-            error=shorten(str(error) or kind.__name__, 200),
-        )
-        window.session.notice.emit(Notice(text, "error", details=details, key="unexpected"))
+        logger.critical("unexpected error", exc_info=(kind, error or kind(), trace))
+        window.went_wrong.emit(error or kind())  # from any thread
 
     def in_thread(args: threading.ExceptHookArgs) -> None:
         show(args.exc_type, args.exc_value, args.exc_traceback)

@@ -63,6 +63,7 @@ class Context(QObject):
         self.commands = Commands(window, self.run, theme)
         self.bars = BarStack(theme, self.commands.title, window)
         self.status = StatusLine(session, window)
+        self._title = ("", "")
         self.keep_chat: Callable[[Leave], bool] = lambda _leave: False
         self.findable: list[Callable[[], Iterable[Choice]]] = []
         self._soon = later(self, self.update_actions)
@@ -72,6 +73,12 @@ class Context(QObject):
     def say(self, notice: Notice) -> None:
         """Show a message above the panes."""
         self.bars.add(notice)
+
+    def set_title(self, name: str | None = None, note: str | None = None) -> None:
+        """The title line names this from now on, and says this behind it; None leaves either as it is."""
+        of, behind = self._title
+        self._title = of, behind = (of if name is None else name), (behind if note is None else note)
+        self.window.setWindowTitle(" - ".join(filter(None, (of, f"lorestudio ({behind})" if behind else "lorestudio"))))
 
     def flash(self, text: str) -> None:
         """Say something that need not stay."""
@@ -232,6 +239,9 @@ class Feature(QObject):
 
     def keep_in(self, folder: Path) -> None:
         """Keep what must survive the window in this folder from now on."""
+
+    def save_work(self) -> None:
+        """Something went wrong inside the program: see that what is unsaved is found by the next start."""
 
     def ask_before_closing(self, close: Leave) -> bool:
         """Ask what becomes of what is not saved before the window is closed; False where there is nothing to ask."""

@@ -289,9 +289,9 @@ class Workspace:
         return tuple(pane for column in self.columns for stack in column.stacks for pane in stack.panes)
 
 
-_TUNED: Final = frozenset({"expectations", "scores"})
+_TUNED: Final = frozenset({"expectations", "scores", "tuning", "verify"})
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", "expectations", "scores", "compare", "memories")
+_TRACES: Final = ("trace", "problems", "timeline", "expectations", "scores", "tuning", "compare", "verify", "memories")
 _ANSWERS: Final = DockColumn(
     0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
 )
@@ -318,7 +318,9 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(("trace", "chat", "problems", "timeline", "expectations", "scores", "compare"), 0.5),
+                DockStack(
+                    ("trace", "chat", "problems", "timeline", "expectations", "scores", "tuning", "compare", "verify"), 0.5
+                ),
                 DockStack(("links", "budget"), 0.5),
             ),
         ),
@@ -344,12 +346,12 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(("trace", "expectations", "scores", "timeline", "compare", "problems"), 0.55),
+                DockStack(("trace", "expectations", "scores", "tuning", "timeline", "compare", "verify", "problems"), 0.55),
                 DockStack(("budget",), 0.45),
             ),
         ),
     ),
-    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems"}),
+    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems", "verify"}),
 )  # fmt: skip
 
 WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)
@@ -357,6 +359,6 @@ BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
     "vault", "chat", "entry", "trace", "budget", "problems", "graph", "search", "links", "bench", "settings",
-    "timeline", "compare", "recap", "memories", "expectations", "scores",
+    "timeline", "compare", "recap", "memories", "expectations", "scores", "tuning", "verify",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from PySide6.QtGui import QCloseEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.studio.report.faults import fault_report
 from lorestudio.ui.features.every_feature import Features
 from lorestudio.ui.shell.actions import Where, pane_action
 from lorestudio.ui.shell.bars import DockTitles
@@ -17,6 +19,7 @@ from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import holding, row, tight
@@ -27,6 +30,8 @@ class MainWindow(QMainWindow):
     """One window on one session. `closed` follows the end of the window, after everything was saved or given up."""
 
     closed = Signal()
+    went_wrong = Signal(object)
+    """An exception that nobody caught."""
 
     def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
         super().__init__()
@@ -66,6 +71,20 @@ class MainWindow(QMainWindow):
         for feature in self.features:
             feature.keep_in(folder)
 
+    def _tell_fault(self, error: BaseException) -> None:
+        """Keep what is unsaved, and say what happened, with a report to pass on."""
+        text = tr(
+            "Something went wrong inside the program: {error}. What is not saved yet is kept and offered at the next "
+            "start; the report helps to mend it.",
+            error=shorten(str(error) or type(error).__name__, 200),
+        )
+        self.session.notice.emit(
+            Notice(text, "error", details=fault_report(error), actions=("help.details",), key="unexpected")
+        )
+        for feature in self.features:
+            with suppress(Exception):  # what is told already must not tell itself without end
+                feature.save_work()
+
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
@@ -76,7 +95,9 @@ class MainWindow(QMainWindow):
             for where, widgets in feature.places().items():
                 places.setdefault(where, []).extend(widgets)
         context.commands.attach(places)
-        title = row(self.menuBar(), 1, *self.features.window.buttons, spacing=4, margins=(0, 3, 8, 3))
+        title = row(
+            self.menuBar(), 1, self.features.attach.sign, *self.features.window.buttons, spacing=4, margins=(0, 3, 8, 3)
+        )
         self.setMenuWidget(holding(tight(title, context.bars), self))
         self.setCentralWidget(self.welcome)
         self.setStatusBar(context.status)
@@ -88,6 +109,7 @@ class MainWindow(QMainWindow):
         session.state_changed.connect(self._forget_old_news)
         session.traces_changed.connect(lambda _generations: changed())
         session.notice.connect(context.say)
+        self.went_wrong.connect(self._tell_fault)
         for signal in (
             session.state_changed, session.choice_changed, session.preview_changed, context.history.changed,
             context.selection.generation_changed, context.selection.entry_changed,
@@ -121,7 +143,7 @@ class MainWindow(QMainWindow):
     def _show_project(self) -> None:
         project = self.session.project
         if project is not None:
-            self.setWindowTitle(f"{project.name} - lorestudio")
+            self.context.set_title(project.name)
             self.context.place.restore()
 
     def _nobody_has_the_keyboard(self, _old: QWidget | None, new: QWidget | None) -> None:

@@ -80,6 +80,7 @@ class NoteWork(QObject):
         self._keep_in: Path | None = None
         self.folders: tuple[Path, ...] = ()
         """The folders of the vaults that are open."""
+        self._roots: tuple[Path, ...] = ()  # without a vault, those that lorebooks lie in
         self._log: ChangeLog | None = None
         self._fresh: FreshNotes | None = None
         self._orders: deque[_Order] = deque()
@@ -89,15 +90,20 @@ class NoteWork(QObject):
     def use(self, folder: Path) -> None:
         """Keep the log of changes, the history and the trash in this folder."""
         self._keep_in = folder
-        self.folders = ()
+        self._roots = ()
         self._show_project()
 
     # ---- what there is ----------------------------------------------------------------------------------------------
 
     @property
     def ready(self) -> bool:
-        """Whether files can be changed: a vault with a folder is open, and what undoes it can be kept."""
+        """Whether notes can be changed: a vault with a folder is open, and what undoes it can be kept."""
         return bool(self.folders) and self._keep_in is not None
+
+    @property
+    def has_books(self) -> bool:
+        """Whether entries of lorebooks can be changed: books are open in the place of a vault."""
+        return bool(self._roots) and not self.folders and self._keep_in is not None
 
     def log_of(self, folders: Sequence[Path]) -> ChangeLog:
         """The log of changes of these vaults: the one of the window, else a new one where it keeps none yet."""
@@ -174,7 +180,7 @@ class NoteWork(QObject):
         `then` is called once it is done, `refused` with a sentence where it cannot be done; without it that is said in
         the window.
         """
-        if not self.ready:
+        if not (self.ready or self.has_books):
             (refused or self._refuse)(tr("Notes cannot be changed here: the vault has no folder on this computer."))
             return
         self._orders.append(_Order(plan, then, refused, tuple(about)))
@@ -221,20 +227,23 @@ class NoteWork(QObject):
 
     def _show_project(self) -> None:
         project = self._session.project
-        folders = tuple(folder for folder in project.vault_folders if folder is not None) if project else ()
-        if folders == self.folders:
+        folders = tuple(project.roots) if project else ()
+        books = project.book_paths if project is not None and not project.read_only else ()
+        of_books = tuple(dict.fromkeys(book.parent for book in books))
+        roots = of_books if project is not None and not project.places else folders
+        if roots == self._roots:
             return
-        self.folders = folders
-        self._fresh = FreshNotes(folders) if folders else None
+        self.folders, self._roots = folders, roots
+        self._fresh = FreshNotes(folders) if roots else None
         self._log = None
         self._orders.clear()
         self.changed.emit()
         keep_in = self._keep_in
-        if not folders or keep_in is None:
+        if not roots or keep_in is None:
             return
 
         def work(_report: object) -> tuple[ChangeLog, tuple[str, ...], list[str]]:
-            log = ChangeLog(keep_in, folders)
+            log = ChangeLog(keep_in, roots)
             mended = log.mend_interrupted()
             log.tidy()
             left = [sentence for folder in folders for sentence in sweep(folder, time.time()).problems]
@@ -243,13 +252,13 @@ class NoteWork(QObject):
         self._session.jobs.start(
             tr("Reading the log of changes"),
             work,
-            done=lambda result: self._opened(folders, *result),
+            done=lambda result: self._opened(roots, *result),
             failed=self._failed,
         )
 
-    def _opened(self, folders: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
+    def _opened(self, roots: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
         """`mended` says what was put right, `left` which files a crash left that cannot be deleted."""
-        if folders != self.folders:
+        if roots != self._roots:
             return
         self._log = log
         for sentence in (*mended, *left, *log.problems):

@@ -23,15 +23,18 @@ from lorestudio.studio.project.places import keep_key, vault_sources
 from lorestudio.studio.project.project import (
     Project,
     assembled,
+    demo_folder,
     demo_project,
     is_lorebook,
     open_project,
     place_names,
+    practice_folder,
     read_settings,
 )
 from lorestudio.studio.project.tokens import counting_for
 from lorestudio.ui.shell.jobs import Job, Jobs, window_loop
 from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.state.chat_following import watch_file
 from lorestudio.ui.state.project_parts import ProjectParts
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.traces import SessionRuns
@@ -165,7 +168,9 @@ class Reading(QObject):
         self._demo_in = demo_in
         self._session, self._runs, self._parts = session, runs, parts
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
+        self._books: dict[Path, Job] = {}
         if self._follower is not None:
+            session.project_shown.connect(self._follow_books)
             self._follower.changed.connect(self._vaults_changed)
             self._follower.failed.connect(lambda told: session.notice.emit(Notice(told, "warning")))
 
@@ -199,6 +204,15 @@ class Reading(QObject):
     def open_demo(self, *, reset: bool = False) -> None:
         """Show the vault and chat that come with the program; `reset` undoes whatever was done to them."""
         self._read(tr("the demo"), lambda _job: demo_project(self._demo_in, reset=reset))
+
+    def open_practice(self) -> None:
+        """Show a copy of the demo that is broken on purpose, made anew."""
+        folder = practice_folder(self._demo_in or demo_folder())
+        self._read(tr("the broken copy"), lambda _job: demo_project(folder, reset=True, broken=True))
+
+    def open_made(self, name: str, make: Callable[[], Project], then: Callable[[], None]) -> None:
+        """Show what `make` reads, which is called off the GUI thread; then do what is next."""
+        self._read(name, lambda _job: make(), then)
 
     def open_chat(self, path: Path) -> None:
         """Show another chat with the same vault."""
@@ -234,6 +248,8 @@ class Reading(QObject):
         self._runs.stale = tr("{names} was saved after this replay. The results below are from before.", names=names)
         session.state_changed.emit()
         state = project.vault_state
+        if any(book in (path, path.parent) for book in project.book_paths for path in paths):
+            self._reread_books(project)
         if state is None:  # nobody knows what the index was made of
             return
 
@@ -245,6 +261,35 @@ class Reading(QObject):
             lambda _report: work(),
             done=lambda after: self._renew(paths, project, after),
             failed=session.fail,
+        )
+
+    def _follow_books(self) -> None:
+        """Notice from now on what changes in the lorebooks that are shown."""
+        paths = self._session.project.book_paths if self._session.project is not None else ()
+        for gone in self._books.keys() - set(paths):
+            self._books.pop(gone).cancel()
+        for new in set(paths) - self._books.keys():
+            self._books[new] = watch_file(self._session.jobs, new, self._books_changed, self)
+
+    def _books_changed(self) -> None:
+        if self._session.project is not None:
+            self._reread_books(self._session.project, quietly=True)
+
+    def _reread_books(self, project: Project, *, quietly: bool = False) -> None:
+        """Show the lorebooks as they are on the disk, where they are others; `quietly`, a broken file waits."""
+
+        def done(read: Project) -> None:
+            now = self._session.project
+            if now is not None and now.book_paths == project.book_paths and read.books != now.books:
+                why = tr("Entries were changed after this run. The results below are from before.")
+                index = now.index if now.places else read.index
+                self._session.set_project(replace(now, books=read.books, index=index), renewed=why)
+
+        self._session.jobs.start(
+            tr("Taking in what was saved"),
+            lambda _report: project.with_books_reread(),
+            done=done,
+            failed=(lambda _error: None) if quietly else self._session.fail,
         )
 
     def follow(self) -> None:

@@ -215,6 +215,13 @@ class ProjectParts:
             session.project = changed
             session.state_changed.emit()
 
+    def chat_went_on(self, project: Project, read: Project) -> None:
+        """Another program wrote the chat's file, as it was `read`: show that, and run what is new."""
+        if self.on_disk is not None:
+            self.on_disk = replace(self.on_disk, chat=read.chat, controls=read.controls, basis=read.basis)
+        self.adjustments.forget_chats()
+        self._session.set_project(project, renewed=tr("The chat went on after this run."))
+
     # ---- showing ----------------------------------------------------------------------------------------------------
 
     def _show(self, parts: Parts, title: str) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject
 from lorestudio.studio.project.answering import Connections, ProfileFile
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.state.chat_following import ChatFollower
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.project_files import Reading
 from lorestudio.ui.state.project_parts import ProjectParts
@@ -77,7 +78,8 @@ class Session(SessionState):
     ) -> None:
         """`keep_in` is the folder where runs survive the window; the places of graphs are kept beside it.
 
-        `cache_file` is the cache of parsed vaults; without it vaults are read whole and not followed.
+        `cache_file` is the cache of parsed vaults; without it vaults are read whole, and neither they nor the chat are
+        followed.
         `demo_in` is where the person's copy of the demo lies, or is made; without it the demo is shown as it comes.
         """
         super().__init__(parent, connections, keep_in)
@@ -86,6 +88,7 @@ class Session(SessionState):
         self.runs = SessionRuns(self)
         self.replays = Replays(self, self.runs, steps, make_simulator)
         self.parts = ProjectParts(self, steps, self.runs, self.replays, self._follow_anew)
+        self.chat_follower = ChatFollower(self, self.parts, self) if cache_file is not None else None
         self.reading = Reading(self, self.runs, self.parts, cache_file, demo_in)
         self.providers = Providers(self, self.runs)
 

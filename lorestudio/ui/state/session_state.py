@@ -74,7 +74,7 @@ class SessionState(QObject):
         before = self.project
         told = before.problems if before is not None else ()
         self.renewed = bool(renewed)
-        self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
+        self.choice = self.choices.load(chat_id(project)) or self.choices.with_settings(RunChoice.of(project))
         self.project = project = self.choice.applied(project)
         self.generations = generations(project.chat) if project.chat is not None else ()
         self._known = frozenset(self.generations)

@@ -13,11 +13,12 @@ from lorestudio.studio.compare.sides import side_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.studio.replay.runs import Gist, TraceBook
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
+from lorestudio.trace.packed import Gist
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import tr
@@ -148,9 +149,12 @@ class SessionRuns:
     def previewer(self, generation: Generation | None) -> Previewer | None:
         """Tries out other texts and settings on a generation, None where it was not run as is chosen now."""
         simulator = self.simulator(generation)
-        if simulator is None or generation is None or simulator.project.vault_state is None:
+        if simulator is None or generation is None:
             return None
-        return Previewer(simulator, generation)
+        try:
+            return Previewer(simulator, generation)
+        except ValueError:  # nobody knows what the index was made of
+            return None
 
     def rerun(self, generation: Generation | None) -> Rerun | None:
         """A generation with all that it was run with, None where it was not run as is chosen now."""

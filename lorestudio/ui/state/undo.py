@@ -132,6 +132,11 @@ class Adjustments:
                 for step in steps
             ]
 
+    def forget_chats(self) -> None:
+        """The chat is another program's now: steps that changed it would take that back, too."""
+        for steps in (self._done, self._undone):
+            steps[:] = [step for step in steps if isinstance(step, SystemStep) or step.before.chat is step.after.chat]
+
     def clear(self) -> None:
         """Another project is shown."""
         self._done.clear()

@@ -23,6 +23,9 @@ from lorestudio.vault.note.spans import BLOCK_HEADER
 _MAX_NODES = 500
 """So many parts of a nested value are shown; anchors can make a short text mean a huge value."""
 
+_TOO_DEEP = re.compile(r"(?:[\[{][^\[\]{}]*+){200}")
+"""So many brackets opened one in another take the reader seconds, and mean nothing to anybody."""
+
 # Signs that mean nothing inside a text, neither in YAML nor in DeepLore; a list in brackets allows fewer.
 _INNER = r"\w $()*+./;<=>?@^~£€§°·–—’‘“”…«»%&!|\-"
 _INNER_BLOCK = _INNER + ",'\"\\[\\]{}"
@@ -72,6 +75,8 @@ def certainly_alike(raw: str) -> bool:
 
 def read_yaml(text: str) -> YamlText:
     """What YAML makes of a block of properties. Never raises on any text."""
+    if _TOO_DEEP.search(text):
+        return YamlText(error="it is nested too deeply")
     yaml = YAML(typ="safe", pure=True)
     yaml.composer.warn_double_anchors = False
     try:

@@ -7,16 +7,16 @@ Redirects are not followed and proxies are not used, since the key would go alon
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import httpx
 
+from lorestudio.domain.json_text import parse_json
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import MAX_FILE_BYTES
 from lorestudio.vault.obsidian.address import HTTP_PORT, HTTPS_PORT, ObsidianAddress
@@ -90,7 +90,7 @@ class ServerSession:
         """The names in a folder, whose own name is "" or ends in `/`; sub-folders end in `/`. Raises ObsidianError."""
         answer = await self._send(folder)
         try:
-            said = json.loads(answer.body)
+            said: Any = parse_json(answer.body.decode())
             if answer.status == 404 and (folder or said["errorCode"] == _NOT_FOUND):
                 return []  # what the plugin says of an empty folder
             return [name for name in said["files"] if isinstance(name, str)]
@@ -182,7 +182,7 @@ class ServerSession:
     def _said(self, body: bytes) -> str:
         """The plugin's own words, without the key."""
         try:
-            answer = json.loads(body)
+            answer = parse_json(body.decode())
             said = answer["message"] if isinstance(answer, dict) else ""
         except (ValueError, KeyError):
             return ""

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry, Folder, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule, LoggedGeneration, LoggedInjection
-from lorestudio.exchange.chats.metadata import existing_folders, known_counts, noted_tokens, read_controls, read_state
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.metadata import existing_folders, known_counts, read_controls, read_state
 
 SEED = 5
 
@@ -127,16 +126,3 @@ def test_counts_of_unknown_entries_are_dropped() -> None:
     index = VaultIndex(entries=(Entry(0, "lamp.md", "brume", "Lamp"),))
     assert known_counts({"brume:Lamp": 2, "brume:Gone": 9}, index) == {"brume:Lamp": 2}
     assert known_counts({"brume:Gone": 9}, VaultIndex()) == {"brume:Gone": 9}
-
-
-def test_what_deeplore_noted_beside_a_reply_and_its_swipes() -> None:
-    def info(*tokens: int) -> dict[str, object]:
-        return {"extra": {"deeplore_sources": [{"title": "A", "tokens": each} for each in tokens]}}
-
-    raw = {"name": "Ada", "mes": "b", "swipes": ["a", "b", "c"], "swipe_id": 1,
-           "swipe_info": [info(10, 20), {}, {}], **info(7)}  # fmt: skip
-    message = read_message(raw)
-    assert [noted_tokens(message, swipe) for swipe in range(4)] == [30, 7, None, None]
-    for broken in ([], "x", [{"tokens": True}], [{"tokens": "9"}, {"tokens": 4}]):
-        found = noted_tokens(read_message({"mes": "", "extra": {"deeplore_sources": broken}}), 0)
-        assert found in {None, 0, 4}

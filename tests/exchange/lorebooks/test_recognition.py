@@ -22,16 +22,19 @@ def zipped(name: str) -> bytes:
 
 CARDS = [{"keys": "mira, the smith", "value": "Mira.", "type": "character", "title": "Mira"}]
 KNOWN = {
-    "kobold.json": (json.dumps({"gamestarted": True, "worldinfo": []}).encode(), "KoboldAI"),
-    "dungeon.json": (json.dumps(CARDS).encode(), "AI Dungeon's story cards"),
+    "kobold.json": (json.dumps({"gamestarted": True, "worldinfo": []}).encode(), "“KoboldAI”.*lorestudio import"),
+    "lite.json": (json.dumps([{"key": "a,b", "content": "A"}]).encode(), "“KoboldAI”.*lorestudio import"),
+    "united.json": (json.dumps({"folders": {}, "entries": {"1": {"key": ["a"]}}}).encode(), "“KoboldAI United”"),
+    "table.csv": (b"Title,Keys,Content\nA,a,b\n", "a table.*lorestudio import"),
+    "dungeon.json": (json.dumps(CARDS).encode(), "“AI Dungeon”.*lorestudio import FILE --into VAULT"),
     "null.json": (b"null\n", "only “null”"),
     "empty.json": (b" \n", "empty"),
     "module.json": (b'{"type": "risuModule", "lorebook": []}', "Risu module"),
     "module.risum": (b"\x6f\x00\x05", "packed form"),
-    "card.charx": (zipped("card.json"), "CharX"),
-    "notes.zip": (zipped("Mira.md"), "ZIP archive"),
-    "tale.story": (b'{"storyContainerVersion": 1}', "story of NovelAI"),
-    "start.scenario": (b'{"scenarioVersion": 3, "lorebook": {}}', "scenario of NovelAI"),
+    "card.charx": (zipped("card.json"), "no character card|no chat"),
+    "notes.zip": (zipped("Mira.md"), "an archive of notes.*lorestudio import"),
+    "tale.story": (b'{"storyContainerVersion": 1}', "“NovelAI”.*lorestudio import"),
+    "start.scenario": (b'{"scenarioVersion": 3, "lorebook": {}}', "“NovelAI”.*lorestudio import"),
     "settings.json": (b'{"power_user": {}}', "settings file"),
 }
 

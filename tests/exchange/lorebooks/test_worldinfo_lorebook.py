@@ -45,6 +45,12 @@ def test_what_has_no_effect_is_said(field: dict[str, object], words: str) -> Non
     assert words in remarks({"key": ["a"], **field})
 
 
+def test_what_many_entries_have_in_common_is_said_once() -> None:
+    entries = {str(uid): {"uid": uid, "key": ["/(/"], "comment": f"E{uid}", "position": 0} for uid in range(5)}
+    [told] = read_lorebook({"entries": entries}).remarks
+    assert told.startswith("“E0”, “E1”, “E2” and 2 more: the key /(/ ")
+
+
 def test_of_an_ordinary_entry_nothing_is_said() -> None:
     raw = {
         "uid": 0, "key": ["a"], "keysecondary": [], "comment": "", "content": "", "constant": False,

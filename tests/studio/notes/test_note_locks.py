@@ -47,7 +47,9 @@ def test_a_link_to_the_vault_is_the_same_place(tmp_path: Path) -> None:
     assert is_locked(tmp_path / "vault" / "a.md", locks.load())
 
 
-@pytest.mark.parametrize("text", ["[]", '{"notes": 3, "version": 1}', '{"notes": [], "version": 2}', "{"])
+@pytest.mark.parametrize(
+    "text", ["[]", '{"notes": 3, "version": 1}', '{"notes": [], "version": 2}', '{"notes": [], "version": true}', "{"]
+)
 def test_an_unreadable_list_is_told_and_not_taken_for_empty(tmp_path: Path, text: str) -> None:
     path = tmp_path / "locked.json"
     path.write_text(text, encoding="utf-8")

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.chats.loading import chat_of_text
+from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.sillytavern import look_into
+from lorestudio.studio.project.sillytavern import look_into, open_found
+from lorestudio.studio.prompt.setup import Persona
 
 DEEPLORE = {"extension_settings": {"deeplore_enhanced": {"enabled": True}}}
 
@@ -46,8 +48,101 @@ def test_another_folder_is_refused_with_what_is_expected(tmp_path: Path) -> None
     with pytest.raises(InputError, match="data/default-user"):
         look_into(tmp_path)
     (tmp_path / "chats").mkdir()
-    with pytest.raises(InputError, match="no chat in this folder"):
-        look_into(tmp_path)
+    assert look_into(tmp_path).chats == ()
+
+
+HOST = {
+    "main_api": "openai",
+    "oai_settings": {"preset_settings_openai": "Mine"},
+    "user_avatar": "last.png",
+    "power_user": {
+        "personas": {"quill.png": "Quill", "last.png": "Last"},
+        "persona_descriptions": {
+            "quill.png": {"description": "A clerk.", "lorebook": "Clerks", "connections": [{"id": "Ottoline.png"}]},
+        },
+    },
+    "world_info_settings": {"world_info_depth": 5, "world_info": {"globalSelect": ["Town", "Lost"]}},
+    "extension_settings": {},
+}
+
+
+def book(*keys: str) -> str:
+    return json.dumps({"entries": {str(at): {"uid": at, "key": [key]} for at, key in enumerate(keys)}})
+
+
+@pytest.fixture
+def full(installed: Path) -> Path:
+    """The same with a card that names a book, a persona with one, a preset, a group, and SillyTavern's settings."""
+    user = installed / "data" / "default-user"
+    card = {"spec": "chara_card_v2", "data": {"name": "Ottoline", "extensions": {"world": "Ottoline's"}}}
+    group = {"id": "9", "name": "The inn", "members": ["Ottoline.png"], "chats": ["g1"], "chat_id": "g1"}
+    header = {"user_name": "Wren", "character_name": "Ottoline", "chat_metadata": {"world_info": "Evening"}}
+    line = {"name": "Wren", "is_user": True, "mes": "Fog."}
+    chat = f"{json.dumps(header)}\n{json.dumps(line)}\n"
+    texts = {
+        "settings.json": json.dumps(HOST),
+        "characters/Ottoline.png": json.dumps(card),
+        "groups/9.json": json.dumps(group),
+        "group chats/g1.jsonl": chat,
+        "chats/Ottoline/evening.jsonl": chat,
+        "OpenAI Settings/Mine.json": json.dumps({"openai_max_context": 9000, "prompts": []}),
+        "worlds/Town.json": book("town"),
+        "worlds/Ottoline's.json": book("lamp", "ferry"),
+        "worlds/Evening.json": book("dusk"),
+        "worlds/Clerks.json": book("ink"),
+    }
+    for name, text in texts.items():
+        path = user / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return installed
+
+
+def test_everything_of_a_folder_is_found(full: Path) -> None:
+    found = look_into(full)
+    assert [path.stem for path in found.characters] == ["Ottoline"]
+    assert [path.stem for path in found.books] == ["Clerks", "Evening", "Ottoline's", "Town"]
+    assert [path.stem for path in found.presets] == ["Mine"]
+    assert [(each.name, each.text) for each in found.personas] == [("Quill", "A clerk."), ("Last", "")]
+    assert [(each.character, each.path.stem) for each in found.chats if each.group] == [("The inn", "g1")]
+
+
+def test_a_chat_brings_what_belongs_to_it_and_nothing_is_written(full: Path) -> None:
+    before = {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
+    found = look_into(full)
+    opened = open_found(found, found.chat("evening"))
+    project = opened.project
+    assert project.setup.persona == Persona("Quill", "A clerk.")
+    assert project.setup.card is not None
+    assert project.setup.card.name == "Ottoline"
+    assert project.setup.preset_path == found.presets[0]
+    roles = {each.name: each.role for each in project.books}
+    assert roles == {
+        "Town": BookRole.GLOBAL, "Clerks": BookRole.PERSONA, "Evening": BookRole.CHAT, "Ottoline's": BookRole.CHARACTER
+    }  # fmt: skip
+    assert [entry.keys for entry in project.index.entries] == [("dusk",), ("ink",), ("lamp",), ("ferry",), ("town",)]
+    assert {name: each.model_dump()["depth"] for name, each in opened.systems.items()} == {project.system: 5}
+    assert ["Lost.json" in remark for remark in opened.remarks] == [True]
+    assert project.note_path("Town", "uid 0") is None
+    assert project.reloaded().books == project.books
+    assert {path: path.read_bytes() for path in full.rglob("*") if path.is_file()} == before
+
+
+def test_a_chat_of_a_group_brings_the_group(full: Path) -> None:
+    found = look_into(full)
+    opened = open_found(found, found.chat(character="inn"))
+    assert opened.project.setup.group is not None
+    assert opened.project.setup.group.name == "The inn"
+    assert opened.project.setup.persona == Persona("Last", "")
+
+
+def test_a_chat_is_chosen_by_name_part_and_character(full: Path) -> None:
+    found = look_into(full)
+    assert found.chat(character="wren").path.stem == "morning"
+    assert found.chat("even").character == "Ottoline"
+    for name, character, told in (("noon", "", "--chat"), ("", "Nobody", "--character"), ("n", "", "several fit")):
+        with pytest.raises(InputError, match=told):
+            found.chat(name, character)
 
 
 def test_a_pasted_text_is_a_chat_of_either_kind() -> None:

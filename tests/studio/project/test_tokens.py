@@ -70,6 +70,23 @@ def test_sillytaverns_settings_say_who_counts(st: Path, settings: dict[str, Any]
     assert found.bills.count(text) == read_tokenizer(file).tokens(text)
 
 
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (OPENAI, False),
+        (CLAUDE, True),
+        (LLAMA, False),
+        ({"main_api": "openai", "oai_settings": {
+            "chat_completion_source": "openrouter", "openrouter_model": "anthropic/Claude-sonnet"}}, True),
+        ({"main_api": "openai", "oai_settings": {
+            "chat_completion_source": "custom", "custom_model": "my-claude"}}, True),
+        ({**LLAMA, "oai_settings": {"chat_completion_source": "claude"}}, False),
+    ],
+)  # fmt: skip
+def test_sillytaverns_settings_say_whether_claude_writes(st: Path, settings: dict[str, Any], expected: bool) -> None:
+    assert chosen(st, settings).for_claude is expected
+
+
 def test_only_the_models_own_tokenizer_bills_exactly(st: Path) -> None:
     assert chosen(st, OPENAI).bills.exact
     assert not chosen(st, CLAUDE).bills.exact

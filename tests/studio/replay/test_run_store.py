@@ -30,6 +30,7 @@ from lorestudio.studio.replay import run_store
 from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
+from lorestudio.trace.packed import PackedTrace
 from lorestudio.trace.store import KEPT_RUNS
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index_refresh import build_index
@@ -385,20 +386,12 @@ def test_generations_that_were_not_run_again_are_left_alone(tmp_path: Path) -> N
         (gzip.compress(b"no json"), "Expecting value"),
         (gzip.compress(b"[]"), "it holds no states"),
         (gzip.compress(b'{"version": 999}'), "it was written by another version"),
-        (gzip.compress(b'{"version": 4}'), "it has no 'states'"),
-        (
-            gzip.compress(
-                b'{"version": 4, "states": [{"random_state": ""}], "inputs": [], "marks": [], "tallies": []}'
-            ),
-            "states[0]",
-        ),
-        (
-            gzip.compress(b'{"version": 4, "states": [], "inputs": ["a"], "marks": [], "tallies": []}'),
-            "its lists differ in length",
-        ),
-        (gzip.compress(b'{"version": 4, "states": 5, "inputs": [], "marks": [], "tallies": []}'), "not iterable"),
+        (gzip.compress(b'{"version": 5}'), "it has no 'counts'"),
+        (gzip.compress(b'{"version": 5, "counts": {"random_state": ""}, "inputs": [], "marks": []}'), "counts.random"),
+        (gzip.compress(b'{"version": 5, "counts": null, "inputs": ["a"], "marks": []}'), "its lists differ in length"),
+        (gzip.compress(b'{"version": 5, "counts": null, "inputs": 5, "marks": []}'), "not iterable"),
         (gzip.compress(b"[" * 100_000), "recursion"),
-        (gzip.compress(b'{"version": 4}')[:-6], "ended before"),
+        (gzip.compress(b'{"version": 5}')[:-6], "ended before"),
         (gzip.compress(b"x" * 999, mtime=0)[:20] + b"\xff" * 9, ""),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -502,7 +495,7 @@ def die(*_):
 with run_store.RunStore(folder) as store:
     store.keep(first)
     if at == "before the traces":
-        store._store.add_many = die
+        store._store.add_runs = die
     elif at == "between":
         run_store.write_atomically = die
     elif at == "while the states are written":
@@ -566,3 +559,47 @@ def test_titles_with_halves_of_characters_are_kept_too(tmp_path: Path) -> None:
 def test_a_chat_whose_name_is_no_text_has_runs_too() -> None:
     odd = replace(demo_project(), chat_path=Path(os.fsdecode(b"/bad\xff.jsonl")))
     assert len(chat_id(odd)) == 24
+
+
+# What is not looked at
+
+
+def test_restoring_and_going_on_after_an_edit_unpacks_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(tmp_path, project(), Telling())
+    opened: list[PackedTrace] = []
+    really = PackedTrace.opened
+    monkeypatch.setattr(PackedTrace, "opened", lambda packed: opened.append(packed) or really(packed))
+    second, count, _ = restored(tmp_path, project(), Telling())
+    assert (count, opened) == (5, [])
+    third = answered(edited(7, text="Other."), Telling(), earlier=(second,))
+    asyncio.run(third.run_missing())
+    assert (third.ran, third.reused, opened) == (1, 4, [])
+    with RunStore(tmp_path) as store:
+        store.keep(third)
+    assert opened == []
+    assert third.states == replayed(edited(7, text="Other."), Telling()).states
+
+
+def test_what_was_taken_over_is_kept_under_the_names_of_its_own_inputs(tmp_path: Path) -> None:
+    first = replayed(project(), StandInAnswers())
+    there = project(settings=SETTINGS.model_copy(update={"scribe_folder": "Elsewhere"}))
+    second = answered(there, StandInAnswers(), earlier=(first,))
+    asyncio.run(second.run_missing())
+    assert second.reused == 5
+    with RunStore(tmp_path) as store:
+        store.keep(first)
+        store.keep(second)
+        last = store.latest(there)
+    assert [trace.digests["inputs"] for trace in last] == list(second.inputs)
+    assert list(second.inputs) != list(first.inputs)
+    third, count, _ = restored(tmp_path, there, StandInAnswers())
+    assert (count, in_order(third), third.states) == (5, in_order(second), second.states)
+
+
+def test_a_damaged_state_ends_what_is_restored(tmp_path: Path) -> None:
+    first = kept(tmp_path, project(), Telling())
+    with RunStore(tmp_path) as store:
+        store._store._connection.execute("UPDATE traces SET after = x'00' WHERE message = 5")
+    simulator, count, problems = restored(tmp_path, project(), Telling())
+    assert (count, simulator.states) == (2, first.states[:2])
+    assert "message 5" in problems[0]

@@ -44,8 +44,8 @@ def test_packed_generations_come_back_as_they_were(made: list[Decided]) -> None:
 
 
 def test_words_are_put_back_and_not_packed(made: list[Decided]) -> None:
-    words = Vocabulary(candidates="page|pages")  # holds functions, which no pickle takes
-    own = Decided(replace(made[0].trace, words=replace(words, sentence=lambda _run: "Told.")), made[0].state)
+    words = Vocabulary(candidates="page|pages")  # holds functions, for which JSON has no word
+    own = Decided(replace(made[0].trace, words=replace(words, sentence=lambda _run: "Told.")))
     runs = Runs(None, unpacked=0)
     runs.append(own)
     assert runs.trace(0) == own.trace
@@ -94,7 +94,7 @@ def test_a_book_takes_from_another_without_unpacking(made: list[Decided]) -> Non
     for place in range(3):
         first.put(Generation(place), runs, place)
     second.take(first.part([Generation(1), Generation(2)]))
-    assert [cell.finished is None for cell in runs._cells[:3]] == [True, True, True]
+    assert [run.trace is None for run in runs._runs[:3]] == [True, True, True]
     assert list(second) == [Generation(99), Generation(1), Generation(2)]
     assert second[Generation(2)] == made[2].trace
     assert second.get(Generation(0)) is None

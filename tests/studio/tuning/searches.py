@@ -8,7 +8,7 @@ from pathlib import Path
 from lorestudio.studio.compare.comparing import candidate
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.tuning.expectations import Expectation, ReplyMark, Should, answered
-from lorestudio.studio.tuning.trials import Trial, trial_of
+from lorestudio.studio.tuning.trials import TuningTrial, trial_of
 
 NOTES = {
     "Lamp.md": "keys: [lamp, lantern]\npriority: 10",
@@ -38,12 +38,12 @@ def make_world(folder: Path) -> Project:
 LAMP = (Expectation(Should.IN, ("Lamp.md",)), Expectation(Should.OUT, ("Gull.md",), whenever="oil"))
 
 
-def lamp_trial(project: Project, *over: str) -> Trial:
+def lamp_trial(project: Project, *over: str) -> TuningTrial:
     """What is expected can be reached: the lamp is always in where one looks six messages back."""
     return trial_of([project], candidate("deeplore"), LAMP, over or ("scanDepth=1..8", "maxTokensBudget=100..900/100"))
 
 
-def noise_trial(project: Project) -> Trial:
+def noise_trial(project: Project) -> TuningTrial:
     """What is expected of the noise is drawn by lot for every reply: nothing that was learnt holds elsewhere."""
     chance = random.Random(3)  # no secret
     chat = project.chat

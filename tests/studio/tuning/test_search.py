@@ -22,9 +22,9 @@ from lorestudio.studio.compare.comparing import candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning import search as searching
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
-from lorestudio.studio.tuning.search import Found, Gain, Plan, Tried, Way, held_blocks, search
+from lorestudio.studio.tuning.search import Found, Gain, Plan, SearchWay, Tried, held_blocks, search
 from lorestudio.studio.tuning.space import Point
-from lorestudio.studio.tuning.trials import Bench, trial_of
+from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import Workers
 from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, noise_trial
 
@@ -42,7 +42,7 @@ def key(point: Point) -> str:
 
 def test_a_grid_runs_every_point_once_and_finds_what_is_expected(world: Project) -> None:
     reports: list[Progress] = []
-    found = search(lamp_trial(world, *GRID), Plan(Way.GRID, runs=18), on_progress=reports.append)
+    found = search(lamp_trial(world, *GRID), Plan(SearchWay.GRID, runs=18), on_progress=reports.append)
     assert {key(each.point) for each in found.tried} == {
         key({"scanDepth": depth, "maxEntries": most}) for depth in range(1, 7) for most in range(1, 4)
     }
@@ -61,7 +61,7 @@ def test_a_grid_runs_every_point_once_and_finds_what_is_expected(world: Project)
 
 
 def test_a_planted_overfit_is_warned_of(world: Project) -> None:
-    found = search(noise_trial(world), Plan(Way.GRID, runs=32, goals=("met",)))
+    found = search(noise_trial(world), Plan(SearchWay.GRID, runs=32, goals=("met",)))
     gain = found.gain(found.best, "met")
     assert gain.training is not None
     assert gain.training > 0.03
@@ -70,8 +70,8 @@ def test_a_planted_overfit_is_warned_of(world: Project) -> None:
     assert "may be chance" in warning or "is not there on others" in warning
 
 
-@pytest.mark.parametrize("way", [Way.RANDOM, Way.OPTUNA])
-def test_no_point_comes_twice_and_a_small_space_is_searched_through(world: Project, way: Way) -> None:
+@pytest.mark.parametrize("way", [SearchWay.RANDOM, SearchWay.OPTUNA])
+def test_no_point_comes_twice_and_a_small_space_is_searched_through(world: Project, way: SearchWay) -> None:
     found = search(lamp_trial(world, "scanDepth=1..4", "maxEntries=1..2"), Plan(way, runs=50, seed=2))
     assert Counter(key(each.point) for each in found.tried) == {
         key({"scanDepth": depth, "maxEntries": most}): 1 for depth in range(1, 5) for most in (1, 2)
@@ -147,7 +147,7 @@ def test_blocks_are_held_out_whole_and_at_least_enough_for_an_interval() -> None
 
 
 def test_training_and_held_out_replies_are_apart(world: Project) -> None:
-    found = search(lamp_trial(world, "scanDepth=1..2"), Plan(Way.GRID, runs=2))
+    found = search(lamp_trial(world, "scanDepth=1..2"), Plan(SearchWay.GRID, runs=2))
     for each in (found.now, *found.tried):
         training, held = ({turn.generation for turn in part.turns} for part in (each.training, each.held))
         assert not training & held
@@ -161,7 +161,7 @@ def test_whole_chats_are_held_out(world: Project, tmp_path: Path) -> None:
     (tmp_path / "story.txt").rename(path)
     other = replace(other, chat_path=path)
     trial = trial_of([world, other], candidate("deeplore"), LAMP, ["scanDepth=1..2"])
-    found = search(trial, Plan(Way.GRID, runs=2, held_out=0, held_chats=("other",)))
+    found = search(trial, Plan(SearchWay.GRID, runs=2, held_out=0, held_chats=("other",)))
     assert (len(found.now.training.turns), len(found.now.held.turns)) == (41, 41)
     for wrong in (("nobody",), ("other", "story")):
         with pytest.raises(InputError, match="name some of the chats that are run, not all of them: story, other"):
@@ -173,7 +173,7 @@ def test_whole_chats_are_held_out(world: Project, tmp_path: Path) -> None:
 
 def test_minutes_end_a_search(world: Project) -> None:
     ticks = itertools.count()
-    found = search(lamp_trial(world, *GRID), Plan(Way.RANDOM, minutes=0.1), clock=lambda: float(next(ticks)))
+    found = search(lamp_trial(world, *GRID), Plan(SearchWay.RANDOM, minutes=0.1), clock=lambda: float(next(ticks)))
     assert 0 < len(found.tried) < 18
 
 
@@ -184,17 +184,17 @@ def test_a_search_that_is_stopped_tells_what_there_is_and_goes_on_later(world: P
         if each.number == 5:
             cancel.cancel()
 
-    first = search(trial, Plan(Way.GRID, runs=18), journal=journal, on_tried=stop, cancel=cancel)
+    first = search(trial, Plan(SearchWay.GRID, runs=18), journal=journal, on_tried=stop, cancel=cancel)
     assert 0 < len(first.tried) < 18
     reports: list[Progress] = []
-    again = search(trial, Plan(Way.GRID, runs=18), journal=journal, on_progress=reports.append)
+    again = search(trial, Plan(SearchWay.GRID, runs=18), journal=journal, on_progress=reports.append)
     assert reports[-1].kept == len(first.tried)
-    whole = search(trial, Plan(Way.GRID, runs=18))
+    whole = search(trial, Plan(SearchWay.GRID, runs=18))
     assert {key(each.point): each.training for each in again.tried} == {
         key(each.point): each.training for each in whole.tried
     }
     with pytest.raises(Cancelled):
-        search(trial, Plan(Way.GRID, runs=18), cancel=cancel)
+        search(trial, Plan(SearchWay.GRID, runs=18), cancel=cancel)
 
 
 def started(log: Path) -> Iterator[str]:
@@ -206,16 +206,16 @@ def search_in_a_child(world: Project, journal: Path, log: Path, monkeypatch: pyt
     child = os.fork()
     if child:
         return child
-    scores = Bench.scores
+    scores = PointRunner.scores
 
-    def told(self: Bench, point: Point, *more: Any) -> tuple[Scores, ...]:
+    def told(self: PointRunner, point: Point, *more: Any) -> tuple[Scores, ...]:
         with log.open("a", encoding="utf-8") as file:
             file.write(key(point) + "\n")
         return scores(self, point, *more)
 
-    monkeypatch.setattr(Bench, "scores", told)
+    monkeypatch.setattr(PointRunner, "scores", told)
     try:
-        search(lamp_trial(world, *GRID), Plan(Way.GRID, runs=18), journal=journal)
+        search(lamp_trial(world, *GRID), Plan(SearchWay.GRID, runs=18), journal=journal)
     finally:
         os._exit(0)
 
@@ -235,17 +235,17 @@ def test_killed_five_times_it_runs_nothing_twice_but_what_was_under_way(
     runs = Counter(started(log))
     assert len(runs) == 19  # the grid, and the present settings
     assert runs.total() <= 19 + 5
-    found = search(lamp_trial(world, *GRID), Plan(Way.GRID, runs=18), journal=journal)
+    found = search(lamp_trial(world, *GRID), Plan(SearchWay.GRID, runs=18), journal=journal)
     assert Counter(started(log)) == runs
     assert Counter(key(each.point) for each in found.tried).total() == len(found.tried) == 18
 
 
 def test_a_line_that_was_being_written_is_no_trouble(world: Project, tmp_path: Path) -> None:
     trial, journal = lamp_trial(world, "scanDepth=1..4"), tmp_path / "journal.log"
-    first = search(trial, Plan(Way.GRID, runs=4), journal=journal)
+    first = search(trial, Plan(SearchWay.GRID, runs=4), journal=journal)
     with journal.open("ab") as file:
         file.write(b'{"op_code": 5, "worker')
-    again = search(trial, Plan(Way.GRID, runs=4), journal=journal)
+    again = search(trial, Plan(SearchWay.GRID, runs=4), journal=journal)
     assert again.tried == first.tried
 
 
@@ -254,7 +254,7 @@ def test_a_line_that_was_being_written_is_no_trouble(world: Project, tmp_path: P
 
 def test_a_journal_of_another_search_is_refused(world: Project, tmp_path: Path) -> None:
     journal = tmp_path / "journal.log"
-    search(lamp_trial(world, "scanDepth=1..2"), Plan(Way.GRID, runs=2), journal=journal)
+    search(lamp_trial(world, "scanDepth=1..2"), Plan(SearchWay.GRID, runs=2), journal=journal)
     for trial, plan in (
         (lamp_trial(world, "scanDepth=1..3"), Plan()),
         (lamp_trial(world, "scanDepth=1..2"), Plan(goals=("met",))),
@@ -269,7 +269,7 @@ def test_a_journal_of_another_search_is_refused(world: Project, tmp_path: Path) 
 
 def test_a_grid_with_too_many_points_and_a_goal_without_anything_to_count_are_refused(world: Project) -> None:
     with pytest.raises(InputError, match="the grid has 4,000 points and 100 may be run"):
-        search(lamp_trial(world, "maxTokensBudget=1001..5000"), Plan(Way.GRID))
+        search(lamp_trial(world, "maxTokensBudget=1001..5000"), Plan(SearchWay.GRID))
     nothing = trial_of([world], candidate("deeplore"), (), ["scanDepth=1..2"])
     with pytest.raises(InputError, match="“Expectations met” has nothing to count"):
         search(nothing)

@@ -11,7 +11,7 @@ import pytest
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.tuning.space import Space, Span, point_words, space_of
+from lorestudio.studio.tuning.space import NumberSpan, Space, point_words, space_of
 from lorestudio.systems.registry import MAIN, kind_of
 from tests.studio.tuning.searches import make_world, text_of
 
@@ -46,7 +46,7 @@ def test_what_is_said(world: Project, said: str, label: str, values: tuple[objec
 
 def test_a_setting_may_be_turned_through_all_that_is_declared(world: Project) -> None:
     (depth,) = space(world, "scanDepth").axes
-    assert depth.range == Span(0, 100, 1, whole=True)
+    assert depth.range == NumberSpan(0, 100, 1, whole=True)
     assert depth.now == world.settings.scan_depth
     (mode,) = space(world, "injectionMode").axes
     assert mode.range == ("extension", "prompt_list")

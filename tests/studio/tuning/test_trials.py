@@ -18,9 +18,9 @@ from lorestudio.studio.compare.comparing import candidate
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
-from lorestudio.studio.tuning.search import Plan, Tried, Way, search
+from lorestudio.studio.tuning.search import Plan, SearchWay, Tried, search
 from lorestudio.studio.tuning.space import Point
-from lorestudio.studio.tuning.trials import Bench, trial_of
+from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import ATTEMPTS, Crew, Workers
 from lorestudio.systems.registry import KINDS, kind_of, system_of
 from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, text_of
@@ -54,7 +54,7 @@ def written(project: Project, folder: Path, point: Point) -> Project:
 
 def test_a_point_is_a_replay_of_the_vault_with_that_written_into_it(world: Project, tmp_path: Path) -> None:
     trial, chance = trial_of([world], candidate("deeplore"), LAMP, OVER), random.Random(5)
-    bench = Bench(trial)
+    bench = PointRunner(trial)
     for number in range(6):
         point = {axis.label: chance.choice(axis.values or ()) for axis in trial.space.axes}
         there = written(world, tmp_path / str(number), point)
@@ -74,7 +74,7 @@ def test_every_system_can_be_searched(name: str, world: Project) -> None:
         pytest.skip("none of its settings has a range")  # a system that comes installed may be so
     setting = ranged[0]
     trial = trial_of([world], candidate(name), LAMP, [f"{setting.alias}={setting.low:g},{setting.high:g}"])
-    bench = Bench(trial)
+    bench = PointRunner(trial)
     for value in (int(setting.low or 0), int(setting.high or 0)):
         settings = trial.settings.model_copy(update={setting.name: value})
         project = world.with_settings_of(kind, settings)
@@ -86,7 +86,7 @@ def test_a_packed_trial_comes_to_the_same(world: Project) -> None:
     trial = lamp_trial(world)
     opened = trial.packed().opened()
     point = {"scanDepth": 3, "maxTokensBudget": 300}
-    assert Bench(opened).outcomes(point) == Bench(trial).outcomes(point)
+    assert PointRunner(opened).outcomes(point) == PointRunner(trial).outcomes(point)
     assert opened.identity == trial.identity
 
 
@@ -102,13 +102,13 @@ def test_a_request_to_stop_ends_a_point(world: Project) -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        Bench(lamp_trial(world)).scores({}, cancel)
+        PointRunner(lamp_trial(world)).scores({}, cancel)
 
 
 def test_processes_come_to_the_same_and_one_that_dies_costs_nothing(world: Project) -> None:
     from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415  # late, as in the program
 
-    trial, plan = lamp_trial(world, "scanDepth=1..4", "maxEntries=1..3"), Plan(Way.GRID, runs=12)
+    trial, plan = lamp_trial(world, "scanDepth=1..4", "maxEntries=1..3"), Plan(SearchWay.GRID, runs=12)
     killed: list[int] = []
 
     def kill_one(each: Tried) -> None:
@@ -142,7 +142,7 @@ def test_workers_that_always_die_are_given_up(world: Project, monkeypatch: pytes
 @pytest.mark.filterwarnings("ignore")  # of a package that is not ours
 def test_a_dask_cluster_comes_to_the_same(world: Project) -> None:
     distributed = pytest.importorskip("distributed")
-    trial, plan = lamp_trial(world, "scanDepth=1..4"), Plan(Way.GRID, runs=4)
+    trial, plan = lamp_trial(world, "scanDepth=1..4"), Plan(SearchWay.GRID, runs=4)
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     try:
         found = search(trial, plan, Workers(address=cluster.scheduler_address))

@@ -182,7 +182,7 @@ ROWS = [
     Row("guide_leak", guide, ["G"], [], "BM25"),
 ]  # fmt: skip
 
-OUTSIDE = {"tool_failures"}
+OUTSIDE = {"tool_failures", "kept_notes"}
 """Switches of what runs between the generations; no trace is written there."""
 
 

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.javascript import length
 from lorestudio.domain.state import NOTEPAD_LIMIT
-from lorestudio.exchange.chats.notepad import CLOSING, OPENING, added, capped, tagged_notes, withdrawn
+from lorestudio.exchange.chats.notepad import (
+    CLOSING,
+    OPENING,
+    added,
+    capped,
+    newest_lines,
+    pinned_lines,
+    tagged_notes,
+    withdrawn,
+)
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.extraction import (
     EXTRACTION,
@@ -258,3 +267,23 @@ LINES = st.text(alphabet="ab\n", max_size=8)
 @given(LINES, LINES.map(str.strip))
 def test_taking_back_what_was_just_added_leaves_what_was_there(notepad: str, notes: str):
     assert withdrawn(added(notepad, notes), notes) == notepad or not notes
+
+
+@pytest.mark.parametrize(
+    ("most", "pinned", "expected"),
+    [
+        (4, (), "a\n\nb\nc\nd"),
+        (3, (), "\nb\nc\nd"),
+        (1, (), "\nd"),
+        (0, (), "a\n\nb\nc\nd"),  # no limit
+        (2, ("a",), "a\n\nd"),
+        (1, ("a", "b", "c", "d"), "a\n\nb\nc\nd"),
+    ],
+)
+def test_the_oldest_lines_go_unless_they_are_pinned(most: int, pinned: tuple[str, ...], expected: str) -> None:
+    assert newest_lines("a\n\nb\nc\nd", most, pinned) == expected
+
+
+def test_what_is_pinned_stands_in_the_chat() -> None:
+    assert pinned_lines({"deeplore_ai_notepad_pins": [" He lied. ", 5, "b"]}) == {"He lied.", "b"}
+    assert pinned_lines({"deeplore_ai_notepad_pins": "b"}) == pinned_lines({}) == frozenset()

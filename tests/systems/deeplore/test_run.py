@@ -447,3 +447,25 @@ def test_two_pinned_namesakes_of_one_vault() -> None:
     assert [(block.tag, block.text) for block in trace.prompt] == [
         ("deeplore_constants", "two"), ("deeplore_lore", "two"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mode", "for_claude", "begins"),
+    [
+        ("off", True, False),
+        ("all-providers", False, True),
+        ("anthropic-only", True, True),
+        ("anthropic-only", False, False),
+    ],
+)
+def test_the_beginning_of_the_reply_can_be_for_claude_alone(mode: str, *, for_claude: bool, begins: bool) -> None:
+    """(rules: deeplore-newer 1.14)"""
+    there = world(
+        entry("A", constant=True),
+        chat=["U: hi"],
+        rules="2.6",
+        response_prefill_seed=" So: ",
+        response_prefill_mode=mode,
+    ).with_chat(["U: hi"], for_claude=for_claude)
+    held = run_world(there).state.prompts
+    assert [each.text for each in held if each.tag == "dle_response_prefill"] == ["So:"] * begins

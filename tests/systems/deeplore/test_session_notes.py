@@ -213,6 +213,17 @@ def test_a_full_notepad_says_that_it_dropped_its_oldest():
     assert "oldest lines were dropped" in record.text
 
 
+@pytest.mark.parametrize(("rules", "expected"), [("2.6", "pinned\nnew"), ("2.0.2", "pinned\nold\nnew")])
+def test_the_newer_rules_keep_so_many_lines(rules: str, expected: str):
+    world = World(
+        chat("Early.", "The lamp?", "x<dle-notes>new</dle-notes>", metadata={"deeplore_ai_notepad_pins": ["pinned"]}),
+        notepad="pinned\nold", ai_notepad_enabled=True, ai_notepad_max_entries=2, rules=rules,
+    )  # fmt: skip
+    record = only(world.reply())
+    assert world.notepad == expected
+    assert ("keeps 2 lines" in record.text) == (rules == "2.6")
+
+
 def test_switched_off_the_tags_stay():
     world = World(chat("Early.", "The lamp?", "<dle-notes>a</dle-notes>"))
     assert world.reply().records == ()

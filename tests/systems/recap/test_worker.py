@@ -114,6 +114,8 @@ def test_after_the_last_attempt_an_operation_fails_and_its_dependants_go_on():
     [
         RuntimeError("401 Unauthorized"),
         HopelessError("no such message"),
+        KeyError("a mistake in the program"),
+        TypeError("another"),
         LlmError(ErrorKind.AUTHENTICATION),
         LlmError(ErrorKind.NO_RECORDED_ANSWER),
     ],

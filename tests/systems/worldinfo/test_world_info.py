@@ -112,6 +112,12 @@ def test_two_files_of_one_name_and_one_file_twice_are_said(tmp_path: Path) -> No
     assert "by their names alone" in told[0]
 
 
+def test_what_two_books_have_in_common_is_said_once(tmp_path: Path) -> None:
+    one, two = (world(tmp_path, name, {"key": ["a"], "automationId": "x", "position": 0}) for name in ("Mill", "Fog"))
+    told = world_info_system(WorldInfoSettings(book=one, chat_books=two), project(tmp_path).scene()).remarks
+    assert [remark.partition(": ")[0] for remark in told] == ["2 books (Mill, Fog)"]
+
+
 def test_further_books_of_a_character_are_scanned_where_it_speaks(tmp_path: Path) -> None:
     mill, fog = world(tmp_path, "Mill", {"key": ["mill"]}), world(tmp_path, "Fog", {"key": ["fog"]})
     settings = WorldInfoSettings(extra_books=f"hob: {mill}\n\nsomebody else: {fog}")

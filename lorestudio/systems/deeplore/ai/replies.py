@@ -85,7 +85,8 @@ def _enveloped(value: Mapping[str, Any]) -> str:
             part["text"]
             for candidate in candidates
             if isinstance(candidate, Mapping) and isinstance(candidate.get("content"), Mapping)
-            for part in candidate["content"].get("parts") or ()
+            if isinstance(parts := candidate["content"].get("parts"), list)
+            for part in parts
             if isinstance(part, Mapping) and isinstance(part.get("text"), str)
         ]
         if texts:

@@ -27,7 +27,7 @@ def bookkeeping_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageReco
     after = replace(state.before, prompts=state.prompts, random_state=state.random.state, ai=state.ai)
     counters = state.counters
     if state.outcome is None:
-        counters = _remember(counters, entries, ctx.settings)
+        counters = remember(counters, entries, ctx.settings)
         log = _log(state, ctx, entries)
         if state.recorded:  # no decision reads the counts
             state.tally = Tally(
@@ -53,7 +53,7 @@ def _chat_length(ctx: Inputs) -> int:
     return turn.message + (turn.kind == "swipe" or turn.swipe > 0)  # the answer that a swipe replaces is still there
 
 
-def _remember(counters: Counters, entries: list[Entry], settings: DeepLoreSettings) -> Counters:
+def remember(counters: Counters, entries: list[Entry], settings: DeepLoreSettings) -> Counters:
     """Start the cooldown of injected entries and note when they were injected."""
     cooldown = dict(counters.cooldown)
     history = dict(counters.injection_history)

@@ -26,17 +26,18 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     if ctx.is_fixed("window_filter") and _reaches_further(window, ctx):
         state.note_switch("window_filter", ledger.name, "the window reaches further back past hidden messages")
     hits = matcher.find_in_lines([line.text for line in window.lines])
-    offsets: dict[float, int] = {}
+    windows: dict[float, tuple[int, str]] = {}
     for entry_id in matcher.hit_entries(hits):
         entry = ctx.index.vault.entries[entry_id]
         if entry.constant or entry.guide:
             continue
         depth = ctx.depth_of(entry)
-        if depth not in offsets:
-            offsets[depth] = window.offset(depth)
-        hit = matcher.test(entry_id, hits, offsets[depth])
+        if depth not in windows:
+            windows[depth] = window.offset(depth), window.text[window.offset(depth) :]
+        offset, text = windows[depth]
+        hit = matcher.test(entry_id, hits, offset)
         if hit is None:
-            blocked = matcher.test_primary(entry_id, hits, offsets[depth])
+            blocked = matcher.test_primary(entry_id, hits, offset)
             if blocked is not None and entry.refine_keys:
                 where = _hit_details(window, ctx, matcher, blocked, depth)
                 where |= {"refine_keys": list(entry.refine_keys), "searched": window.count(depth)}
@@ -45,7 +46,7 @@ def keywords_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
                 else:
                     ledger.refuse(entry, "refine_logic", **where, logic=entry.selective_logic)
             continue
-        if not _passes(state, ctx, ledger, entry, window.text[offsets[depth] :]):
+        if not _passes(state, ctx, ledger, entry, text):
             continue
         details = _hit_details(window, ctx, matcher, hit, depth) if ledger.detailed else {}
         if entry.id in state.matched:  # a bootstrap entry: the key takes over as the reason

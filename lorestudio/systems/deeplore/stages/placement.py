@@ -26,15 +26,13 @@ PREFILL_TAG = "dle_response_prefill"
 
 
 def prefilled(prompts: tuple[Prompt, ...], ctx: Inputs) -> tuple[Prompt, ...]:
-    """The prompts with the beginning of the reply as the settings want it; a quiet generation leaves it as it is.
-
-    That the model is one of Claude's is not known here, so the mode for those alone never applies.
-    """
+    """The prompts with the beginning of the reply as the settings want it; a quiet generation leaves it as it is."""
     settings = ctx.settings
     if not ctx.rules.prefill or ctx.moment.turn.kind == "quiet":
         return prompts
     seed = trim(settings.response_prefill_seed)
-    if not settings.enabled or not seed or settings.response_prefill_mode != "all-providers":
+    modes = {"all-providers", "anthropic-only"} if ctx.moment.for_claude else {"all-providers"}
+    if not settings.enabled or not seed or settings.response_prefill_mode not in modes:
         return tuple(prompt for prompt in prompts if prompt.tag != PREFILL_TAG)
     begun = Prompt(PREFILL_TAG, seed, Position.IN_CHAT, 0, Role.ASSISTANT)
     if all(prompt.tag != PREFILL_TAG for prompt in prompts):

@@ -76,8 +76,10 @@ def _step(
     hits = matcher.find_in_lines(searched.parts)
     for entry_id in matcher.hit_entries(hits):
         entry = ctx.index.vault.entries[entry_id]
+        if entry_id in state.matched or entry.constant or entry.guide:
+            continue
         hit = matcher.test(entry_id, hits)
-        if hit is None or entry_id in state.matched or entry.constant or entry.guide:
+        if hit is None:
             continue
         if _passes(state, ctx, ledger, entry, searched.text):
             found.append(entry)

@@ -34,6 +34,8 @@ def _importance(rules: RuleSet) -> Callable[[Entry], float]:
 
 def _objection(entry: Entry, present: Container[str]) -> tuple[str, list[str]]:
     """What speaks against the entry: a reason code, and the titles that are missing or in the way (none: nothing)."""
+    if not (entry.requires or entry.excludes):
+        return "", []
     missing = [title for title in entry.requires if title.lower() not in present]
     if missing:
         return "missing_requirement", missing

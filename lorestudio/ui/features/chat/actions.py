@@ -212,8 +212,13 @@ class ChatFeature(Feature):
         self._show_project()
 
     def keep_in(self, folder: Path) -> None:
-        """Keep versions of chats that are overwritten."""
+        """Keep versions of chats that are overwritten, and offer what an earlier run could not save."""
         self.files.backups = folder / "chats"
+        self.files.offer_kept()
+
+    def save_work(self) -> None:
+        """Keep a copy of a chat that is not saved."""
+        self.files.keep_copy()
 
     def ask_before_closing(self, close: Leave) -> bool:
         """Ask what becomes of a chat that is not saved."""

@@ -194,6 +194,11 @@ class ChatDelegate(QStyledItemDelegate):
             painter.setPen(QColor(ink_name))
             painter.drawText(middle, Qt.AlignmentFlag.AlignCenter, f"{row.swipe + 1}/{row.swipes}")
             right = before.left() - 6
+        if row.badge is not None:
+            glyph, tone, _words = row.badge
+            right -= 18
+            draw_glyph(painter, QRectF(right, box.top(), 16, box.height()), glyph, theme.color(tone).name(), 15)
+            right -= 4
         ink = theme.color("on_accent_soft" if chosen else "text")
         painter.setFont(self._font(1.0, bold=True))
         wrapper = QFontMetricsF(painter.font())

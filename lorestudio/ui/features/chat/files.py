@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.studio.chat.saving import ChatChangedError, ChatLosesError, ChatToSave, SavedChat, save_chat
+from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
@@ -26,6 +27,7 @@ class ChatFiles(QObject):
         super().__init__(window)
         self._window, self._session, self._settings, self._say = window, session, settings, say
         self.backups: Path | None = None
+        self._copy: Path | None = None
 
     @property
     def unsaved(self) -> bool:
@@ -66,9 +68,65 @@ class ChatFiles(QObject):
             dialogs.ask_either(
                 self._window, tr("Unsaved chat"), tr("The chat has changes that are not in its file."),
                 tr("Messages that you wrote, edits, or what you chose for this chat."),
-                (tr("Save chat"), partial(self.save, go)), (tr("Throw away"), go),
+                (tr("Save chat"), partial(self.save, go)), (tr("Throw away"), partial(self._throw_away, go)),
             )  # fmt: skip
         return self.unsaved
+
+    # ---- after a fault ----------------------------------------------------------------------------------------------
+
+    def keep_copy(self) -> None:
+        """Write a chat that is not saved to where the next start offers it."""
+        project, folder = self._session.project, self._unsaved
+        if project is None or project.chat is None or folder is None or not self.unsaved:
+            return
+        wanted = ChatToSave(project.document or ChatDocument(), project.chat, project.controls, project.index.folders)
+        path = self._copy = (folder / self._name(project)).with_suffix(".jsonl")
+        self._session.jobs.start(
+            tr("Keeping the chat"),
+            lambda _report: save_chat(wanted, path, None, local_now(), elsewhere=True, overwrite=True, lossy=True),
+        )
+
+    def offer_kept(self) -> None:
+        """Ask what becomes of a chat that an earlier run kept; it stays where nobody answers."""
+        kept = next(iter(sorted(self._unsaved.glob("*.jsonl"))), None) if self._unsaved is not None else None
+        if kept is not None:
+            dialogs.ask_either(
+                self._window, tr("Unsaved chat"),
+                tr("The chat {name} had unsaved changes when something went wrong.", name=kept.name),
+                tr("It was kept as {path}.", path=kept),
+                (tr("Save as…"), partial(self._save_kept, kept)), (tr("Throw away"), kept.unlink),
+            )  # fmt: skip
+
+    def _throw_away(self, go: Callable[[], object]) -> None:
+        self._forget_copy()
+        go()
+
+    def _forget_copy(self) -> None:
+        """The chat was saved or given up, so the next start need not offer it."""
+        if self._copy is not None:
+            self._copy.unlink(missing_ok=True)
+            self._copy = None
+
+    def _save_kept(self, kept: Path) -> None:
+        start = Path(str(self._settings.value("folders/chat", ""))) / kept.name
+        filters = tr("SillyTavern chat (*.jsonl)")
+
+        def moved(path: Path) -> None:
+            write_bytes(path, kept.read_bytes())
+            kept.unlink()
+
+        def chosen(path: Path) -> None:
+            self._session.jobs.start(
+                tr("Saving the chat"), lambda _report: moved(path),
+                failed=lambda error: self._say(Notice(sentence_of(error), "error", key="chat")),
+            )  # fmt: skip
+
+        dialogs.choose_new_file(self._window, tr("Save the chat as"), str(start), filters, "jsonl", chosen)
+
+    @property
+    def _unsaved(self) -> Path | None:
+        """The folder of chats that could not be saved."""
+        return self.backups.with_name("unsaved-chats") if self.backups is not None else None
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -98,6 +156,7 @@ class ChatFiles(QObject):
         lossy = lossy or (document.format is ChatFormat.PLAIN_TEXT and not elsewhere and not _gained(project))
 
         def done(saved: SavedChat) -> None:
+            self._forget_copy()
             session.parts.chat_saved(saved.path, saved.document, chat, controls)
             kept = tr(" The version before it is kept in {folder}.", folder=saved.backup.parent) if saved.backup else ""
             text = tr("The chat was saved to {name}.", name=saved.path.name) + kept

@@ -31,7 +31,8 @@ class ChatRow:
 
     `remark` says what is wrong beside the message, such as a line of the file that cannot be read. `writing` says of a
     reply that is still coming what it waits for, "" for a message of the chat. `seen` says what the run that is looked
-    at took the message for, where that is not what the chat says.
+    at took the message for, where that is not what the chat says. `badge` says what became of the
+    reply beside what was recorded of it: a glyph, a colour of the palette, and words.
     """
 
     number: int
@@ -46,6 +47,7 @@ class ChatRow:
     remark: str = ""
     writing: str = ""
     seen: str = ""
+    badge: tuple[str, str, str] | None = None
 
     def describe(self) -> str:
         """The row in words, for screen readers."""
@@ -54,6 +56,8 @@ class ChatRow:
             parts.append(tr("swipe {swipe} of {swipes}", swipe=self.swipe + 1, swipes=self.swipes))
         if self.chip:
             parts.append(self.chip)
+        if self.badge is not None:
+            parts.append(tr("beside what was recorded: {words}", words=self.badge[2]))
         parts += [part for part in (self.seen, self.remark, self.writing) if part]
         parts += dict.fromkeys(mark.describe() for mark in self.marks)
         return f"{', '.join(parts)}. {shorten(self.text, 400)}"
@@ -108,6 +112,7 @@ class ChatList(QAbstractListModel):
         self._remarks: dict[int, str] = {}
         self._reply: tuple[int, str, str] | None = None
         self._seen = AS_STORED
+        self._badges: Mapping[tuple[int, int], tuple[str, str, str]] = {}
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -158,6 +163,13 @@ class ChatList(QAbstractListModel):
         """What is wrong beside messages, by their index."""
         if remarks != self._remarks:
             self._remarks = dict(remarks)
+            self._rows.clear()
+            self.marks_changed.emit()
+
+    def set_badges(self, badges: Mapping[tuple[int, int], tuple[str, str, str]]) -> None:
+        """What became of replies beside what was recorded, by message and swipe."""
+        if badges != self._badges:
+            self._badges = badges
             self._rows.clear()
             self.marks_changed.emit()
 
@@ -245,5 +257,5 @@ class ChatList(QAbstractListModel):
             return replace(row, text=coming[1], expanded=True, writing=coming[2])
         text = record.swipes[swipe] if message in self._viewed and swipe < len(record.swipes) else record.text
         marks, expanded = self._query.marks(message, text), message in self._expanded
-        seen = seen_words(self._seen, message)
-        return replace(row, text=text, chip=chip, marks=marks, expanded=expanded, remark=remark, seen=seen)
+        seen, badge = seen_words(self._seen, message), self._badges.get((message, swipe))
+        return replace(row, text=text, chip=chip, marks=marks, expanded=expanded, remark=remark, seen=seen, badge=badge)

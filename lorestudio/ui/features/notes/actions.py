@@ -9,8 +9,10 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
+from lorestudio.studio.notes.open_vaults import OpenVaults
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
 from lorestudio.studio.notes.snapshots import Snapshots
+from lorestudio.trace.wording import joined
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
@@ -27,6 +29,7 @@ class NotesFeature(Feature):
         self.pane = EntryPane(context.theme, context.session, context.selection, context.drafts, context.session.jobs)
         self.panes = (self.pane,)
         self._leaving = False
+        self._open_vaults: OpenVaults | None = None
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -92,6 +95,7 @@ class NotesFeature(Feature):
         preview.previewed.connect(session.runs.show_preview)
         preview.previewed.connect(self.pane.show_preview)
         session.project_changed.connect(preview.forget)
+        session.project_changed.connect(self._tell_other_windows)
         session.choice_changed.connect(preview.forget)
         session.traces_changed.connect(self._forget_preview)
         context.selection.generation_changed.connect(preview.forget)
@@ -104,7 +108,30 @@ class NotesFeature(Feature):
         except SaveError as error:
             self.context.say(Notice(str(error), "warning"))
         self.pane.safety.use(Snapshots(folder / "history"), copies)
+        self._open_vaults = OpenVaults(folder / "open")
+        self._tell_other_windows()
         self.pane.safety.offer_found(self.context.window)
+
+    def _tell_other_windows(self) -> None:
+        """Hold the vaults that are open now, and say which another window has open."""
+        project = self.context.session.project
+        shown = [each for each in project.folders.values() if each is not None] if project is not None else []
+        others = self._open_vaults.show(shown) if self._open_vaults is not None else ()
+        if others:
+            text = tr(
+                "{names} is open in another window of lorestudio, too. Each sees what the other saves; a note that "
+                "both change is not overwritten, but asked about.", names=joined([each.name for each in others]),
+            )  # fmt: skip
+            self.context.say(Notice(text, "warning", key="other-window"))
+
+    def stop(self) -> None:
+        """The vaults are open here no longer."""
+        if self._open_vaults is not None:
+            self._open_vaults.show(())
+
+    def save_work(self) -> None:
+        """Keep unsaved texts now."""
+        self.pane.store.keep_now()
 
     def ask_before_closing(self, close: Leave) -> bool:
         """Ask what becomes of unsaved texts."""

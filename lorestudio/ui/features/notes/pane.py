@@ -11,6 +11,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTabBar, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry
 from lorestudio.studio.notes.vault_notes import read_aliases
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.preview import Preview
@@ -33,6 +34,7 @@ from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.layouts import column, holding, label, named, row, stack, tight
 from lorestudio.ui.widgets.marks import entry_kind
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 
 logger = logging.getLogger(__name__)
@@ -246,8 +248,8 @@ class EntryPane(Pane):
         if self._path is None:
             self.editor.show_nothing()
             project = self._session.project
-            if project is not None and project.books:
-                text = tr("This entry stands in a lorebook. It can be read here, but not edited.")
+            if project is not None and project.read_only:
+                text = tr("SillyTavern's folder is only read here. To edit this entry, open its lorebook by itself.")
             else:
                 text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
             self._say(text, "neutral")
@@ -278,10 +280,12 @@ class EntryPane(Pane):
     def _show_entry(self, entry: Entry) -> None:
         self.heading.setText(entry.title)
         kind = entry_kind(entry)
+        of_book = self._path is not None and is_book_entry(self._path)
+        words = "order {priority}" if of_book else "priority {priority}"
         estimate = "" if self._session.project is None or self._session.project.counter.exact else "≈ "
         chips = [
             NoteChip(kind.word.split(",")[0], "neutral", kind.icon),
-            NoteChip(tr("priority {priority}", priority=number(entry.priority))),
+            NoteChip(tr(words, priority=number(entry.priority))),
             NoteChip(estimate + count(entry.tokens, "token", "tokens")),
         ]
         if entry.warnings:
@@ -367,6 +371,8 @@ class EntryPane(Pane):
         project = self._session.project
         if project is None:
             return None
+        if is_book_entry(buffer.path):
+            return parsed_entry(project, NoteText(self._vault, self._filename, buffer.text))
         return parse_note(buffer.text, self._filename, self._vault, self._rules, project.counter)
 
     def _settled(self, buffer: NoteBuffer) -> None:
@@ -429,9 +435,11 @@ class EntryPane(Pane):
         self._say(text, "warning", buttons)
 
     def _read_failed(self, path: object, error: object) -> None:
-        if path == self._path:
+        if path == self._path and isinstance(path, Path):
             self.editor.show_nothing()
-            self._say(str(error), "error")
+            self._say(str(error), "neutral" if is_book_entry(path) else "error")
+            if self._session.entry(self._selection.entry) is not None:
+                self.tabs.setCurrentIndex(TEXT)
 
     def _save_failed(self, buffer: NoteBuffer, error: object) -> None:
         self.save_button.setEnabled(True)

@@ -11,6 +11,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from lorestudio.studio.notes.book_entries import is_there, read_text, save_text
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.ui.features.notes.editor.buffer import Buffers, NoteBuffer
 from lorestudio.ui.shell.jobs import Jobs
@@ -18,7 +19,6 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.vault.files import ChangedOnDisk, VaultError
-from lorestudio.vault.writer import read_note, save_note
 
 logger = logging.getLogger(__name__)
 
@@ -40,9 +40,9 @@ class OnDisk:
 def look(path: Path) -> OnDisk:
     """Read a file that may be gone. Raises VaultError where it is there and cannot be read."""
     try:
-        text, digest = read_note(path)
+        text, digest = read_text(path)
     except VaultError:
-        if path.exists():
+        if is_there(path):
             raise
         return OnDisk(None, None)
     return OnDisk(text, digest)
@@ -69,7 +69,7 @@ class NoteStore(QObject):
         self._drafts, self._jobs = drafts, jobs
         self.buffers = Buffers(self)
         self.buffers.dirty_changed.connect(self.note_typed)
-        self.write: Writer = save_note
+        self.write: Writer = save_text
         self.keeping: Recovery | None = None
         self._saving: set[Path] = set()
         self._looking: set[Path] = set()
@@ -91,7 +91,7 @@ class NoteStore(QObject):
         if known is None:
             self._jobs.start(
                 tr("Reading {name}", name=path.name),
-                lambda _report: read_note(path),
+                lambda _report: read_text(path),
                 done=lambda read: self._was_read(path, read),
                 failed=lambda error: self.failed.emit(path, error),
             )

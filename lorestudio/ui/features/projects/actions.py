@@ -13,11 +13,12 @@ from lorestudio.exchange.chats.loading import chat_of_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.project.project import DEMO_LOOK, is_demo
-from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder, look_into
+from lorestudio.studio.project.project import DEMO_LOOK, Project, is_demo
+from lorestudio.studio.project.sillytavern import BroughtChat, FoundChat, SillyTavernFolder, look_into, open_found
 from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.coach import Coach
+from lorestudio.ui.features.projects.folder_dialog import FolderDialog
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
@@ -110,12 +111,16 @@ class ProjectsFeature(Feature):
                 tip="Open the demo as it came with the program; what was done to it is kept beside it",
             ),
             Action(
-                "book.open", "Open lorebook…", "File", 6, self._ask_book, when=now.idle, icon="list", leaves_chat=True,
-                tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
+                "demo.practice", "Practise on a broken copy", "Help", 22, reading.open_practice, when=now.idle,
+                leaves_chat=True, tip="Open a copy of the demo with three faults, and what its story needs",
+            ),
+            Action(
+                "book.open", "Open lorebook…", "File/Lorebooks", 6, self._ask_book, when=now.idle, icon="list",
+                leaves_chat=True, tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
             ),
             Action(
                 "sillytavern.open", "Open SillyTavern's folder…", "File", 7, self._ask_sillytavern, when=now.idle,
-                icon="server", leaves_chat=True, tip="Choose one of its chats; nothing is written there",
+                icon="server", leaves_chat=True, tip="Choose a chat, with what belongs to it; nothing is written there",
             ),
             Action(
                 "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),
@@ -127,7 +132,15 @@ class ProjectsFeature(Feature):
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
+        follower = self.context.session.chat_follower
+        if follower is not None:
+            follower.went_on.connect(self._say_more)
         self.context.status.basis.clicked.connect(lambda: self.context.run("project.tokenizer"))
+
+    def _say_more(self, messages: int) -> None:
+        if messages > 0:
+            more = count(messages, "new message", "new messages")
+            self.context.flash(tr("The chat went on: {more}.", more=more))
 
     def _begin_look(self) -> None:
         session, project = self.context.session, self.context.session.project
@@ -259,7 +272,7 @@ class ProjectsFeature(Feature):
     # ---- a lorebook, a chat of SillyTavern, a pasted one: none needs a vault ----------------------------------------
 
     def _ask_book(self) -> None:
-        filters = tr("Lorebooks and cards (*.json *.png *.lorebook);;All files (*)")
+        filters = tr("Lorebooks and cards (*.json *.png *.charx *.lorebook);;All files (*)")
         start = str(self.context.settings.value("folders/book", ""))
         dialogs.choose_file(self.context.window, tr("Open a lorebook"), start, filters, self._open_book)
 
@@ -278,28 +291,46 @@ class ProjectsFeature(Feature):
         self.context.session.jobs.start(
             tr("Looking into {name}", name=path.name),
             lambda _report: look_into(path),
-            done=self._pick_chat,
+            done=self._show_folder,
             failed=self.context.failing("opened", "warning"),
         )
 
-    def _pick_chat(self, found: SillyTavernFolder) -> None:
-        choices = [Choice(one.path.stem, one.character, f"{one.when:%Y-%m-%d}", one) for one in found.chats]
-        title, placeholder = tr("Chats of SillyTavern"), tr("Type a few letters of a character or chat")
+    def _show_folder(self, found: SillyTavernFolder) -> None:
+        dialog = FolderDialog(self.context.theme, found, self.context.window)
+        dialog.wanted.connect(lambda what: self._open_found(found, what))
+        dialog.open()
 
-        def picked(chat: FoundChat) -> None:
-            self._open_chat_alone(chat.path, found.settings)
+    def _open_found(self, folder: SillyTavernFolder, what: FoundChat | Path) -> None:
+        """Open a lorebook of the folder, or a chat with what belongs to it."""
+        session = self.context.session
+        if isinstance(what, Path):
+            self._open_book(what)
+            return
+        told: list[BroughtChat] = []
 
-        self.context.pick(title, placeholder, choices, picked)
-
-    def _open_chat_alone(self, path: Path, settings: Path | None = None) -> None:
-        """Open a chat without any lore, and say how the lore comes to it."""
+        def make() -> Project:
+            told.append(open_found(folder, what))
+            return told[0].project
 
         def done() -> None:
-            text = tr("{name} is open, without any lore yet. Open the vault that it used, or a lorebook.",
-                      name=path.name)  # fmt: skip
-            self.context.say(Notice(text, actions=("vault.open", "book.open"), key="opened"))
+            opened = told[0]
+            changed = {name: each for name, each in opened.systems.items() if session.choices.systems.get(name) != each}
+            if changed:
+                session.replays.configure(changed, tr("settings of SillyTavern"))
+            self._say_lore(what.path, bool(opened.project.books), opened.remarks)
 
-        self.context.session.reading.open((), path, settings, then=done)
+        session.reading.open_made(what.path.name, make, done)
+
+    def _say_lore(self, path: Path, has_books: bool, remarks: Sequence[str] = ()) -> None:
+        """Say how the lore comes to a chat, and what is not there."""
+        text = tr("{name} is open, without any lore yet. Open the vault that it used, or a lorebook.", name=path.name)
+        if has_books:
+            text = tr("{name} is open with its lorebooks. Is its lore in a vault? Open that.", name=path.name)
+        self.context.say(Notice(" ".join((text, *remarks)), actions=("vault.open", "book.open"), key="opened"))
+
+    def _open_chat_alone(self, path: Path) -> None:
+        """Open a chat without any lore, and say how the lore comes to it."""
+        self.context.session.reading.open((), path, then=lambda: self._say_lore(path, has_books=False))
 
     def _ask_text(self) -> None:
         PasteDialog(self._take_text, self.context.window).open()

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
+from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.places import is_address
 from lorestudio.studio.project.project import Project, is_demo
+from lorestudio.trace.serialize import record_from_json
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import shorten, tr
@@ -67,9 +69,9 @@ class RecentProjects:
     def load(self) -> list[RecentProject]:
         """What was open before."""
         try:
-            kept = json.loads(str(self._settings.value(_KEY, "[]")))
-            return [RecentProject(tuple(map(str, one["places"])), one["chat"], one["settings"]) for one in kept]
-        except (ValueError, TypeError, KeyError):
+            kept: Any = parse_json(str(self._settings.value(_KEY, "[]")))
+            return [record_from_json(RecentProject, one, "project") for one in kept]
+        except (ValueError, TypeError):
             return []
 
     def add(self, project: Project) -> None:
@@ -130,8 +132,9 @@ DOORS: Final = (
     ("book.open", "list", "Open a lorebook…",
      "A World Info file, or a card with a book in it, alone. World Info runs over it as SillyTavern does."),
     ("sillytavern.open", "server", "Open SillyTavern's folder…",
-     "Pick one of your chats there; its settings come along. Only read, never written."),
-    ("chat.paste", "copy", "Paste a chat…", "Any text in which “Name:” begins a message. Then choose the lore for it."),
+     "Pick one of your chats there; card, persona, lorebooks and settings come along. Only read, never written."),
+    ("chat.open", "chat", "Open a chat…", "A chat of SillyTavern's, or a text. Then choose the lore for it."),
+    ("chat.paste", "copy", "Paste a chat…", "Any text in which “Name:” begins a message."),
 )  # fmt: skip
 """Action, icon, title and what comes of it."""
 

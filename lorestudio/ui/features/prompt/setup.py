@@ -384,7 +384,10 @@ class _Kind:
 
 _KINDS: Final = {
     TextOrigin.CARD: _Kind(
-        "Choose a character card", "Character cards (*.png *.json);;All files (*)", "Reading the card", load_card
+        "Choose a character card",
+        "Character cards (*.png *.json *.charx);;All files (*)",
+        "Reading the card",
+        load_card,
     ),
     TextOrigin.PRESET: _Kind(
         "Choose a preset of chat completion, or SillyTavern's settings.json",
@@ -452,8 +455,11 @@ class PromptSetups(QObject):
             self._session.parts.take_setup(setup)
 
     def restore(self, project: Project) -> None:
-        """What was chosen for this chat before; its files are read again."""
-        text = str(self._settings.value(f"prompts/{chat_id(project)}", ""))
+        """What was chosen for this chat before; its files are read again. What came with it is kept for next time."""
+        key = f"prompts/{chat_id(project)}"
+        text = str(self._settings.value(key, ""))
+        if not text and project.setup != PromptSetup():
+            self._settings.setValue(key, spelled(project.setup))
         if not text or project.setup != PromptSetup():
             return
         kept = kept_setup(text)

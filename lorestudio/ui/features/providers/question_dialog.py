@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QTabWidget, QWidget
 
+from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SUMMARY, Question
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
@@ -124,7 +125,7 @@ class QuestionDialog(QDialog):
             self.problem.setText(count(len(text.strip()), "character", "characters"))
             return
         try:
-            json.loads(text)
+            parse_json(text)
         except ValueError as error:
             self.problem.setText(tr("No valid JSON ({error}). It is read as a model's text would be.", error=error))
         else:
@@ -134,7 +135,7 @@ class QuestionDialog(QDialog):
 def _pretty(text: str) -> str:
     """The stand-in's reply, one item a line."""
     try:
-        items = json.loads(text)
+        items = parse_json(text)
     except ValueError:
         return text
     if not isinstance(items, list) or not items:

@@ -18,6 +18,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.differences import differences
 from lorestudio.settings.files import real_path
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog
 from lorestudio.ui.features.settings.export_dialog import ExportDialog
 from lorestudio.ui.features.settings.import_dialog import ImportDialog
@@ -129,22 +130,25 @@ class SettingsFeature(Feature):
     # ---- carrying settings ------------------------------------------------------------------------------------------
 
     def export(self) -> None:
-        """Show what would be carried where."""
+        """Show what would be carried where, of the system that is chosen for this chat."""
         project = self._project
         if project is None:
             return
         context, session = self.context, self._session
+        kind = kind_of(session.choice.system)
         known, changed = session.parts.on_disk, None
-        if known is not None and project.settings_path is not None:
+        if session.choice.is_main and known is not None and project.settings_path is not None:
             changed = frozenset(each.declaration.alias for each in differences(known.settings, project.settings))
+        own = session.choices.systems.get(kind.name) or kind.settings()
         dialog = ExportDialog(
             context.theme,
             session.jobs,
-            project.settings,
+            kind.carrier(project.settings if session.choice.is_main else own),
             context.settings,
             context.window,
+            title=tr(kind.title),
             changed_here=changed,
-            fixed=session.choice.fixed,
+            fixed=session.choice.fixed if session.choice.is_main else (),
         )
         dialog.written.connect(self._exported)
         self._open(dialog)

@@ -15,20 +15,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 
 from lorestudio.exchange import json_file
-from lorestudio.exchange.settings_files import (
-    ADVICE,
-    Merge,
-    by_default,
-    changes_list,
-    merge_candidates,
-    plan_merge,
-    prepared,
-    snippet,
-)
-from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.differences import SettingChange, differences
+from lorestudio.exchange.carrying import Carrier
+from lorestudio.exchange.settings_files import ADVICE, Merge, by_default, changes_list, never_carried
+from lorestudio.settings.differences import SettingChange
 from lorestudio.settings.files import json_bytes
-from lorestudio.settings.store import new_document
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import later
@@ -50,15 +40,15 @@ class ExportTarget(StrEnum):
 
 
 def export_text(
-    target: ExportTarget, settings: DeepLoreSettings, changes: Sequence[SettingChange], chosen: Collection[str]
+    target: ExportTarget, carrier: Carrier, changes: Sequence[SettingChange], chosen: Collection[str]
 ) -> str:
-    """The text of the chosen settings; `changes` are those that differ, `chosen` DeepLore's keys."""
-    values, _remarks = prepared(settings, chosen)
+    """The text of the chosen settings; `changes` are those that differ, `chosen` keys of files."""
+    values, _remarks = carrier.prepared(chosen)
     if target is ExportTarget.LIST:
         return changes_list([each for each in changes if each.declaration.alias in values])
     if target is ExportTarget.SNIPPET:
-        return snippet(values)
-    return json_bytes({**new_document(settings), "settings": dict(values)}).decode()
+        return carrier.snippet(values)
+    return json_bytes(carrier.document(values)).decode()
 
 
 def left_behind(changes: Sequence[SettingChange], chosen: Collection[str], fixed: int) -> list[str]:
@@ -93,8 +83,8 @@ _TARGETS: Final = {
 class ExportDialog(QDialog):
     """Shows before it writes. `written` carries what was done to a file of SillyTavern's, and the path of its copy.
 
-    `changed_here` are DeepLore's keys of what was changed since the settings were read; without it, all that differs
-    is chosen.
+    `carrier` has the settings of the system that is called `title`. `changed_here` are the keys of what was changed
+    since the settings were read; without it, all that differs is chosen.
     """
 
     written = Signal(object, object)
@@ -103,23 +93,25 @@ class ExportDialog(QDialog):
         self,
         theme: Theme,
         jobs: Jobs,
-        settings: DeepLoreSettings,
+        carrier: Carrier,
         remembered: QSettings,
         parent: QWidget | None = None,
         *,
+        title: str,
         changed_here: frozenset[str] | None = None,
         fixed: Sequence[str] = (),
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("Export settings"))
-        self._jobs, self._settings, self._remembered = jobs, settings, remembered
+        self.setWindowTitle(tr("Export settings of {system}", system=title))
+        self._jobs, self._carrier, self._remembered, self._title = jobs, carrier, remembered, title
         self._changed_here, self._fixed = changed_here, tuple(fixed)
         self._changes: tuple[SettingChange, ...] = ()
         self._merge: Merge | None = None
         self._newest = Newest(jobs)
         self.bar = MessageBar(theme, self)
         self.bar.closed.connect(self.bar.hide)
-        self.target = combo(self, tr("Where to"), {target: tr(title) for target, title in _TARGETS.items()})
+        there = {each: tr(text) for each, text in _TARGETS.items() if not self._is_refused(each)}
+        self.target = combo(self, tr("Where to"), there)
         self.place = named(QLineEdit(str(remembered.value(FOLDER_KEY, "")), self), tr("SillyTavern's settings.json"))
         self.place.setPlaceholderText(tr("…/SillyTavern/data/default-user/settings.json"))
         self.choose_place = button(self, tr("Choose…"), self._ask_place)
@@ -158,6 +150,9 @@ class ExportDialog(QDialog):
         """Where the settings go."""
         return ExportTarget(self.target.currentData())
 
+    def _is_refused(self, target: ExportTarget) -> bool:
+        return target is ExportTarget.SILLYTAVERN and bool(self._carrier.not_there)
+
     def _show_target(self) -> None:
         into = self.chosen_target is ExportTarget.SILLYTAVERN
         for widget in (self._file_label, self.place, self.choose_place):
@@ -173,10 +168,10 @@ class ExportDialog(QDialog):
         self._delay.stop()
         self._newest.cancel()
         if self.chosen_target is not ExportTarget.SILLYTAVERN:
-            self._fill(differences(DeepLoreSettings(), self._settings), ("Setting", "Default", "Here"))
+            self._fill(self._carrier.differing(), ("Setting", "Default", "Here"))
             return
         heads = ("Setting", "There", "Here")
-        text, settings = self.place.text().strip(), self._settings
+        text, carrier = self.place.text().strip(), self._carrier
         if not text:
             self._fill((), heads)
             return
@@ -191,10 +186,10 @@ class ExportDialog(QDialog):
 
         path = Path(text).expanduser()
         title = tr("Reading SillyTavern's settings")
-        self._newest.start(title, lambda _job: merge_candidates(path, settings), done=found, failed=failed)
+        self._newest.start(title, lambda _job: carrier.candidates(path), done=found, failed=failed)
 
     def _fill(self, changes: Sequence[SettingChange], heads: tuple[str, str, str]) -> None:
-        known = tuple(each for each in changes if each.declaration.alias != "settingsVersion")
+        known = tuple(each for each in changes if not never_carried(each))
         self._changes = known
         wanted = [each.declaration.alias for each in by_default(known)]
         if self.chosen_target is ExportTarget.SILLYTAVERN and self._changed_here is not None:
@@ -205,10 +200,14 @@ class ExportDialog(QDialog):
     # ---- what would be written --------------------------------------------------------------------------------------
 
     def _show_preview(self) -> None:
-        values, remarks = prepared(self._settings, self.model.chosen)
+        values, remarks = self._carrier.prepared(self.model.chosen)
         self._merge = None
         target = self.chosen_target
-        lost = [*remarks, *left_behind(self._changes, self.model.chosen, len(self._fixed))]
+        lost = [
+            *filter(None, [self._carrier.not_there]),
+            *remarks,
+            *left_behind(self._changes, self.model.chosen, len(self._fixed)),
+        ]
         if target is ExportTarget.SILLYTAVERN:
             self.write.setEnabled(False)
             if not self.place.text().strip():
@@ -227,7 +226,8 @@ class ExportDialog(QDialog):
 
     def _plan(self, lost: Sequence[str]) -> None:
         path = Path(self.place.text().strip()).expanduser()
-        values, _ = prepared(self._settings, self.model.chosen)
+        carrier = self._carrier
+        values, _ = carrier.prepared(self.model.chosen)
 
         def planned(merge: Merge) -> None:
             self._merge = merge
@@ -237,14 +237,14 @@ class ExportDialog(QDialog):
             self.write.setEnabled(bool(merge.changes))
 
         title = tr("Looking at SillyTavern's settings")
-        self._newest.start(title, lambda _job: plan_merge(path, values), done=planned, failed=self._failed)
+        self._newest.start(title, lambda _job: carrier.plan(path, values), done=planned, failed=self._failed)
 
     def _failed(self, error: Exception) -> None:
         self.bar.say(sentence_of(error), "error")
 
     def text(self) -> str:
         """The text that is copied or saved."""
-        return export_text(self.chosen_target, self._settings, self._changes, self.model.chosen)
+        return export_text(self.chosen_target, self._carrier, self._changes, self.model.chosen)
 
     # ---- what the buttons do ----------------------------------------------------------------------------------------
 
@@ -261,7 +261,7 @@ class ExportDialog(QDialog):
 
     def _ask_file(self) -> None:
         suffix = "txt" if self.chosen_target is ExportTarget.LIST else "json"
-        dialogs.choose_new_file(self, tr("Save the settings as"), "deeplore-settings", "", suffix, self.save_text)
+        dialogs.choose_new_file(self, tr("Save the settings as"), f"{self._title}-settings", "", suffix, self.save_text)
 
     def save_text(self, path: Path) -> None:
         """Write the text into a file of its own."""

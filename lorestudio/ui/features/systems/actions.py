@@ -127,7 +127,7 @@ class SystemsFeature(Feature):
         if choice.is_main:
             self.context.show("settings")
         else:
-            self.open_settings(choice.system)
+            self.open_settings(choice.system).add_door(tr("Export…"), self._leave_for_export)
 
     def open_settings(self, system: str) -> SystemSettingsDialog:
         """Show the settings of a system beside DeepLore."""
@@ -161,6 +161,12 @@ class SystemsFeature(Feature):
         """Scan these books from now on, with World Info."""
         self.configure(OVER_BOOKS, settings)
         self.choose(OVER_BOOKS)
+
+    def _leave_for_export(self) -> None:
+        """What was set so far is kept, and what could be carried over is shown."""
+        if self.dialog is not None:
+            self.dialog.accept()
+        self.context.run("settings.export")
 
     def _leave_for_books(self) -> None:
         """What was set so far is kept, and the lorebooks are shown."""

@@ -170,7 +170,7 @@ class BooksDialog(QDialog):
     # ---- files ------------------------------------------------------------------------------------------------------
 
     def _ask_files(self) -> None:
-        filters = tr("Lorebooks and cards (*.json *.png);;All files (*)")
+        filters = tr("Lorebooks and cards (*.json *.png *.charx *.lorebook);;All files (*)")
         dialog = QFileDialog(self, tr("Use lorebook files"), self.worlds.text().strip(), filters)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

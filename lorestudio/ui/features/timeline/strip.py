@@ -12,8 +12,9 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
-from lorestudio.exchange.chats.metadata import noted_tokens
+from lorestudio.exchange.chats.recorded import noted_tokens
 from lorestudio.studio.replay.timeline import TimelineTurn
+from lorestudio.studio.verify.causes import Verified
 from lorestudio.trace.budget import ORIGINS
 from lorestudio.ui.features.timeline.map_content import label_of, shown_generations
 from lorestudio.ui.features.timeline.turns import TimelineFeed
@@ -78,6 +79,7 @@ class ReplyStrip(QWidget):
         """The replies, in the order of the bars."""
         self.legend = Legend(theme, self)
         self.order = BarOrder.CHAT
+        self._verified: Verified | None = None
         self.sort = self._menu("lines", "", tr("Order of the replies"))
         orders = QActionGroup(self)
         for order, title in _ORDERS.items():
@@ -125,6 +127,11 @@ class ReplyStrip(QWidget):
 
     # ---- filling ----------------------------------------------------------------------------------------------------
 
+    def set_agreement(self, found: Verified | None) -> None:
+        """Say of each bar what became of it beside what was recorded."""
+        self._verified = found
+        self._later()
+
     def _later(self) -> None:
         if not self._refresh.isActive():
             self._refresh.start(REFRESH_MS if self._session.runs.replaying else 0)
@@ -166,7 +173,10 @@ class ReplyStrip(QWidget):
 
         def words(place: int) -> str:
             told = reply_words(name(place), turns.get(line[place]), noted[place], expected=place == expected)
-            return f"{told}; {held[place].words}" if place in held else told
+            found = self._verified.of(line[place]) if self._verified is not None else None
+            beside = "" if found is None else tr("beside what was recorded: {words}", words=tr(found.verdict.value))
+            wanted = held[place].words if place in held else ""
+            return "\n".join(filter(None, ("; ".join(filter(None, (told, wanted))), beside)))
 
         layers.append(Layer("purple", cut, beyond=True))
         flags = {place: found.met for place, found in held.items()}

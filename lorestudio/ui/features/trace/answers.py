@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.studio.verify.agreement import ComparedReply, WentIn
 from lorestudio.systems.changes import Change
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
 from lorestudio.trace.explain import explain_stage
@@ -105,6 +106,23 @@ def _resized(change: EntryChange) -> str:
     return tr("{grown} tokens", grown=f"{'+' if grown >= 0 else '−'}{number(abs(grown))}")
 
 
+_RECORDED: Final = {
+    WentIn.BOTH: Mark("check", "green", "in both"),
+    WentIn.THERE: Mark("plus", "orange", "only there"),
+    WentIn.HERE: Mark("minus", "purple", "only here"),
+    WentIn.TOKENS: Mark("tilde", "yellow", "other tokens there"),
+}
+
+
+def recorded_marks(reply: ComparedReply) -> dict[int, tuple[Mark, str]]:
+    """What was recorded of each entry of a reply: a mark, and a sentence."""
+    return {
+        each.entry: (_RECORDED[each.where], f"{sentence_case(tr(each.where.value))}: {each.words}")
+        for each in reply.entries
+        if each.entry is not None
+    }
+
+
 def ordinal(place: int) -> str:
     """`3rd`."""
     ending = "th" if 10 <= place % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
@@ -139,6 +157,7 @@ class AnswerTable(QAbstractTableModel):
         self._changes: dict[int, RowChange] = {}
         self.held: Callable[[int], ExpectedMark | None] = lambda _entry: None
         """What is expected of an entry in the reply that is shown."""
+        self._there: Mapping[int, tuple[Mark, str]] | None = None
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -174,6 +193,12 @@ class AnswerTable(QAbstractTableModel):
             self._changes = self._numbered(changes or {})
             known = set(self._all_rows)
             self._all_rows += [entry for entry in self._changes if entry not in known]
+
+    def set_there(self, there: Mapping[int, tuple[Mark, str]] | None) -> None:
+        """Show in a last column what was recorded of the entries, a mark and a sentence each; None for no column."""
+        if there != self._there:
+            with self._arranging():
+                self._there = there
 
     def unfold(self, phases: frozenset[Phase]) -> None:
         """These phases have a column for each of their stages, the others one for all of them."""
@@ -271,8 +296,9 @@ class AnswerTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: why, tokens, and the phases or their stages."""
-        return 0 if parent.isValid() or self.trace is None else 2 + len(self._columns)
+        """Qt: why, tokens, the phases or their stages, and what was recorded."""
+        beside = self._there is not None
+        return 0 if parent.isValid() or self.trace is None else 2 + len(self._columns) + beside
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: marks to draw, and the same in words."""
@@ -289,6 +315,8 @@ class AnswerTable(QAbstractTableModel):
             return self._why(trace, entry, role)
         if index.column() == TOKENS:
             return self._tokens(trace, entry, role)
+        if self.is_there(index.column()):
+            return self._recorded(entry, role)
         record = self.stage(index.column())
         if record is not None:
             place = self._columns[index.column() - 2][1] or 0
@@ -393,6 +421,20 @@ class AnswerTable(QAbstractTableModel):
             return f"{self.title(entry)}: {words}" if role == ACCESSIBLE_TEXT else words
         return None
 
+    def is_there(self, column: int) -> bool:
+        """Whether a column says what was recorded."""
+        return column == len(self._columns) + 2
+
+    def _recorded(self, entry: int, role: int) -> object:
+        mark, sentence = (self._there or {}).get(entry, (BLANK, tr("Not recorded.")))
+        if role == MARK:
+            return mark
+        if role == DISPLAY:
+            return tr(mark.word)
+        if role == ACCESSIBLE_TEXT:
+            return f"{self.title(entry)}: {sentence}"
+        return sentence if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION} else None
+
     def _mark(
         self, trace: Trace, entry: int, record: StageRecord, cell: JourneyCell, would: WouldCell | None, name: str,
         role: int,
@@ -420,7 +462,7 @@ class AnswerTable(QAbstractTableModel):
     def _column_header(self, trace: Trace, section: int, role: int) -> object:
         record, phase = self.stage(section), self.phase(section)
         if phase is None:
-            words = tr("Why") if section == WHY else tr("Tokens")
+            words = tr("There") if self.is_there(section) else tr("Why") if section == WHY else tr("Tokens")
             return words if role in {DISPLAY, ACCESSIBLE_TEXT} else None
         if role == ITEM:
             return record
@@ -624,6 +666,11 @@ class PhaseHeader(QHeaderView):
         painter.setFont(scaled(self.font(), _SMALL))
         text = str(model.headerData(logicalIndex, HORIZONTAL) or "")
         phase, record = model.phase(logicalIndex), model.stage(logicalIndex)
+        if model.is_there(logicalIndex):
+            painter.setPen(theme.color("text"))
+            self._write_upwards(painter, rect, text)
+            painter.restore()
+            return
         if phase is None:
             painter.setPen(theme.color("text_muted"))
             side = Qt.AlignmentFlag.AlignLeft if logicalIndex == WHY else Qt.AlignmentFlag.AlignRight
@@ -646,11 +693,14 @@ class PhaseHeader(QHeaderView):
         font = painter.font()
         font.setItalic(quiet)
         painter.setFont(font)
+        self._write_upwards(painter, rect, text)
+        painter.restore()
+
+    def _write_upwards(self, painter: QPainter, rect: QRect, text: str) -> None:
         painter.translate(rect.left() + rect.width() / 2, rect.bottom() - 4)
         painter.rotate(-90)
         room = rect.height() - self.BAND - self.SIGN - 5
         draw_words(painter, QRectF(0, -rect.width() / 2, room, rect.width()), text)
-        painter.restore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: the sections, then the names of unfolded phases over theirs."""
@@ -928,7 +978,8 @@ class AnswerView(QTableView):
         columns: Sequence[int] = range(2, self.table.columnCount())
         bar = self.verticalScrollBar().sizeHint().width()
         others = titles + tokens + marks * len(columns) + bar + 2 * self.frameWidth() + 1
-        why = max(round((12 if len(columns) <= len(PHASES) else 24) * em), self.width() - others)
+        folded = len(columns) - self.table.is_there(columns[-1]) <= len(PHASES) if columns else True
+        why = max(round((12 if folded else 24) * em), self.width() - others)
         for column in range(self.table.columnCount()):
             across.resizeSection(column, why if column == WHY else tokens if column == TOKENS else marks)
         self.phases.leave_room(self.height())

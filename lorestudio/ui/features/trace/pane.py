@@ -9,9 +9,11 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QListView, QPlainTextEdit, QTabWidget, QWidget
 
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.verify.causes import Verified
 from lorestudio.trace.diff import Key, compare
 from lorestudio.trace.journey import PHASES, Journeys
 from lorestudio.trace.model import Outcome, Phase, Trace, Turn
@@ -19,7 +21,14 @@ from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summa
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
-from lorestudio.ui.features.trace.answers import AnswerTable, AnswerView, RowChange, cell_sentence, row_changes
+from lorestudio.ui.features.trace.answers import (
+    AnswerTable,
+    AnswerView,
+    RowChange,
+    cell_sentence,
+    recorded_marks,
+    row_changes,
+)
 from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine, said_of
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM, plain
@@ -75,6 +84,7 @@ class TracePane(Pane):
         super().__init__("trace", tr("Trace"), theme)
         self._session, self._selection, self._expected, self._whole = session, selection, expected, whole
         self._trace: Trace | None = None
+        self._verified: Verified | None = None
         self._filled: set[int] = set()
         self._reply = ""
         self._following = False
@@ -278,7 +288,19 @@ class TracePane(Pane):
         project = self._session.project
         index = project.index if project is not None else None
         self.model.set_trace(trace, index, self._running, journeys, self._changes_in(trace))
+        self._show_recorded()
         self.flow.set_trace(trace, everything=self.all_stages.isChecked(), running=self._running)
+
+    def set_recorded(self, found: Verified | None) -> None:
+        """Show in the answers what the chat recorded of each reply; None for nothing."""
+        self._verified = found
+        self._show_recorded()
+
+    def _show_recorded(self) -> None:
+        trace, reply = self._trace, None
+        if trace is not None and self._verified is not None:
+            reply = self._verified.of(Generation(trace.turn.message, trace.turn.swipe))
+        self.model.set_there(None if reply is None or reply.record is None else recorded_marks(reply))
 
     def _show_run(self, trace: Trace, summary: Sequence[SummaryPiece]) -> None:
         """Bring into sight what the views hold."""

@@ -27,6 +27,7 @@ from lorestudio.studio.notes.batch_edit import (
     plan_property,
     stepped_priorities,
 )
+from lorestudio.studio.notes.book_entries import plan_copies, plan_new_entry, plan_removal, plan_switch, plan_title
 from lorestudio.studio.notes.change_set import ChangedMeanwhileError
 from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
 from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename, says_title
@@ -124,7 +125,7 @@ class VaultFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, work, pane = self.context, self.work, self.pane
-        has_files, has_targets = self._has_files, self._has_targets
+        has_files, has_targets, has_entries = self._has_files, self._has_targets, self._has_entries
         return (
             Action(
                 "vault.undo", "Undo change", "Edit", 0, work.undo, ("Ctrl+Alt+Z",), when=lambda: bool(work.undo_title),
@@ -148,11 +149,14 @@ class VaultFeature(Feature):
                 "note.entries", "Make entries of notes…", "Entry/Proposals", 5, self.make_entries, when=has_files,
                 icon="entry", tip="Choose ordinary notes that are to be lore, with the keys that are proposed",
             ),
-            Action("note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",), when=has_files, icon="plus"),
             Action(
-                "note.duplicate", "Duplicate", "Entry", 5, self.duplicate, ("Ctrl+D",), when=has_targets, icon="copy"
+                "note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",),
+                when=lambda: work.ready or work.has_books, icon="plus",
             ),
-            Action("note.rename", "Rename…", "Entry", 10, self.rename, ("F2",), when=has_targets, icon="pencil"),
+            Action(
+                "note.duplicate", "Duplicate", "Entry", 5, self.duplicate, ("Ctrl+D",), when=has_entries, icon="copy"
+            ),
+            Action("note.rename", "Rename…", "Entry", 10, self.rename, ("F2",), when=has_entries, icon="pencil"),
             Action(
                 "note.move", "Move to folder…", "Entry", 15, self.move, ("Ctrl+Shift+M",), when=has_targets,
                 icon="folder",
@@ -162,11 +166,11 @@ class VaultFeature(Feature):
                 icon="switches",
             ),
             Action(
-                "note.enable", "Switch on or off", "Entry", 25, self.switch, ("Space",), Where.VAULT, has_targets,
+                "note.enable", "Switch on or off", "Entry", 25, self.switch, ("Space",), Where.VAULT, has_entries,
                 "slash",
             ),
             Action(
-                "note.delete", "Move to trash", "Entry", 30, self.delete, ("Del",), Where.VAULT, has_targets, "trash"
+                "note.delete", "Move to trash", "Entry", 30, self.delete, ("Del",), Where.VAULT, has_entries, "trash"
             ),
             Action(
                 "note.earlier", "Earlier", "Entry/Order of priorities", 40, partial(self.move_in_order, -1),
@@ -300,12 +304,38 @@ class VaultFeature(Feature):
     def new_note(self, title: str = "") -> None:
         """Ask for the title, the folder and the template of a new note."""
         project = self.context.session.project
+        if project is not None and self.work.has_books:
+            window = self.context.window
+            dialogs.ask_name(window, tr("New entry"), tr("What the entry is called"), title, self._new_entry)
+            return
         if project is None or not self.work.ready:
             self.context.say(Notice(tr("Open a vault folder first; notes are made in it."), key="notes"))
             return
         names = [name for name, folder in project.folders.items() if folder is not None]
         place = self.pane.folder
         NewNoteDialog(self.context.theme, self.work, project.index, names, place, title, self.context.window).open()
+
+    def _new_entry(self, title: str) -> None:
+        """Make an entry in the lorebook that is looked at, else in the first."""
+        project, selection = self.context.session.project, self.context.selection
+        if project is None:
+            return
+        note = selection.note_of(self.context.session)
+        path = self.context.session.note_path(note) if note is not None else None
+        book = path.parent if path is not None else project.book_paths[0]
+        made: list[Path] = []
+
+        def plan(_vaults: Sequence[VaultNotes]) -> Planned:
+            planned, place = plan_new_entry(book, title)
+            made[:] = [place]
+            return planned
+
+        def done(_done: Done) -> None:
+            self.context.place.want(made[0])
+            self._entry.begin(made[0])
+            self.context.show("entry")
+
+        self.work.carry_out(plan, done)
 
     def make_entries(self) -> None:
         """Propose which ordinary notes to make entries of."""
@@ -316,7 +346,9 @@ class VaultFeature(Feature):
     def duplicate(self) -> None:
         """Make a copy of each note, as one step."""
         paths = self._paths()
-        if paths:
+        if paths and self.work.has_books:
+            self.work.carry_out(lambda _vaults: plan_copies(paths))
+        elif paths:
             self.work.carry_out(lambda vaults: plan_duplicate(vaults, paths))
 
     def rename(self) -> None:
@@ -333,6 +365,10 @@ class VaultFeature(Feature):
 
     def _ask_title(self, note: Note, path: Path, to: str = "") -> None:
         title = note_title(note)
+        if self.work.has_books:
+            dialogs.ask_name(self.context.window, tr("Rename"), tr("What the entry is called"), to or title,
+                     lambda name: self.work.carry_out(lambda _vaults: plan_title(path, name)))  # fmt: skip
+            return
         keyed = isinstance(note, Entry) and says_title(note.keys, title)
         RenameDialog(self.context.theme, self.work, path, title, self.context.window, keyed=keyed, to=to).open()
 
@@ -354,7 +390,9 @@ class VaultFeature(Feature):
     def switch(self) -> None:
         """Switch the notes off, or on where none of them takes part."""
         notes, paths = self.targets, self._paths()
-        if paths:
+        if paths and self.work.has_books:
+            self.work.carry_out(lambda _vaults: plan_switch(paths))
+        elif paths:
             on = not any(isinstance(note, Entry) for note in notes)
             off = [note for note in notes if not _is_off(note)]
             if on and off:
@@ -407,6 +445,9 @@ class VaultFeature(Feature):
 
     def _renumber(self, order: Sequence[Entry], numbers: Mapping[int, int]) -> None:
         session = self.context.session
+        if not self.work.ready:
+            self.context.flash(tr("In a lorebook, “order” of each entry says when it is offered to the budget."))
+            return
         paths = {path: number for at, number in numbers.items() if (path := session.note_path(order[at])) is not None}
         if paths:
             self.work.carry_out(lambda vaults: plan_priorities(vaults, paths))
@@ -416,7 +457,9 @@ class VaultFeature(Feature):
     def delete(self) -> None:
         """Move the notes to the trash."""
         paths = self._paths()
-        if paths:
+        if paths and self.work.has_books:
+            self.work.carry_out(lambda _vaults: plan_removal(paths))
+        elif paths:
             self.work.carry_out(lambda vaults: plan_delete(vaults, paths))
 
     def jump(self, path: Path | None, line: int, start: int, end: int) -> None:
@@ -436,10 +479,17 @@ class VaultFeature(Feature):
         return self.work.ready
 
     def _has_targets(self) -> bool:
-        """Whether there is a note that an action would be about."""
+        """Whether there is a note of a vault that an action would be about."""
+        return self.work.ready and self._is_chosen()
+
+    def _has_entries(self) -> bool:
+        """Whether there is a note, or an entry of a lorebook."""
+        return (self.work.ready or self.work.has_books) and self._is_chosen()
+
+    def _is_chosen(self) -> bool:
         selection = self.context.selection
         chosen = selection.entry is not None or selection.left_out is not None
-        return self.work.ready and (chosen or self.pane.view.selectionModel().hasSelection())
+        return chosen or self.pane.view.selectionModel().hasSelection()
 
     def _keep_selection(self) -> None:
         """The panes are about to show a newer reading: what is selected here is found again."""
@@ -475,6 +525,8 @@ class VaultFeature(Feature):
             return []
 
     def _drop(self, notes: Sequence[Note], vault: str, folder: str) -> None:
+        if not self.work.ready:  # entries of a lorebook lie in no folder
+            return
         if vault and any(note.vault != vault for note in notes):
             text = tr("Notes cannot be dragged into another vault. Copy their text into a new note there.")
             self.context.say(Notice(text, key="notes"))
@@ -487,7 +539,9 @@ class VaultFeature(Feature):
         if path is None:
             self.context.say(Notice(tr("This note has no file here, so it cannot be renamed."), key="notes"))
             return
-        if says_title(note.keys, note.title):  # what becomes of that key is asked
+        if self.work.has_books:
+            self.work.carry_out(lambda _vaults: plan_title(path, title))
+        elif says_title(note.keys, note.title):  # what becomes of that key is asked
             self._ask_title(note, path, title)
         else:
             self.work.carry_out(lambda vaults: plan_rename(vaults, path, NewName(title=title)))
@@ -530,7 +584,10 @@ class VaultFeature(Feature):
             more = tr("{keys} makes it again.", keys=keys) if done.undone else tr("{keys} takes it back.", keys=keys)
             self.context.flash(f"{text} {more}")
         written = dict.fromkeys(path for one in done.changes.changes for path in (one.path, one.place))
-        self.context.session.reading.notes_written([path for path in written if path.suffix == ".md"])
+        project = self.context.session.project
+        books = project.book_paths if project is not None else ()
+        notes = [path for path in written if path.suffix == ".md" or path in books]
+        self.context.session.reading.notes_written(notes)
 
     def _ask_rest(self, error: ChangedMeanwhileError) -> None:
         button = tr("Undo the other {files}", files=count(len(error.others), "file", "files"))

@@ -268,7 +268,7 @@ def test_the_warning_names_the_share_rounded_half_up() -> None:
 def test_the_random_stream_and_prompts_are_carried_on() -> None:
     there = world(entry("A", "x", probability=0.5), chat=["U: x"], seed=7)
     state = prepared(there)
-    state.draw()
+    state.draw(entry("A", "x"))
     run_stage(bookkeeping_stage, there, state=state)
     assert state.after is not None
     assert state.after.random_state == state.random.state != 7

@@ -16,6 +16,7 @@ from lorestudio.llm.errors import ErrorKind
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in_writing import PLACEHOLDER
 from lorestudio.studio.chat.editing import Voice
+from lorestudio.studio.notes.open_vaults import OpenVaults
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.ui.features.chat import reply as reply_work
@@ -220,6 +221,49 @@ def test_closing_asks_about_an_unsaved_chat(opened: MainWindow, path: Path, qtbo
     press("Save chat")
     qtbot.waitUntil(lambda: not opened.isVisible(), timeout=10_000)
     assert '"mes":"I run."' in path.read_text()
+
+
+def test_after_an_error_of_the_program_the_next_start_offers_an_unsaved_chat(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    opened.features.chat.keep_in(tmp_path / "kept")
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    opened.went_wrong.emit(RuntimeError("the tap “drips”"))
+    settle(opened, qtbot)
+    (kept,) = (tmp_path / "kept" / "unsaved-chats").glob("*.jsonl")
+    assert '"mes":"I run."' in kept.read_text("utf-8")
+    assert "RuntimeError: “…”" not in opened.context.bars.details()
+    assert "RuntimeError: the tap “…”" in opened.context.bars.details()
+
+    opened.features.chat.keep_in(tmp_path / "kept")  # as the next start does
+    assert kept.name in box().text()
+    press("Throw away")
+    assert not kept.exists()
+
+
+def test_a_second_window_on_the_vault_is_told(opened: MainWindow, tmp_path: Path) -> None:
+    project = opened.session.project
+    assert project is not None
+    folders = [folder for folder in project.folders.values() if folder is not None]
+    other = OpenVaults(tmp_path / "kept" / "open")
+    other.show(folders)
+    opened.features.notes.keep_in(tmp_path / "kept")
+    told = [text for text in opened.context.bars.texts if "open in another window" in text]
+    assert folders
+    assert len(told) == 1
+    other.show(())
+
+
+def test_a_chat_that_is_saved_after_an_error_is_not_offered(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    opened.features.chat.keep_in(tmp_path / "kept")
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    opened.went_wrong.emit(RuntimeError())
+    settle(opened, qtbot)
+    opened.run("chat.save")
+    settle(opened, qtbot)
+    assert not list((tmp_path / "kept" / "unsaved-chats").iterdir())
 
 
 def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path: Path, qtbot: QtBot) -> None:

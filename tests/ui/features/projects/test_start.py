@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.projects.actions import PasteDialog
+from lorestudio.ui.features.projects.folder_dialog import FolderDialog
 from lorestudio.ui.features.projects.start import DOORS, RecentProject, RecentProjects
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import settle
@@ -135,17 +136,54 @@ def test_a_chat_of_sillytavern_waits_for_its_vault(start, tmp_path, monkeypatch)
     chat.write_text('{"user_name":"Wren","character_name":"Ottoline"}\n{"name":"Wren","is_user":true,"mes":"Fog."}\n')
     answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
     press(start, "sillytavern.open")
-    (picker,) = shown(Picker)
-    QTest.keyClick(picker.field, Qt.Key.Key_Return)
+    settle(start)
+    (dialog,) = shown(FolderDialog)
+    assert [(each.kind, each.name) for each in dialog.model.rows] == [("Chat", "Ottoline - 2024")]
+    QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
     settle(start)
     assert start.session.project.chat_path == chat
     assert "without any lore" in start.bars.texts[0]
+    assert "card of Ottoline is not there" in start.bars.texts[0]
     vault = make_project(tmp_path / "vault").roots[0]
     answer_file_dialog(monkeypatch, vault)
     start.run("vault.open")
     settle(start)
     assert start.session.project.roots == [vault]
     assert start.session.project.chat_path == chat
+
+
+def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_path, monkeypatch) -> None:
+    user = tmp_path / "SillyTavern" / "data" / "default-user"
+    line = '{"name":"Wren","is_user":true,"mes":"Fog."}\n'
+    header = '{"user_name":"Wren","character_name":"Ottoline","chat_metadata":{"world_info":"Town"}}\n'
+    own = {"world_info_settings": {"world_info_depth": 7}, "power_user": {"personas": {"a.png": "Quill"}}}
+    texts = {
+        "chats/Ottoline/One.jsonl": header + line,
+        "worlds/Town.json": json.dumps({"entries": {"0": {**BOOK["entries"]["0"], "position": 0, "order": 1}}}),
+        "settings.json": json.dumps(own),
+    }
+    for name, text in texts.items():
+        (user / name).parent.mkdir(parents=True, exist_ok=True)
+        (user / name).write_text(text)
+    answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
+    press(start, "sillytavern.open")
+    settle(start)
+    (dialog,) = shown(FolderDialog)
+    kinds = ["Chat", "Lorebook", "Persona", "Settings"]
+    assert [each.kind for each in dialog.model.rows] == kinds
+    dialog.field.setText("persona")
+    assert not dialog.open_button.isEnabled()
+    dialog.field.setText("one")
+    dialog.accept()
+    settle(start)
+    session = start.session
+    assert [entry.title for entry in session.project.index.entries] == ["Fog"]
+    assert session.choice.settings.depth == 7
+    assert [each.title for each in session.runs.trace(session.generations[-1]).injections] == ["Fog"]
+    start.selection.choose_entry(0)
+    settle(start)
+    assert "only read here" in start.entry.bar.label.text()
+    assert not start.commands.actions["note.delete"].isEnabled()
 
 
 def test_a_folder_that_is_not_sillytaverns_is_said(start, tmp_path, monkeypatch) -> None:

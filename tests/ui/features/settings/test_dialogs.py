@@ -241,6 +241,25 @@ def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_win
     assert window.features.settings.status_button.text() == "settings.json"
 
 
+def test_the_settings_of_the_chosen_system_are_carried_over(open_window, qtbot, place) -> None:
+    window = open_window()
+    window.run("system.world-info")
+    settle(window, qtbot)
+    window.run("system.settings")
+    window.features.systems.dialog.set_value("depth", 7)
+    window.features.systems._leave_for_export()
+    settle(window, qtbot)
+    dialog = window.features.settings.dialog
+    assert dialog.windowTitle() == "Export settings of World Info"
+    dialog.place.setText(str(place))
+    qtbot.waitUntil(lambda: len(dialog.model.rows) == 1)
+    settle(window, qtbot)
+    assert dialog.preview.toPlainText() == "world_info_depth: 2 messages (not written) → 7 messages"
+    dialog.write.click()
+    settle(window, qtbot)
+    assert json.loads(place.read_text(encoding="utf-8"))["world_info_settings"] == {"world_info_depth": 7}
+
+
 def test_exports_as_text(open_window, qtbot, tmp_path) -> None:
     window = open_window()
     adjust(window, qtbot, scan_depth=2, ai_search_proxy_url="http://localhost:1")

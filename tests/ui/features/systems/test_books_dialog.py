@@ -16,7 +16,6 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.worldinfo.books import book_files
 from lorestudio.ui.shell.words import Notice
-from tests.ui.conftest import drain
 from tests.ui.features.systems.test_choosing import settled
 from tests.ui.worlds import make_project
 
@@ -151,9 +150,9 @@ def test_a_lorebook_in_the_place_of_a_vault(
     assert Simulator(project).system.name == "world-info"
     assert [row.title for row in window.features.vault.pane.table_model.rows] == ["of Eldoria"]
     window.selection.choose_entry(0)
-    drain()
+    settled(qtbot, window)
     pane = window.features.notes.pane
-    assert pane.text.toPlainText() == "x"
-    assert "stands in a lorebook" in pane.bar.label.text()
+    assert pane.editor.buffer is not None
+    assert pane.editor.buffer.note.body == "x"
     traces = window.session.runs.traces.values()
     assert all([injection.entry for injection in trace.injections] == [0] for trace in traces)

@@ -179,7 +179,7 @@ class ChoiceField(Field):
 
     def show_value(self, value: Json) -> None:
         """Show a choice; a value that is none of them gets a line of its own."""
-        lower = value.lower() if isinstance(value, str) else None
+        lower = None if value is None else to_string(value).lower()
         place = self._values.index(lower) if lower in self._values else len(self._names)
         while self.combo.count() > len(self._names):
             self.combo.removeItem(self.combo.count() - 1)
@@ -355,7 +355,7 @@ class FieldMaker:
             return self._fires(spec)
         if reading.is_list(spec):
             return self._list(spec)
-        general = general_value(spec.name, self._context.settings)
+        general = tr(spec.general) if spec.general else general_value(spec.name, self._context.settings)
         makers: dict[FieldKind, Callable[[], Field]] = {
             FieldKind.NUMBER: lambda: NumberField(spec, general, self._parent),
             FieldKind.CHOICE: lambda: ChoiceField(spec, general, self._parent),

@@ -17,7 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.javascript import Json, number, to_number
+from lorestudio.domain.json_text import parse_json
+from lorestudio.studio.notes.book_entries import ALWAYS as BOOK_ALWAYS
 from lorestudio.ui.features.notes.editor import schema as reading
+from lorestudio.ui.features.notes.editor.book_schema import BOOK_FIELDS
 from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, FieldContext, FieldMaker, ListField, RawField
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRemark, FieldRow, Mend, mended, remarks_on
 from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldSpec, Fires, TagNames, specs
@@ -37,6 +40,9 @@ UNREADABLE: Final = {
 }
 
 
+_NOT_READ: Final = "Nothing reads this property."
+
+
 class PropertyForm(QWidget):
     """Shows a note's properties. `edited` carries text edits, `source_wanted` a line of the file."""
 
@@ -52,6 +58,7 @@ class PropertyForm(QWidget):
         self._theme = theme
         self._context = FieldContext()
         self._specs: dict[str, FieldSpec] = {}
+        self._of_book = False
         self._note: NoteDocument | None = None
         self._parsed: Note | None = None
         self._pinned: dict[str, None] = {}
@@ -86,10 +93,15 @@ class PropertyForm(QWidget):
         """Other settings, fields or titles."""
         self._context = context
         self._maker = FieldMaker(self._theme, context, self._page)
-        self._specs = specs(context.rules.fields)
-        self._forget_rows()
+        self.set_fields(of_book=self._of_book)
         if self._note is not None:
             self.show_note(self._note, self._parsed, self._pinned, read_only=self._read_only)
+
+    def set_fields(self, *, of_book: bool) -> None:
+        """Show the fields of a lorebook's entries from the next note on, else those of a vault's notes."""
+        self._of_book = of_book
+        self._specs = {spec.name: spec for spec in BOOK_FIELDS} if of_book else specs(self._context.rules.fields)
+        self._forget_rows()
 
     def show_note(
         self, note: NoteDocument, parsed: Note | None, pinned: dict[str, None], *, read_only: bool = False
@@ -125,9 +137,10 @@ class PropertyForm(QWidget):
     def say_match(self, text: str, tone: str = "neutral") -> None:
         """What the keys would do in the chat that is shown; "" where nothing is known."""
         self._match = (text, tone)
-        row = self._rows.get("keys")
+        key = "key" if self._of_book else "keys"
+        row = self._rows.get(key)
         if row is not None and self._note is not None:
-            row.say(self._remarks("keys", row, self._note.find("keys")))
+            row.say(self._remarks(key, row, self._note.find(key)))
             self.height_changed.emit()
 
     def content_height(self) -> int:
@@ -144,7 +157,8 @@ class PropertyForm(QWidget):
             for name, spec in self._specs.items()
             if name not in self._rows
         ]
-        return [*found, Choice(tr("another property"), tr("A property that DeepLore does not read."), "", "")]
+        nobody = tr("A field that World Info does not know.") if self._of_book else tr(_NOT_READ)
+        return [*found, Choice(tr("another property"), nobody, "", "")]
 
     def open_choice(self) -> Picker | None:
         """Let a person choose a property to add."""
@@ -194,7 +208,7 @@ class PropertyForm(QWidget):
         for name, spec in self._specs.items():
             if name == "tags":
                 wanted[FIRES] = (FIRES_SPEC, None)
-            if name in here or name in ALWAYS or name in self._pinned:
+            if name in here or name in (BOOK_ALWAYS if self._of_book else ALWAYS) or name in self._pinned:
                 wanted[name] = (spec, here.get(name))
         for place, found in enumerate(note.properties):
             if id(found) not in known:
@@ -303,7 +317,7 @@ class PropertyForm(QWidget):
             said.append(FieldRemark(problem))
         if key in self._refusals:
             said.append(FieldRemark(self._refusals[key], "error"))
-        if key == "keys" and self._match[0]:
+        if key == ("key" if self._of_book else "keys") and self._match[0]:
             said.append(FieldRemark(*self._match))
         return tuple(said)
 
@@ -331,7 +345,9 @@ class PropertyForm(QWidget):
             if found is not None:
                 self._emit(lambda: (note.remove(written),), key)
             return
-        if isinstance(value, str) and found is not None and found.kind is PropertyKind.NUMBER:
+        if isinstance(value, str) and row.spec.literal:
+            value = parse_json(value)
+        elif isinstance(value, str) and found is not None and found.kind is PropertyKind.NUMBER:
             as_number = to_number(value.strip())
             value = number(as_number) if not math.isnan(as_number) else value
         if isinstance(value, str | int | float | bool | list):
@@ -429,4 +445,4 @@ def _plain_spec(name: str, found: NoteProperty | None) -> FieldSpec:
     icon = {FieldKind.WORDS: "list", FieldKind.FLAG: "check"}.get(kind, "lines")
     if found is not None and found.kind in UNREADABLE:
         icon = "code"
-    return FieldSpec(name, name or "?", kind, "DeepLore does not read this property.", icon)
+    return FieldSpec(name, name or "?", kind, _NOT_READ, icon)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.ui.features.notes.editor.body import LINK, BodyEdit
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.completion import LinkCompleter
@@ -344,6 +345,7 @@ class NoteEditor(QWidget):
         self._buffer, self._read_only = buffer, read_only
         self._highlight(buffer)
         if fresh:
+            self.form.set_fields(of_book=is_book_entry(buffer.path))
             self.body.show_buffer(buffer)
             self._moved = False
         self.body.setReadOnly(read_only)

@@ -35,9 +35,10 @@ class FieldKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """One property that DeepLore reads. `low` and `high` are its useful range, both included.
+    """One property that is read. `low` and `high` are its useful range, both included.
 
-    `choices` are the values it may have with what they are called; `icon` is a glyph's name.
+    `choices` are the values it may have with what they are called, `literal` where these are numbers or flags and no
+    texts; `general` says what holds where there is none, "" where the settings do; `icon` is a glyph's name.
     """
 
     name: str
@@ -51,6 +52,8 @@ class FieldSpec:
     choices: tuple[tuple[str, str], ...] = ()
     values: tuple[str, ...] = ()
     flag_default: bool = False
+    general: str = ""
+    literal: bool = False
 
 
 _POSITIONS: Final = (

@@ -1,0 +1,69 @@
+"""AI Dungeon's story cards, and its World Info of 2021 (rules: lorebooks 10)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.lorebooks.crossing import EntryForm, FieldLink, Raw, split_keys, text, texts, title_of
+
+_SCRIPT: Final = re.compile(r"[|#]|\(.*\)")
+"""What only keys have that a script of 2021 reads."""
+
+
+def _keys(value: Json) -> list[str]:
+    return [value] if isinstance(value, str) and _SCRIPT.search(value) else split_keys(value)
+
+
+def _there(raw: Raw) -> dict[str, Json]:
+    value = text(raw.get("value"))
+    return {
+        "comment": text(raw.get("title")),
+        "content": value or text(raw.get("entry")) or text(raw.get("description")),
+        "key": _keys(raw.get("keys")),
+    }
+
+
+def _back(entry: Raw) -> dict[str, Json]:
+    return {
+        "keys": ",".join(texts(entry.get("key"))),
+        "value": text(entry.get("content")),
+        "title": text(entry.get("comment")),
+    }
+
+
+CARDS: Final = EntryForm(
+    name="aidungeon",
+    title="AI Dungeon",
+    there=_there,
+    back=_back,
+    new=lambda entry: {
+        "keys": "",
+        "value": "",
+        "type": "",
+        "title": title_of(entry) if entry else "",
+        "description": "",
+        "useForCharacterCreation": False,
+    },
+    ranked=True,
+    longest=1000,
+    cannot="a story card has no place for it",
+    links=(
+        FieldLink(
+            "keys",
+            "key",
+            "a script's pattern is kept as one key, which World Info looks for as it stands",
+            applies=lambda raw: bool(_SCRIPT.search(text(raw.get("keys")))),
+        ),
+        FieldLink("value", "content"),
+        FieldLink("entry", "content"),
+        FieldLink("title", "comment"),
+        FieldLink(
+            "description",
+            "content",
+            "the card has no text, so its description is taken for it",
+            applies=lambda raw: not text(raw.get("value")) and not text(raw.get("entry")),
+        ),
+    ),
+)

@@ -1,0 +1,353 @@
+"""An entry on its way between World Info and another program's form, so that nothing is lost on the way back.
+
+A form says what its entries mean in World Info (`there`) and how World Info entries are spelled in it (`back`). What
+`back` would not spell as it was is kept in the entry, under `extensions.lorestudio_kept` and the form's name, and
+stands again where it stood as long as it means the same. The report is worked out from the same two functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
+from lorestudio.exchange.json_spelling import same_value
+from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
+
+Raw = Mapping[str, Json]
+Path: TypeAlias = tuple[str, ...]
+
+HOME: Final = "lorestudio_kept"
+"""The member of an entry's `extensions` in which is kept what has no other place (rules: lorebooks 2)."""
+WORLD_INFO: Final = "world_info"
+"""In there: what World Info says and a card's entry cannot."""
+
+UNSAID: Final[Raw] = {"selective": False, "useProbability": False, "order": None, "position": None}
+"""What the scan takes a field for that a World Info entry leaves out, where it is not what a new entry has."""
+_NULL_COUNTS: Final = frozenset({"scanDepth", "caseSensitive", "matchWholeWords", "useGroupScoring", "order"})
+_MOST: Final = 1e15
+"""From here on whole numbers are no longer told apart."""
+_OUR_OWN: Final = frozenset({"uid", "displayIndex", "addMemo", "extensions"})
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLink:
+    """A field of a form (`theirs`, with a point where it lies within another) and the World Info field it becomes.
+
+    `how` says what is only approximate on the way to World Info, where `applies` to the entry; `how_back` on the way
+    back.
+    """
+
+    theirs: str
+    ours: str
+    how: str = ""
+    how_back: str = ""
+    applies: Callable[[Raw], bool] = bool
+
+
+@dataclass(frozen=True, slots=True)
+class EntryForm:
+    """How entries are spelled in one form.
+
+    `there` takes any entry of the form, also a damaged one, and gives the World Info fields that it speaks of; `back`
+    gives the fields of the form that a World Info entry speaks of; `new` is what else an entry has that is made anew.
+    `nested` is the field whose members count as fields of their own. In a form that is `ranked` the place in the list
+    is the order. `cannot` says why a field of World Info is lost, "" where the form keeps such fields. From `longest`
+    characters on the program may refuse a text, 0 where it takes any.
+    """
+
+    name: str
+    title: str
+    there: Callable[[Raw], Mapping[str, Json]]
+    back: Callable[[Raw], Mapping[str, Json]]
+    links: tuple[FieldLink, ...]
+    cannot: str = ""
+    new: Callable[[Raw], Raw] = lambda _entry: {}
+    nested: str = ""
+    ranked: bool = False
+    longest: int = 0
+
+
+def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[dict[str, Json], EntryFate]:
+    """An entry of the form as one of World Info, with what is kept for the way back, and what became of it.
+
+    `place` is its place in the list, from 0: where that is its rank the first gets the highest order.
+    """
+    ours = kept_in(raw, WORLD_INFO)
+    if ours:
+        raw = {**raw, "extensions": without_kept(raw["extensions"], WORLD_INFO)}
+    said = form.there(raw)
+    entry: dict[str, Json] = {"uid": uid, **NEW_ENTRY, "addMemo": bool(said.get("comment")), **said}
+    if form.ranked:
+        entry["order"] = DEFAULT_ORDER - place
+    if ours:
+        entry = _restored(entry, ours, form.back, raw, "")
+    kept = _beside(raw, form.back(entry), form.nested)
+    if kept:
+        entry["extensions"] = _keeping(entry.get("extensions"), form.name, kept)
+    return entry, EntryFate(str(uid), title_of(entry), tuple(_fates_there(form, raw, kept)))
+
+
+def from_world_info(form: EntryForm, entry: Raw, before: Raw | None = None) -> tuple[dict[str, Json], EntryFate]:
+    """A World Info entry in the form, and what became of it.
+
+    One that came from there and was not touched is what it was; of one that was touched the other fields stay.
+    `before` is the entry in whose place it goes: where it is the same one it says more than what was kept of it.
+    """
+    made, kept = form.back(entry), kept_in(entry, form.name)
+    if before is not None and _is_of(form.there(before), entry):
+        own = {**before, "extensions": without_kept(before["extensions"], WORLD_INFO)} if _has_ours(before) else before
+        without = [list(path) for path in _flat(made, form.nested) if path not in _flat(own, form.nested)]
+        kept = {"fields": own, "without": without}
+    if kept:
+        raw = _restored(made, kept, form.there, entry, form.nested)
+    else:
+        raw = _unflat({**_flat(form.new(entry), form.nested), **_flat(made, form.nested)})
+    read: dict[str, Json] = {"uid": entry.get("uid"), **NEW_ENTRY, **form.there(raw)}
+    carried = frozenset[str]()
+    if not form.cannot:
+        stood = {name: value for name, value in read.items() if alike(name, value, effective(entry, name))}
+        beside = _beside(_without_home({**entry, **(stood if kept else {})}), _without_home(read), "")
+        carried = frozenset(name for name, _value in _fields_of(beside))
+        if carried - {"uid"}:
+            raw["extensions"] = _keeping(raw.get("extensions"), WORLD_INFO, beside)
+    return raw, EntryFate(str(entry.get("uid")), title_of(entry), tuple(_fates_back(form, entry, read, carried)))
+
+
+def _is_of(before: Mapping[str, Json], entry: Raw) -> bool:
+    """Whether what stood in a place was this entry: title, text or keys are still the same."""
+    return any(before.get(name) and before[name] == entry.get(name) for name in ("comment", "content", "key"))
+
+
+def _has_ours(raw: Raw) -> bool:
+    return bool(kept_in(raw, WORLD_INFO))
+
+
+def title_of(entry: Raw) -> str:
+    """What people know a World Info entry by."""
+    comment, keys = entry.get("comment"), texts(entry.get("key"))
+    return (comment if isinstance(comment, str) else "") or ", ".join(keys) or f"entry {entry.get('uid')}"
+
+
+# ---- what is kept beside --------------------------------------------------------------------------------------------
+
+
+def kept_in(entry: Raw, name: str) -> Raw:
+    """What an entry keeps for the form of that name."""
+    return mapping(mapping(mapping(entry.get("extensions")).get(HOME)).get(name))
+
+
+def without_kept(extensions: Json, name: str) -> dict[str, Json]:
+    """An entry's extensions but for what is kept for that form."""
+    others = dict(mapping(extensions))
+    kept = {form: value for form, value in mapping(others.pop(HOME, None)).items() if form != name}
+    return others | ({HOME: kept} if kept else {})
+
+
+def _keeping(extensions: Json, name: str, kept: Json) -> dict[str, Json]:
+    own = mapping(extensions)
+    return {**own, HOME: {**mapping(own.get(HOME)), name: kept}}
+
+
+def _without_home(entry: Raw) -> Raw:
+    own = without_kept(entry.get("extensions"), "") if "extensions" in entry else {}
+    own.pop(HOME, None)
+    rest = {name: value for name, value in entry.items() if name != "extensions"}
+    return {**rest, "extensions": own} if own or entry.get("extensions") == {} else rest
+
+
+def _beside(raw: Raw, made: Raw, nested: str) -> dict[str, Json]:
+    """What has to be said of `raw` where `made` is known: fields that are other ones, and those it is without."""
+    own, known = _flat(raw, nested), _flat(made, nested)
+    fields = {path: value for path, value in own.items() if path not in known or not _is_spelled(value, known[path])}
+    kept: dict[str, Json] = {"fields": _unflat(fields)} if fields else {}
+    without = [list(path) for path in known if path not in own]
+    return kept | ({"without": without} if without else {})
+
+
+def _is_spelled(value: Json, other: Json) -> bool:
+    """Whether two values are spelled alike; 1 and 1.0 are not."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return type(value) is type(other) and value == other
+    return spell(value) == spell(other)
+
+
+def _restored(
+    made: Raw, kept: Raw, there: Callable[[Raw], Mapping[str, Json]], meant: Raw, nested: str
+) -> dict[str, Json]:
+    """`made` with what was kept: all of it where that means what is meant, else each where it takes nothing away."""
+    now = _flat(made, nested)
+    fields = _flat(mapping(kept.get("fields")), nested)
+    without = _paths(kept.get("without"))
+    whole = _unflat({path: value for path, value in {**now, **fields}.items() if path not in without})
+    if not _apart(there(whole), meant):
+        return whole
+    apart = _apart(there(made), meant)
+    for path in (*fields, *without):
+        trial = {**now, path: fields[path]} if path in fields else {one: now[one] for one in now if one != path}
+        after = _apart(there(_unflat(trial)), meant)
+        if after <= apart:
+            now, apart = trial, after
+    return _unflat(now)
+
+
+def _apart(said: Mapping[str, Json], meant: Raw) -> frozenset[str]:
+    """The fields in which something says another thing than is meant."""
+    return frozenset(
+        name
+        for name, value in said.items()
+        if name not in {"uid", "id", "extensions"} and not alike(name, value, effective(meant, name))
+    )
+
+
+def _paths(value: Json) -> list[Path]:
+    return [tuple(texts(path)) for path in value] if isinstance(value, list | tuple) else []
+
+
+def _flat(raw: Raw, nested: str) -> dict[Path, Json]:
+    found: dict[Path, Json] = {}
+    for name, value in raw.items():
+        if name == nested and isinstance(value, Mapping) and value:
+            found |= {(name, inner): each for inner, each in value.items()}
+        else:
+            found[name,] = value
+    return found
+
+
+def _unflat(fields: Mapping[Path, Json]) -> dict[str, Json]:
+    raw: dict[str, Json] = {}
+    for path, value in fields.items():
+        if len(path) == 1:
+            raw.setdefault(path[0], value)
+            continue
+        inner = raw.get(path[0])
+        raw[path[0]] = {**inner, path[1]: value} if isinstance(inner, Mapping) else {path[1]: value}
+    return raw
+
+
+def _fields_of(kept: Raw) -> Iterable[tuple[str, Json]]:
+    yield from mapping(kept.get("fields")).items()
+    yield from ((path[0], None) for path in _paths(kept.get("without")))
+
+
+# ---- what becomes of fields -----------------------------------------------------------------------------------------
+
+
+def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
+    links = {link.theirs: link for link in form.links}
+    usual = _flat(form.back(NEW_ENTRY), form.nested) | _flat(form.new({}), form.nested)
+    fields = _flat(raw, form.nested)
+    beside = _flat(mapping(kept.get("fields")), form.nested)
+    all_said = form.there(raw)
+    for path, value in fields.items():
+        name = ".".join(path)
+        link = links.get(name)
+        if path[-1] == HOME or value in (None, "", [], {}) or (path in usual and same_value(usual[path], value)):
+            continue
+        if link is not None and link.how and link.applies(raw):
+            yield FieldFate(name, Fidelity.APPROXIMATE, link.how)
+        elif path not in beside:
+            yield FieldFate(name, Fidelity.EXACT)
+        elif link is None:
+            yield FieldFate(name, Fidelity.CARRIED)
+        else:
+            rest = form.there(_unflat({one: fields[one] for one in fields if one != path}))
+            told = not same_value(all_said.get(link.ours), rest.get(link.ours))
+            yield FieldFate(name, Fidelity.EXACT if told else Fidelity.CARRIED)
+
+
+def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str]) -> Iterable[FieldFate]:
+    for name in mapping(entry.get("extensions")) if form.cannot else ():
+        if name != HOME:
+            yield FieldFate(f"extensions.{name}", Fidelity.LOST, form.cannot)
+    links = {link.ours: link for link in form.links}
+    for name in dict.fromkeys((*entry, *NEW_ENTRY)):
+        if name in _OUR_OWN:
+            continue
+        was, becomes = effective(entry, name), effective(read, name)
+        link = links.get(name)
+        if name == "order" and form.ranked:
+            if name in entry and not alike(name, was, NEW_ENTRY[name]):
+                yield FieldFate(name, Fidelity.APPROXIMATE, f"the place in the list is the order in {form.title}")
+        elif not alike(name, was, becomes):
+            yield _worse(form, link, name, becomes, carried)
+        elif link is not None and link.how_back and not alike(name, was, NEW_ENTRY.get(name)):
+            yield FieldFate(name, Fidelity.APPROXIMATE, link.how_back)
+        elif not alike(name, was, NEW_ENTRY.get(name)):
+            yield FieldFate(name, Fidelity.EXACT)
+
+
+def _worse(form: EntryForm, link: FieldLink | None, name: str, becomes: Json, carried: frozenset[str]) -> FieldFate:
+    if name in carried:
+        return FieldFate(name, Fidelity.CARRIED)
+    if link is None or alike(name, becomes, NEW_ENTRY.get(name)):
+        return FieldFate(name, Fidelity.LOST, form.cannot)
+    return FieldFate(name, Fidelity.APPROXIMATE, link.how_back or f"{form.title} cannot say all of it")
+
+
+def effective(entry: Raw, name: str) -> Json:
+    """What a field of a World Info entry counts as, also where it is left out."""
+    if name in entry:
+        return entry[name]
+    if name == "addMemo":
+        return bool(entry.get("comment"))
+    return entry.get("uid") if name == "displayIndex" else UNSAID.get(name, NEW_ENTRY.get(name))
+
+
+def alike(name: str, one: Json, other: Json) -> bool:
+    """Whether two values of a World Info field do the same: for most, 0, false, null and nothing are one."""
+    if one is other:
+        return True
+    if name not in _NULL_COUNTS and _is_nothing(one) and _is_nothing(other):
+        return True
+    return same_value(one, other)
+
+
+def _is_nothing(value: Json) -> bool:
+    return value is None or value is False or value == 0 or value in ("", [], {}, ())
+
+
+# ---- values from outside --------------------------------------------------------------------------------------------
+
+
+def mapping(value: Json) -> Raw:
+    """The object that a value is, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def text(value: Json) -> str:
+    """The text that a value is, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def texts(value: Json) -> list[str]:
+    """The texts in a list, none of what is no list."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+
+
+def number(value: Json) -> int | float | None:
+    """The finite number that a value is, else None."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
+    return value if is_number else None  # type: ignore[return-value]  # it is a number
+
+
+def split_keys(value: Json) -> list[str]:
+    """Keys in one text with commas, without the blanks around each; a list of texts as it is."""
+    if isinstance(value, str):
+        return [key.strip() for key in value.split(",") if key.strip()]
+    return texts(value)
+
+
+def chance(entry: Raw) -> int | float:
+    """In how many of a hundred cases a World Info entry comes in once it is triggered."""
+    used = number(entry.get("probability")) if effective(entry, "useProbability") is not False else 100
+    return 100 if used is None else used
+
+
+def stated(**fields: Json) -> dict[str, Json]:
+    """The fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,261 @@
+"""Books inside JSON documents: where they lie, read into World Info entries, and written again into the same document.
+
+Everything around the entries stays as it was, down to the spelling of numbers (rules: lorebooks 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.json_spelling import changed_text, same_value
+from lorestudio.exchange.lorebooks.crossing import (
+    EntryForm,
+    Raw,
+    effective,
+    from_world_info,
+    into_world_info,
+    mapping,
+    number,
+    text,
+    title_of,
+)
+from lorestudio.exchange.lorebooks.notes import restored
+from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
+from lorestudio.exchange.problems import InputError
+
+WORLD_INFO_TITLE: Final = "World Info"
+
+
+@dataclass(frozen=True, slots=True)
+class Lore:
+    """A file of lore as World Info entries.
+
+    `form` names the format (`formats.FORMATS`). Each entry has its `uid`; `folders` has the uids, as text, of those
+    that lie in a folder, category or group of the file, and its name. `report` says what becomes of every field.
+    """
+
+    form: str
+    name: str
+    entries: tuple[Raw, ...] = field(repr=False)
+    report: LoreReport = field(repr=False)
+    folders: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The bytes of a file of lore, and what became of every field on the way."""
+
+    data: bytes = field(repr=False)
+    report: LoreReport = field(repr=False)
+
+
+def _is_lore(_raw: Raw) -> bool:
+    return True
+
+
+def _no_folder(_raw: Raw) -> str:
+    return ""
+
+
+def _as_made(_before: Raw, after: Raw) -> Raw:
+    return after
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a document has its book. `path` leads to the entries, a list or an object; () where they are all of it.
+
+    `form` is None for World Info's own entries. `name` is the book's own, "" without one. What is no entry
+    (`is_lore`) stays in its place. `around` is given the object that has the entries, as it was and as it will be, and
+    gives the latter with what else depends on them.
+    """
+
+    path: tuple[str, ...]
+    form: EntryForm | None
+    name: str = ""
+    is_lore: Callable[[Raw], bool] = _is_lore
+    folder: Callable[[Raw], str] = _no_folder
+    around: Callable[[Raw, Raw], Raw] = _as_made
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A place in the list: the entry there, its key where the list is an object, and its uid, None for no entry."""
+
+    key: str
+    raw: Raw
+    uid: Json = None
+
+
+def read_book(document: Json, found: Found, form: str, title: str, name: str, source: Path | str) -> Lore:
+    """The book that was found in a document. Raises InputError naming the field that is wrong."""
+    entries: list[Raw] = []
+    fates: list[EntryFate] = []
+    folders: dict[str, str] = {}
+    lore_before = 0
+    for slot in _slots(document, found, source):
+        if slot.uid is None:
+            fates.append(EntryFate("", _any_title(slot.raw), left_out="it is no entry; it stays in the file"))
+            continue
+        if found.form is None:
+            entry: Raw = slot.raw if str(slot.raw.get("uid")) == str(slot.uid) else {**slot.raw, "uid": slot.uid}
+            fate = EntryFate(str(slot.uid), title_of(entry))
+        else:
+            entry, fate = into_world_info(found.form, slot.raw, slot.uid, lore_before)
+        lore_before += 1
+        entries.append(entry)
+        fates.append(fate)
+        if folder := found.folder(slot.raw):
+            folders[str(slot.uid)] = folder
+    report = LoreReport(title, WORLD_INFO_TITLE, tuple(fates), told_once(found.remarks))
+    return Lore(form, found.name or name, tuple(entries), report, folders)
+
+
+def write_book(
+    text: str, document: Json, found: Found, title: str, entries: Sequence[Raw], source: Path | str
+) -> tuple[str, LoreReport]:
+    """The text of the document with these entries in the place of its own, and the report. Raises InputError.
+
+    An entry with the uid of one that stands there takes its place; the others follow, in their order.
+    """
+    slots = list(_slots(document, found, source)) if _at(document, found.path) is not None else []
+    stood = {str(slot.uid): slot.raw for slot in slots if slot.uid is not None}
+    made: dict[str, Raw] = {}
+    fates: list[EntryFate] = []
+    for entry in sorted(entries, key=_rank) if found.form is not None and found.form.ranked else entries:
+        if found.form is None:
+            fates.append(EntryFate(str(entry.get("uid")), title_of(entry)))
+            made[str(entry.get("uid"))] = entry
+        else:
+            uid = str(entry.get("uid"))
+            made[uid], fate = from_world_info(found.form, entry, stood.get(uid))
+            fates.append(fate)
+    listed = _at(document, found.path)
+    if found.form is None:
+        made |= {uid: _as_it_stood(stood[uid], entry) for uid, entry in made.items() if uid in stood}
+    new = _listed(slots, made, ranked=found.form is not None and found.form.ranked)
+    now: Json = dict(new) if isinstance(listed, Mapping) else [raw for _key, raw in new]
+    wanted = _with(document, found.path, now, found.around)
+    report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates), tuple(_too_long(found.form, title, entries)))
+    return changed_text(text, wanted), report
+
+
+def _too_long(form: EntryForm | None, title: str, entries: Sequence[Raw]) -> Iterator[str]:
+    most = form.longest if form is not None else 0
+    amount = sum(len(text(entry.get("content"))) > most for entry in entries) if most else 0
+    if amount:
+        told = "1 entry has" if amount == 1 else f"{amount} entries have"
+        yield f"{told} more than {most:,} characters, which {title} may refuse."
+
+
+def _rank(entry: Raw) -> float:
+    order = number(effective(entry, "order"))
+    return 0 if order is None else -order
+
+
+def _listed(slots: Sequence[_Slot], made: Mapping[str, Raw], *, ranked: bool) -> list[tuple[str, Raw]]:
+    """What stands in the list then, with the keys that it has where the list is an object."""
+    kept = {str(slot.uid): slot for slot in slots if slot.uid is not None}
+    used = {slot.key for slot in slots}
+    places: list[tuple[str, Raw]] = []
+    if not ranked:
+        for slot in slots:
+            if slot.uid is None:
+                places.append((slot.key, slot.raw))
+            elif str(slot.uid) in made:
+                places.append((slot.key, made[str(slot.uid)]))
+    for uid, raw in made.items():
+        if ranked or uid not in kept:
+            key = kept[uid].key if uid in kept else next(key for key in _keys(uid) if key not in used)
+            used.add(key)
+            places.append((key, raw))
+    return places
+
+
+def _keys(uid: str) -> Iterator[str]:
+    yield uid
+    more = 0
+    while True:
+        more += 1
+        yield f"{uid}-{more}"
+
+
+_OTHER_SPELLING: Final = {
+    "key": "keys", "keysecondary": "secondary_keys", "comment": "name", "order": "insertion_order", "uid": "id",
+}  # fmt: skip
+"""The fields that books of Chub's have twice, and their other names there."""
+
+
+def _as_it_stood(before: Raw, entry: Raw) -> Raw:
+    """The World Info entry with what stood in its place, where that means the same, and each second spelling."""
+    entry = restored(before, {name: value for name, value in entry.items() if name != "uid"})
+    if "key" not in before or "keys" not in before:
+        return entry
+    changed = [name for name in _OTHER_SPELLING if not same_value(before.get(name), entry.get(name))]
+    other = {_OTHER_SPELLING[name]: entry.get(name) for name in changed if _OTHER_SPELLING[name] in entry}
+    if "enabled" in entry and not same_value(before.get("disable"), entry.get("disable")):
+        other["enabled"] = entry.get("disable") is not True
+    return {**entry, **other}
+
+
+def _slots(document: Json, found: Found, source: Path | str) -> Iterator[_Slot]:
+    listed = _at(document, found.path)
+    where = ".".join(found.path)
+    if isinstance(listed, Mapping):
+        items = [(key, raw) for key, raw in listed.items()]
+    elif isinstance(listed, list | tuple):
+        items = [(str(place), raw) for place, raw in enumerate(listed)]
+    else:
+        raise InputError(
+            source, "the list of entries is expected here. Export the book again.", field=where or "entries"
+        )
+    taken: set[str] = set()
+    for place, (key, raw) in enumerate(items):
+        if not isinstance(raw, Mapping):
+            at = f"{where}.{key}" if where else key
+            raise InputError(source, "an entry is an object, and this is none. Take it out of the file.", field=at)
+        if not found.is_lore(raw):
+            yield _Slot(key, raw)
+            continue
+        uid = _free(_uid(raw, key, place, found), place, taken)
+        taken.add(str(uid))
+        yield _Slot(key, raw, uid)
+
+
+def _uid(raw: Raw, key: str, place: int, found: Found) -> Json:
+    if found.form is None:
+        return raw.get("uid", key)
+    own = raw.get("id") if any(link.ours == "uid" for link in found.form.links) else place
+    return own if (isinstance(own, int) and not isinstance(own, bool)) or (isinstance(own, str) and own) else place
+
+
+def _free(uid: Json, place: int, taken: set[str]) -> Json:
+    """The uid, or one that no entry before has."""
+    if str(uid) not in taken:
+        return uid
+    return next(each for each in range(place, place + len(taken) + 1) if str(each) not in taken)
+
+
+def _any_title(raw: Raw) -> str:
+    return next((value for name in ("comment", "name", "title") if isinstance(value := raw.get(name), str)), "")
+
+
+def _at(document: Json, path: Sequence[str]) -> Json:
+    for name in path:
+        document = mapping(document).get(name)
+    return document
+
+
+def _with(document: Json, path: Sequence[str], value: Json, around: Callable[[Raw, Raw], Raw]) -> Json:
+    """The document with another value at a path; `around` is given the object that has it, before and after."""
+    if not path:
+        return value
+    outer = mapping(document)
+    inner = value if len(path) == 1 else _with(outer.get(path[0]), path[1:], value, around)
+    made = {**outer, path[0]: inner}
+    return around(outer, made) if len(path) == 1 else made

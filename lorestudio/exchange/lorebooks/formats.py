@@ -1,0 +1,401 @@
+"""Every format of lore that is read and written: what a file of it is told by, and how it becomes World Info and back.
+
+A file is told by its content, never by its ending; the order of `FORMATS` is the order in which they are asked
+(rules: lorebooks 1).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json
+from lorestudio.exchange.containers import CARD_MEMBER, OpenedContainer, archive, is_archive, opened
+from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.json_spelling import changed_text
+from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
+from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
+from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
+from lorestudio.exchange.lorebooks.table import HEADER, form_of, looks_like_table, read_table, write_table
+from lorestudio.exchange.problems import InputError
+
+Find = Callable[[Json], Found | None]
+
+
+@dataclass(frozen=True, slots=True)
+class LoreFormat:
+    """A format of lore. `looks` says to people what a file of it is told by, `endings` how such files are called.
+
+    `find` finds its book in a JSON document. `empty` is the document of a new book of that name; without one a book
+    is written only into a copy of a file that exists. `forms` are those of its entries, for the table of fields.
+    """
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    looks: str
+    forms: tuple[EntryForm, ...] = ()
+    find: Find = lambda _document: None
+    empty: Callable[[str], Json] | None = None
+    writes: bool = True
+
+    @property
+    def makes_new(self) -> bool:
+        """Whether a file of it is made from nothing."""
+        return self.writes and (self.empty is not None or self.name in {CSV, NOTES})
+
+
+# ---- where the book lies --------------------------------------------------------------------------------------------
+
+
+def _in_lorebook_v3(document: Json) -> Found | None:
+    data = mapping(mapping(document).get("data"))
+    if mapping(document).get("spec") != "lorebook_v3":
+        return None
+    return Found(("data", "entries"), card_book.FORM, text(data.get("name")))
+
+
+_CARDS: Final = frozenset({"chara_card_v2", "chara_card_v3"})
+_FIRST_CARDS: Final = frozenset({"first_mes", "char_persona", "mes_example"})
+
+
+def _in_card(document: Json) -> Found | None:
+    card = mapping(document)
+    data = mapping(card.get("data"))
+    path: tuple[str, ...] = ("data", "character_book", "entries")
+    inner = data
+    if card.get("spec") not in _CARDS and not {"first_mes", "character_book"} & data.keys():
+        path, inner = path[1:], card
+        if "entries" in card or not (_FIRST_CARDS | {"character_book"}) & card.keys():
+            return None
+    named = text(mapping(inner.get("character_book")).get("name"))
+    remarks = _book_settings(mapping(inner.get("character_book")))
+    found = Found(path, card_book.FORM, named or f"{text(inner.get('name'))}'s Lorebook", remarks=remarks)
+    return found if inner.get("character_book") is not None else replace(found, around=_new_book)
+
+
+def _book_settings(book: Raw) -> tuple[str, ...]:
+    said = [name for name in ("scan_depth", "token_budget", "recursive_scanning") if book.get(name) is not None]
+    told = f"The book has settings of its own ({', '.join(said)}), which SillyTavern keeps and does not apply."
+    return (told,) if said else ()
+
+
+def _new_book(_before: Raw, after: Raw) -> Raw:
+    """A book that was not there, with what every book has to have."""
+    return {"extensions": {}, **after}
+
+
+def _in_risu(document: Json) -> Found | None:
+    data = mapping(document).get("data")
+    if mapping(document).get("type") != "risu" or not isinstance(data, list | tuple):
+        return None
+    return Found(("data",), risu.FORM, is_lore=risu.is_lore, folder=partial(risu.folder_of, risu.folder_names(data)))
+
+
+def _in_risu_module(document: Json) -> Found | None:
+    module = mapping(document)
+    listed = module.get("lorebook")
+    if module.get("type") != "risuModule" or not isinstance(listed, list | tuple):
+        return None
+    folder = partial(risu.folder_of, risu.folder_names(listed))
+    return Found(("lorebook",), risu.FORM, text(module.get("name")), is_lore=risu.is_lore, folder=folder)
+
+
+_NOVELAI: Final[Mapping[str, tuple[str, ...]]] = {
+    "lorebookVersion": (),
+    "storyContainerVersion": ("content", "lorebook"),
+    "scenarioVersion": ("lorebook",),
+}
+"""Where NovelAI's book lies in the document that has the field."""
+
+
+def _in_novelai(document: Json) -> Found | None:
+    path: tuple[str, ...] | None = next((path for name, path in _NOVELAI.items() if name in mapping(document)), None)
+    if path is None:
+        return None
+    book = mapping(document)
+    for name in path:
+        book = mapping(book.get(name))
+    named = (
+        ""
+        if not path
+        else text(mapping(document).get("title")) or text(mapping(mapping(document).get("metadata")).get("title"))
+    )
+    remarks = ("Memory and author's note of the story are no entries; they stay in the file.",) if path else ()
+    form, folder = novelai.form_of(book), partial(novelai.folder_of, book)
+    return Found((*path, "entries"), form, named, folder=folder, around=novelai.with_order, remarks=remarks)
+
+
+def _in_agnaistic(document: Json) -> Found | None:
+    book = mapping(document)
+    if book.get("kind") != "memory":
+        return None
+    return Found(("entries",), agnaistic.FORM, text(book.get("name")))
+
+
+def _in_united(document: Json) -> Found | None:
+    whole = mapping(document)
+    in_story = isinstance(mapping(whole.get("worldinfo_v2")).get("entries"), Mapping)
+    if not in_story and not {"entries", "folders"} <= whole.keys():
+        return None
+    return Found(("worldinfo_v2", "entries") if in_story else ("entries",), kobold.UNITED, folder=_united_folder)
+
+
+def _united_folder(raw: Raw) -> str:
+    folder = text(raw.get("folder"))
+    return "" if folder == "root" else folder
+
+
+def _in_kobold(document: Json) -> Found | None:
+    path: tuple[str, ...] = ()
+    if isinstance(document, Mapping):
+        if not {"gamestarted", "prompt", "actions"} & document.keys():
+            return None
+        path, listed = ("worldinfo",), document.get("worldinfo")
+    else:
+        listed = document
+    first = _first(listed)
+    if not path and not (isinstance(first.get("key"), str) and "content" in first):
+        return None
+    return Found(path, kobold.LITE, folder=_kobold_folder) if isinstance(listed, list | tuple) else None
+
+
+def _kobold_folder(raw: Raw) -> str:
+    return text(raw.get("wigroup"))
+
+
+_CARD_LISTS: Final = ("storyCards", "story_cards", "cards", "worldInfo", "worldInfos")
+
+
+def _in_aidungeon(document: Json) -> Found | None:
+    path: tuple[str, ...] = ()
+    listed = document
+    if isinstance(document, Mapping):
+        name = next((name for name in _CARD_LISTS if isinstance(document.get(name), list | tuple)), "")
+        path, listed = (name,), document.get(name)
+    first = _first(listed)
+    if not ("keys" in first and {"value", "entry"} & first.keys()) and not (path[:1] and path[0] and listed == []):
+        return None
+    return Found(path, aidungeon.CARDS, text(mapping(document).get("title")), folder=lambda raw: text(raw.get("type")))
+
+
+def _first(listed: Json) -> Raw:
+    return mapping(listed[0]) if isinstance(listed, list | tuple) and listed else {}
+
+
+def _in_character_book(document: Json) -> Found | None:
+    """A card's book without its card."""
+    book = mapping(document)
+    first = _first(book.get("entries"))
+    if "keys" not in first or {"key", "uid"} & first.keys():
+        return None
+    return Found(("entries",), card_book.FORM, text(book.get("name")), remarks=_book_settings(book))
+
+
+def _in_world_info(document: Json) -> Found | None:
+    if isinstance(document, Mapping):
+        remarks = _book_settings(document)
+        return (
+            Found(("entries",), None, remarks=remarks) if isinstance(document.get("entries"), Mapping | list) else None
+        )
+    return Found((), None) if "key" in _first(document) or "uid" in _first(document) else None
+
+
+# ---- the formats ----------------------------------------------------------------------------------------------------
+
+CSV: Final = "csv"
+NOTES: Final = "markdown"
+SILLYTAVERN: Final = "sillytavern"
+
+FORMATS: Final[tuple[LoreFormat, ...]] = (
+    LoreFormat(
+        "lorebook-v3", "Lorebook V3", (".json",), "`spec` is `lorebook_v3`", (card_book.FORM,), _in_lorebook_v3,
+        lambda name: {"spec": "lorebook_v3", "data": {"name": name, "extensions": {}, "entries": []}},
+    ),
+    LoreFormat(
+        "card", "Character card", (".png", ".json", ".charx"),
+        "a PNG picture with a `chara` or `ccv3` text, `card.json` in a CharX, or a card's `spec` or fields",
+        (card_book.FORM,), _in_card,
+    ),
+    LoreFormat(
+        "risu", "Risu", (".json",), "`type` is `risu`", (risu.FORM,), _in_risu,
+        lambda _name: {"type": "risu", "ver": 1, "data": []},
+    ),
+    LoreFormat("risu-module", "Risu module", (".json",), "`type` is `risuModule`", (risu.FORM,), _in_risu_module),
+    LoreFormat(
+        "novelai", "NovelAI", (".lorebook", ".story", ".scenario", ".png"),
+        "`lorebookVersion`, `storyContainerVersion` or `scenarioVersion`, or a PNG picture with a `naidata` text",
+        (novelai.FORM,), _in_novelai, lambda _name: novelai.EMPTY,
+    ),
+    LoreFormat(
+        "agnaistic", "Agnaistic", (".json",), "`kind` is `memory`", (agnaistic.FORM,), _in_agnaistic,
+        lambda name: {"kind": "memory", "name": name, "description": "", "entries": []},
+    ),
+    LoreFormat(
+        "kobold-united", "KoboldAI United", (".json",), "`entries` and `folders`, or `worldinfo_v2`",
+        (kobold.UNITED,), _in_united, writes=False,
+    ),
+    LoreFormat(
+        "kobold", "KoboldAI", (".json",), "a list with `key` as a text and `content`, or a save with `worldinfo`",
+        (kobold.LITE,), _in_kobold, lambda _name: [],
+    ),
+    LoreFormat(
+        "aidungeon", "AI Dungeon", (".json",), "a list with `keys` and `value`, or `storyCards`",
+        (aidungeon.CARDS,), _in_aidungeon, lambda _name: [],
+    ),
+    LoreFormat(
+        "character-book", "Book of a card", (".json",), "`entries` that have `keys`, and no `key`",
+        (card_book.FORM,), _in_character_book,
+    ),
+    LoreFormat(
+        SILLYTAVERN, "World Info", (".json",), "`entries` that have `key`, or a list of such",
+        find=_in_world_info, empty=lambda _name: {"entries": {}},
+    ),
+    LoreFormat(
+        CSV, "Table (CSV)", (".csv", ".tsv"), "a first line that names columns for keys and text",
+        (form_of(HEADER),),
+    ),
+    LoreFormat(
+        NOTES, markdown.TITLE, (markdown.ENDING, ".zip"), "a folder or an archive of notes", (markdown.FORM,),
+    ),
+)  # fmt: skip
+
+BY_NAME: Final[Mapping[str, LoreFormat]] = {each.name: each for each in FORMATS}
+
+
+def read_lore(path: Path) -> Lore:
+    """The lore in a file of any format, or in a folder of notes. Waits for the disk. Raises InputError."""
+    if path.is_dir() or path.suffix.lower() == markdown.ENDING:
+        return markdown.read_notes(path)
+    return parse_lore(read_file(path, "lorebook"), path)
+
+
+def parse_lore(data: bytes, path: Path) -> Lore:
+    """The lore in the bytes of a file. Raises InputError that names the field that is wrong, or says what it is."""
+    if is_archive(data) and archived(data) == NOTES:
+        return markdown.notes_in(archive(data, path), path)
+    looked = _look(data, path)
+    if looked is None:
+        return read_table(data, path.stem, path)
+    kind, found, _inside, document = looked
+    if kind.name == "card" and not _has_book(document, found):
+        raise InputError(path, "the card has no lorebook inside. Give one that has.")
+    with _not_too_deep(path):
+        lore = read_book(document, found, kind.name, kind.title, path.stem, path)
+    report = replace(lore.report, remarks=(*_inside.remarks, *lore.report.remarks))
+    return replace(lore, report=report)
+
+
+def write_lore(form: str, name: str, entries: Sequence[Raw], original: tuple[Path, bytes] | None = None) -> Written:
+    """World Info entries as a file of a format, a new one named `name` or a copy of `original` with these entries.
+
+    Each entry has a `uid` of its own. In the copy an entry with the uid of one there stands in its place, and all
+    else is as it was. Raises InputError where the format cannot be written so, or `original` is another one.
+    """
+    kind = BY_NAME[form]
+    if kind.name == CSV:
+        return write_table(entries, original and original[1], original[0] if original else name)
+    if kind.name == NOTES:
+        return markdown.write_notes(entries, name, original and original[1], original[0] if original else name)
+    if not kind.writes or (original is None and kind.empty is None):
+        advice = "Name the file that they go into a copy of." if kind.writes else "Choose another format."
+        raise InputError(name, f"a new file of this format ({kind.title}) cannot be made. {advice}")
+    if original is None:
+        document = kind.empty(name) if kind.empty is not None else None
+        found = kind.find(document) or Found((), kind.forms[0])
+        inside = OpenedContainer(_spelled(document))
+        source: Path | str = name
+    else:
+        source = original[0]
+        looked = _look(original[1], original[0])
+        if looked is None or looked[0].name != kind.name:
+            is_one = "a table" if looked is None else looked[0].title
+            raise InputError(source, f"this is no file of that format ({kind.title}), but of another: {is_one}.")
+        _kind, found, inside, document = looked
+    if found is None:
+        raise InputError(source, f"there is no place for a book of this format ({kind.title}) in the file.")
+    if kind.name == "card" and found.path[0] != "data":
+        raise InputError(source, "a card of version 1 has no place for a lorebook. Save it in SillyTavern first.")
+    with _not_too_deep(source):
+        text, report = write_book(inside.text, document, found, kind.title, entries, source)
+    return Written(inside.close(text), replace(report, remarks=(*inside.remarks, *report.remarks)))
+
+
+def _spelled(document: Json) -> str:
+    """The JSON of a new file: every member on a line of its own."""
+    return changed_text("[\n]" if isinstance(document, list) else "{\n}", document)
+
+
+@contextmanager
+def _not_too_deep(source: Path | str) -> Iterator[None]:
+    """Raise InputError where entries are nested deeper than they can be compared."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (RecursionError, ValueError) as error:
+        raise InputError(source, "an entry in it is nested too deeply. Take it out of the file.") from error
+
+
+def _has_book(document: Json, found: Found) -> bool:
+    for name in found.path[:-1]:
+        document = mapping(document).get(name)
+    return isinstance(document, Mapping)
+
+
+def kind_of(document: Json) -> tuple[LoreFormat, Found] | None:
+    """The format of a JSON document, and where its book lies; None for what is no lore."""
+    return next(((kind, found) for kind in FORMATS if (found := kind.find(document)) is not None), None)
+
+
+def archived(data: bytes) -> str:
+    """Which format an archive is of: notes, or a card; "" where neither is in it, or it cannot be read."""
+    try:
+        names = archive(data, "", only_names=True)
+    except InputError:
+        return ""
+    if CARD_MEMBER in names:
+        return "card"
+    return NOTES if any(map(markdown.is_note, names)) else ""
+
+
+def refusal(data: bytes) -> str:
+    """What a file with these bytes is, as a sentence from “this is …” on, where it holds no lore; else ""."""
+    if not data.strip():
+        return "the file is empty. Give a lorebook, or a chat with at least one message."
+    if data.strip() == b"null":
+        return "the file holds only “null”, as a save that failed leaves it. Give a copy of before."
+    if data.startswith(_RISU_MODULE):
+        return "this is a Risu module in its packed form, which cannot be read. Export the module in Risu as JSON."
+    return ""
+
+
+_RISU_MODULE: Final = b"\x6f\x00"
+
+Looked = tuple[LoreFormat, Found, OpenedContainer, Json]
+
+
+def _look(data: bytes, path: Path) -> Looked | None:
+    """What a file is, and its document; None for a table. Raises InputError for what is no lore."""
+    if said := refusal(data):
+        raise InputError(path, said)
+    if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")) and looks_like_table(data):
+        return None
+    inside = opened(data, path, "lorebook or a card with one")
+    try:
+        document = parse_json(inside.text)
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"not valid JSON ({error.msg}). Export the file again.", error.lineno) from None
+    except ValueError as error:
+        raise InputError(path, f"not valid JSON ({error}). Export the file again.") from None
+    known = kind_of(document)
+    if known is not None:
+        return *known, inside, document
+    told = ", ".join(dict.fromkeys(each.title for each in FORMATS))
+    raise InputError(path, f"this is no lore that is known here. Give a file of one of these: {told}.")

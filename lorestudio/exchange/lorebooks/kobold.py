@@ -1,0 +1,128 @@
+"""Entries of KoboldAI's World Info: of Lite and of the first KoboldAI, and of United (rules: lorebooks 9)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.lorebooks.crossing import (
+    EntryForm,
+    FieldLink,
+    Raw,
+    chance,
+    effective,
+    number,
+    split_keys,
+    text,
+    texts,
+)
+from lorestudio.exchange.lorebooks.entry import Logic
+
+_ALWAYS: Final = 100
+
+
+def _lite_there(raw: Raw) -> dict[str, Json]:
+    secondary, never = split_keys(raw.get("keysecondary")), split_keys(raw.get("keyanti"))
+    selective = raw.get("selective") is True
+    made: dict[str, Json] = {
+        "comment": text(raw.get("comment")),
+        "content": text(raw.get("content")),
+        "key": split_keys(raw.get("key")),
+        "keysecondary": secondary,
+        "selective": selective,
+        "constant": raw.get("constant") is True,
+        "disable": raw.get("widisabled") is True,
+    }
+    if selective and never and not secondary:
+        made |= {"keysecondary": never, "selectiveLogic": int(Logic.NOT_ANY)}
+    odds = _odds(raw.get("probability"))
+    return made | ({} if odds is None or odds >= _ALWAYS else {"probability": max(0, odds - 1), "useProbability": True})
+
+
+def _odds(value: Json) -> int | float | None:
+    """A probability, also one that is written as text."""
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 5:
+        return int(value)
+    return number(value)
+
+
+def _lite_back(entry: Raw) -> dict[str, Json]:
+    secondary, odds = texts(entry.get("keysecondary")), chance(entry)
+    selective = bool(secondary) and effective(entry, "selective") is True
+    logic = effective(entry, "selectiveLogic")
+    asked = selective and logic == Logic.AND_ANY
+    barred = selective and logic == Logic.NOT_ANY
+    return {
+        "key": ",".join(texts(entry.get("key"))),
+        "keysecondary": ",".join(secondary) if asked else "",
+        "keyanti": ",".join(secondary) if barred else "",
+        "content": text(entry.get("content")),
+        "comment": text(entry.get("comment")),
+        "selective": asked or barred,
+        "constant": effective(entry, "constant") is True,
+        "probability": _ALWAYS if odds >= _ALWAYS else max(0, odds) + 1,
+        "widisabled": effective(entry, "disable") is True,
+    }
+
+
+LITE: Final = EntryForm(
+    name="kobold",
+    title="KoboldAI Lite",
+    there=_lite_there,
+    back=_lite_back,
+    new=lambda _entry: {"folder": None, "wigroup": "", "probability": _ALWAYS},
+    ranked=True,
+    cannot="KoboldAI has no place for it",
+    links=(
+        FieldLink("key", "key"),
+        FieldLink("keysecondary", "keysecondary"),
+        FieldLink("keyanti", "selectiveLogic"),
+        FieldLink("selective", "selective"),
+        FieldLink("content", "content"),
+        FieldLink("comment", "comment"),
+        FieldLink("constant", "constant"),
+        FieldLink("widisabled", "disable"),
+        FieldLink("probability", "probability", "KoboldAI draws below the number: one in a hundred less"),
+    ),
+)
+
+
+def _united_there(raw: Raw) -> dict[str, Json]:
+    return {
+        "comment": text(raw.get("title")) or text(raw.get("comment")),
+        "content": text(raw.get("content")),
+        "key": texts(raw.get("key")),
+        "keysecondary": texts(raw.get("keysecondary")),
+        "selective": raw.get("selective") is True,
+        "constant": raw.get("constant") is True or raw.get("type") == "constant",
+    }
+
+
+def _united_back(entry: Raw) -> dict[str, Json]:
+    return {
+        "title": text(entry.get("comment")),
+        "content": text(entry.get("content")),
+        "key": texts(entry.get("key")),
+        "keysecondary": texts(entry.get("keysecondary")),
+        "selective": effective(entry, "selective") is True,
+        "constant": effective(entry, "constant") is True,
+    }
+
+
+UNITED: Final = EntryForm(
+    name="kobold_united",
+    title="KoboldAI United",
+    there=_united_there,
+    back=_united_back,
+    new=lambda _entry: {"type": "wi", "folder": "root", "use_wpp": False},
+    ranked=True,
+    cannot="KoboldAI has no place for it",
+    links=(
+        FieldLink("title", "comment"),
+        FieldLink("content", "content"),
+        FieldLink("key", "key"),
+        FieldLink("keysecondary", "keysecondary"),
+        FieldLink("selective", "selective"),
+        FieldLink("constant", "constant"),
+    ),
+)

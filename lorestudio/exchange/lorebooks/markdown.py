@@ -1,0 +1,235 @@
+"""Lore as Markdown: a folder or an archive of notes, each an entry (rules: lorebooks 11)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.containers import MAX_MEMBERS, archive, zipped
+from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.lorebooks.crossing import (
+    EntryForm,
+    FieldLink,
+    Raw,
+    effective,
+    from_world_info,
+    into_world_info,
+    kept_in,
+    mapping,
+    number,
+    split_keys,
+    text,
+    texts,
+    title_of,
+)
+from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Written
+from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER
+from lorestudio.exchange.lorebooks.report import LoreReport
+from lorestudio.exchange.problems import InputError
+from lorestudio.vault import front_matter
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.text_edits import apply_edits
+
+TITLE: Final = "Markdown"
+ENDING: Final = ".md"
+_SHOWN: Final = 3
+
+_HEAD: Final = re.compile(
+    r"\s*(?:#[ \t]+(?P<title>[^\r\n]*?)[ \t]*(?:\r?\n|\Z)\s*)?"
+    r"(?:\*{0,2}(?:Keys|Keywords|Triggers):\*{0,2}[ \t]*(?P<keys>[^\r\n]*)(?:\r?\n|\Z)\s*)?"
+)
+_NO_NAME: Final = re.compile(r'[<>:"/\\|?*#^\[\]\x00-\x1f\x7f\s]+')
+_RESERVED: Final = re.compile(r"(?:CON|PRN|AUX|NUL|COM[1-9]|LPT[1-9])(?:\..*)?", re.IGNORECASE)
+_LONGEST: Final = 100
+_TOP_ORDER: Final = 1000
+"""The order is this less the priority, which DeepLore takes the lowest of first."""
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+def read_notes(path: Path) -> Lore:
+    """The entries in a folder or an archive of notes, or in one note. Waits for the disk. Raises InputError."""
+    if path.is_dir():
+        files = _in_folder(path)
+    else:
+        data = read_file(path, "note")
+        files = {path.name: data} if path.suffix.lower() == ENDING else archive(data, path)
+    return notes_in(files, path)
+
+
+def _in_folder(path: Path) -> dict[str, bytes]:
+    """The notes below a folder by their paths; of other files only the path."""
+    found = sorted(each for each in path.rglob("*") if each.is_file() and not each.is_symlink())
+    if len(found) > MAX_MEMBERS:
+        raise InputError(path, f"the folder holds more than {MAX_MEMBERS:,} files. Give the one with the lore.")
+    return {
+        each.relative_to(path).as_posix(): read_file(each, "note") if each.suffix.lower() == ENDING else b""
+        for each in found
+    }
+
+
+def notes_in(files: Mapping[str, bytes], source: Path) -> Lore:
+    """The entries in files, by their paths. Raises InputError where there is no note among them."""
+    notes = {path: data for path, data in files.items() if is_note(path)}
+    others = [path for path in files if path not in notes and not _is_hidden(path)]
+    if not notes:
+        raise InputError(source, "there is no note (.md) in it. Give a folder or an archive of notes.")
+    crossed = [
+        into_world_info(FORM, _taken_apart(path, data), place, place)
+        for place, (path, data) in enumerate(notes.items())
+    ]
+    roots = {PurePosixPath(path).parts[0] for path in files}
+    root = roots.pop() if len(roots) == 1 and "/" in next(iter(files)) else ""
+    folders = {str(place): _folder(path, root) for place, path in enumerate(notes) if _folder(path, root)}
+    named = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
+    remarks = (f"What is no note is left out: {named}.",) if others else ()
+    report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
+    return Lore("markdown", root or source.stem, tuple(entry for entry, _fate in crossed), report, folders)
+
+
+def is_note(path: str) -> bool:
+    """Whether a path names a note: one in a hidden folder is none."""
+    return path.lower().endswith(ENDING) and not _is_hidden(path)
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(path).parts)
+
+
+def _folder(path: str, root: str) -> str:
+    parent = PurePosixPath(path).parent
+    return str(parent.relative_to(root or ".")) if str(parent) not in {".", root} else ""
+
+
+def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, source: Path | str) -> Written:
+    """An archive of a note for each entry, in the place of the notes of another archive where that is given."""
+    before = archive(original, source) if original is not None else {}
+    places = [path for path in before if is_note(path)]
+    made = {str(entry.get("uid")): from_world_info(FORM, entry) for entry in entries}
+    files = {path: data for path, data in before.items() if path not in places}
+    taken = {_same_name(path) for path in files}
+    written: dict[str, bytes] = {}
+    for raw, _fate in made.values():
+        path = _free(text(raw.get("path")), taken, "" if original is not None else file_name(name, "lore"))
+        taken.add(_same_name(path))
+        parts = (text(raw.get(part)) for part in ("front matter", "heading", "content"))
+        written[path] = "".join(parts).encode("utf-8", "replace")
+    ordered = {
+        path: written.pop(path) if path in written else files[path]
+        for path in before
+        if path in written or path in files
+    }
+    report = LoreReport(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()))
+    return Written(zipped(ordered | written), report)
+
+
+def _same_name(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def _free(path: str, taken: set[str], folder: str) -> str:
+    """The path, or one with a number behind its name where a file of that name is there already."""
+    wanted = PurePosixPath(path)
+    inside = wanted if len(wanted.parts) > 1 or not folder else folder / wanted
+    free, more = inside, 1
+    while _same_name(str(free)) in taken:
+        more += 1
+        free = inside.with_name(f"{inside.stem} ({more}){ENDING}")
+    return str(free)
+
+
+def file_name(title: str, otherwise: str) -> str:
+    """A name for a file, without its ending: no sign that a system or a link cannot have, at most 100 characters."""
+    name = _NO_NAME.sub(" ", unicodedata.normalize("NFC", title)).strip().lstrip(".")[:_LONGEST]
+    name = name.encode("utf-8", "ignore")[:200].decode("utf-8", "ignore").rstrip(" .") or otherwise
+    return f"{name}_" if _RESERVED.fullmatch(name) else name
+
+
+# ---- entries --------------------------------------------------------------------------------------------------------
+
+
+def _taken_apart(path: str, data: bytes) -> Raw:
+    """A note as path, front matter, heading and keys, and text; together they are the note."""
+    try:
+        whole = data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"the note is no text in UTF-8 ({error.reason}). Save it as UTF-8.") from error
+    start = NoteDocument(whole).body_start
+    found = _HEAD.match(whole, start)
+    end = found.end() if found is not None else start
+    return {"path": path, "front matter": whole[:start], "heading": whole[start:end], "content": whole[end:]}
+
+
+def _values(raw: Raw) -> Mapping[str, front_matter.Value]:
+    block, _body = front_matter.split(text(raw.get("front matter")))
+    return front_matter.parse(block or "", unicode_names=True)
+
+
+def _there(raw: Raw) -> dict[str, Json]:
+    values = _values(raw)
+    head = _HEAD.match(text(raw.get("heading")))
+    title = (head and head["title"]) or PurePosixPath(text(raw.get("path"))).stem
+    keys = split_keys(values.get("keys")) or split_keys(head["keys"] if head else "")
+    made = [] if "keys" in values else [title, *split_keys(values.get("aliases"))]
+    priority = number(values.get("priority"))
+    return {
+        **({} if priority is None else {"order": _TOP_ORDER - priority}),
+        "comment": title,
+        "content": text(raw.get("content")),
+        "key": keys or list(dict.fromkeys(filter(None, made))),
+        "constant": values.get("constant") is True,
+        "disable": values.get("enabled") is False,
+    }
+
+
+def _back(entry: Raw) -> dict[str, Json]:
+    title = text(entry.get("comment"))
+    path = f"{file_name(title, title_of({'uid': entry.get('uid')}).capitalize())}{ENDING}"
+    head = f"# {title}\n\n" if title else ""
+    front = text(mapping(kept_in(entry, FORM.name).get("fields")).get("front matter"))
+    read = _there({"path": path, "heading": head, "front matter": front})
+    wanted: dict[str, Json] = {"keys": texts(entry.get("key"))} if read["key"] != texts(entry.get("key")) else {}
+    if read["constant"] is not effective(entry, "constant"):
+        wanted["constant"] = effective(entry, "constant") is True
+    if read["disable"] is not effective(entry, "disable"):
+        wanted["enabled"] = effective(entry, "disable") is not True
+    order = number(effective(entry, "order"))
+    if order is not None and order != read.get("order", DEFAULT_ORDER):
+        wanted["priority"] = _TOP_ORDER - order
+    for name, value in wanted.items():
+        front = _with_property(front, name, value)
+    return {"path": path, "front matter": front, "heading": head, "content": text(entry.get("content"))}
+
+
+def _with_property(front: str, name: str, value: Json) -> str:
+    try:
+        return apply_edits(front, [NoteDocument(front).set(name, value)])
+    except ValueError:  # no note can say it: the report finds that it does not come back
+        return front
+
+
+FORM: Final = EntryForm(
+    name="markdown",
+    title=TITLE,
+    there=_there,
+    back=_back,
+    cannot="a plain note has no place for it",
+    links=(
+        FieldLink("heading", "comment"),
+        FieldLink("content", "content"),
+        FieldLink(
+            "front matter",
+            "key",
+            "without keys of its own the note gets its title and its aliases for keys",
+            applies=lambda raw: "keys" not in _values(raw),
+        ),
+        FieldLink("front matter: constant", "constant"),
+        FieldLink("front matter: enabled", "disable"),
+        FieldLink("front matter: priority", "order"),
+    ),
+)

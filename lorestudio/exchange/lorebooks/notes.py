@@ -1,0 +1,621 @@
+"""An entry of World Info as a note, and a note as an entry: the one place that says which field becomes what.
+
+What the form of notes has no place for stands in properties whose names begin with `wi_`, and what World Info has no
+place for in `extensions.lorestudio` of the entry; both come out again on the way back. Whether something needs such a
+property is not listed but found out: a note is read back as soon as it is made, and what differs is carried.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Final, TypeVar
+
+from pydantic.alias_generators import to_camel, to_snake
+
+from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
+from lorestudio.domain.javascript import Json, number, to_string, trim, truthy
+from lorestudio.domain.json_text import spell
+from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
+from lorestudio.exchange.lorebooks.keys import is_plain, words_of
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
+from lorestudio.vault import cleaning, front_matter
+from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.spelling import agrees, item_spelling, spellings, why_not
+from lorestudio.vault.note.text_edits import apply_edits
+from lorestudio.vault.note.three_way_merge import MergePiece, joined, three_way
+
+Raw = Mapping[str, Json]
+
+_Kind = TypeVar("_Kind", bound=IntEnum)
+_Other = TypeVar("_Other")
+
+TOP_ORDER: Final = 1000
+"""The order is this less the priority number: what DeepLore takes first is offered to the budget first."""
+MESSAGES_PER_GENERATION: Final = 2
+
+PREFIX: Final = "wi_"
+UID: Final = "wi_uid"
+BOOK: Final = "wi_book"
+NEVER: Final = "wi_export"
+"""A note that says `wi_export: false` never goes into a lorebook."""
+_MISSING: Final = "wi_missing"
+_EXTRA: Final = "wi_extra"
+_NO_MEMBERS: Final = frozenset({UID, BOOK, NEVER, _MISSING, _EXTRA})
+_OWN: Final = "lorestudio"
+_DEEPLORE: Final = "deeplore"
+"""Where an entry carries a note's other properties: `extensions.lorestudio.deeplore`."""
+
+_SHORT: Final = {"secondary": "keysecondary", "logic": "selectiveLogic", "outlet": "outletName"}
+_BY_MEMBER: Final = {member: word for word, member in _SHORT.items()}
+_FILTER: Final = "characterFilter"
+_MEMBERS: Final = (*NEW_ENTRY, _FILTER, "displayIndex")
+_MATTERS: Final = frozenset({"order", "position", "selective", "useProbability", "probability"})
+"""Without these an entry behaves otherwise than a new one does (rules: sillytavern 5.3)."""
+_NO_FILTER: Final[Raw] = {"isExclude": False, "names": [], "tags": []}
+_ALIKE: Final[Mapping[str, tuple[Json, ...]]] = {
+    "sticky": (0,), "cooldown": (0,), "delay": (0,), "role": (None,), "delayUntilRecursion": (False, None),
+    _FILTER: (_NO_FILTER,), "content": (None,), "comment": (None,), "group": (None,), "automationId": (None,),
+    "outletName": (None,), "addMemo": (True, False, None), "triggers": (None,), "key": (None,), "keysecondary": (None,),
+}  # fmt: skip
+"""Values that mean the same as a new entry's."""
+_ABSENT: Final = "\0absent"
+
+_PLACES: Final = {
+    BookPlace.BEFORE: "before", BookPlace.AFTER: "after", BookPlace.NOTE_TOP: "in_chat",
+    BookPlace.NOTE_BOTTOM: "in_chat", BookPlace.AT_DEPTH: "in_chat", BookPlace.EXAMPLES_TOP: "before",
+    BookPlace.EXAMPLES_BOTTOM: "after",
+}  # fmt: skip
+_NOTE_DEPTH: Final = 4
+_BOOK_PLACES: Final = {
+    Position.AFTER: BookPlace.AFTER, Position.IN_CHAT: BookPlace.AT_DEPTH, Position.BEFORE: BookPlace.BEFORE,
+}  # fmt: skip
+_LOGICS: Final = {
+    Logic.AND_ANY: ANY_REFINE, Logic.NOT_ALL: "not_all", Logic.NOT_ANY: "not_any", Logic.AND_ALL: "and_all",
+}  # fmt: skip
+
+_PARTNERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "comment": (), "key": ("keys",), "keysecondary": ("refine_keys", "selective_logic"),
+    "selectiveLogic": ("refine_keys", "selective_logic"), "selective": ("refine_keys",), "constant": ("constant",),
+    "disable": ("enabled",), "order": ("priority",), "position": ("position", "outlet"), "depth": ("depth",),
+    "role": ("role",), "outletName": ("outlet",), "probability": ("probability",), "useProbability": ("probability",),
+    "scanDepth": ("scanDepth",), "excludeRecursion": ("excludeRecursion",), "cooldown": ("cooldown",),
+}  # fmt: skip
+"""The members that properties of DeepLore's say, and by which."""
+MAPPED: Final = frozenset({"tags", *(name for names in _PARTNERS.values() for name in names)})
+
+
+@dataclass(frozen=True, slots=True)
+class BookNote:
+    """An entry as a note: its text, and what becomes of its fields."""
+
+    title: str
+    properties: Mapping[str, Json]
+    body: str
+    fate: EntryFate
+
+    @property
+    def text(self) -> str:
+        """The whole note. Raises ValueError for a property that no note can hold."""
+        return _text(self.properties, self.body)
+
+
+# ---- from an entry to a note ----------------------------------------------------------------------------------------
+
+
+def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNote:
+    """The note of an entry. `uid` is its number where it names none of its own."""
+    uid = raw.get("uid", uid)
+    name = f"{uid}"
+    title = title_of(raw, name)
+    content = raw.get("content")
+    body = f"# {title}\n\n{_writable(content) if isinstance(content, str) else ''}"
+    said: dict[str, Json] = {"tags": [rules.lorebook_tag], **_sayable(_properties(raw, rules))}
+    said |= {UID: uid if isinstance(uid, int | float) else _writable(name), BOOK: _writable(book)}
+    said = _with_brought(said, raw, body, rules)
+    unlike = _unlike(raw, _read_back(said, body, rules))
+    for member in [*unlike]:
+        stated: dict[str, Json] = {property_of(member): _stated(member, unlike[member])}
+        if _can_say(member, unlike[member]) and _holds(stated):
+            said |= stated
+            del unlike[member]
+    missing = [member for member, value in unlike.items() if value == _ABSENT]
+    if missing:
+        said[_MISSING] = missing
+    extra = {member: value for member, value in unlike.items() if value != _ABSENT} | _foreign(raw)
+    if extra:
+        said[_EXTRA] = _json_line(extra)
+    fate = EntryFate(name, title, tuple(_fates(raw, said, body, extra)))
+    return BookNote(title, said, body, fate)
+
+
+def title_of(raw: Raw, uid: str) -> str:
+    """One line that a note can be called: the comment, else the first keys, else the number."""
+    named = " ".join(to_string(raw.get("comment") or "").split())
+    named = trim(named.replace("[[", "").replace("]]", ""))
+    listed = ", ".join(key for key in _texts(raw.get("key")) if trim(key))
+    return _writable(named or " ".join(listed[:50].split()) or f"Entry {uid}")
+
+
+def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
+    """What DeepLore's own properties can say of an entry."""
+    said: dict[str, Json] = {}
+    patterns = _texts(raw.get("key"))
+    keys = [_writable(word) for key in patterns for word in ([key] if is_plain(key) else words_of(key)) if trim(word)]
+    if keys:
+        said["keys"] = keys
+    secondary, logic = _texts(raw.get("keysecondary")), _choice(raw.get("selectiveLogic"), Logic, Logic.AND_ANY)
+    fits = truthy(raw.get("selective")) and (rules.refine_logic or logic in {Logic.AND_ANY, Logic.AND_ALL})
+    if secondary and fits:
+        said["refine_keys"] = list(secondary)
+        if rules.refine_logic and logic is not Logic.AND_ANY:
+            said["selective_logic"] = _LOGICS[logic]
+    if truthy(raw.get("constant")):
+        said["constant"] = True
+    if truthy(raw.get("disable")):
+        said["enabled"] = False
+    order = _number(raw.get("order"))
+    if order is not None:
+        said["priority"] = number(TOP_ORDER - order)
+    said |= _placed(raw)
+    chance = _number(raw.get("probability"))
+    if truthy(raw.get("useProbability")) and chance != 100:
+        said["probability"] = 0 if chance is None else number(min(max(chance, 0), 100) / 100)
+    depth = _number(raw.get("scanDepth"))
+    if depth is not None:
+        said["scanDepth"] = depth
+    if truthy(raw.get("excludeRecursion")):
+        said["excludeRecursion"] = True
+    cooldown = _number(raw.get("cooldown"))
+    if cooldown is not None and cooldown > 0:
+        said["cooldown"] = math.ceil(cooldown / MESSAGES_PER_GENERATION)
+    return said
+
+
+def _placed(raw: Raw) -> dict[str, Json]:
+    place = _choice(raw.get("position"), BookPlace, None)
+    outlet = raw.get("outletName")
+    if place is BookPlace.OUTLET and isinstance(outlet, str) and trim(outlet):
+        return {"outlet": _writable(outlet)}
+    if place not in _PLACES:
+        return {}
+    if place in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}:
+        return {"position": "in_chat", "depth": _NOTE_DEPTH, "role": "system"}
+    if place is not BookPlace.AT_DEPTH:
+        return {"position": _PLACES[place]}
+    depth, role = _number(raw.get("depth")), _choice(raw.get("role"), Role, Role.SYSTEM)
+    return {
+        "position": "in_chat",
+        **({} if depth is None else {"depth": number(min(max(depth, 0), MAX_DEPTH))}),
+        "role": role.name.lower(),
+    }
+
+
+def _with_brought(said: dict[str, Json], raw: Raw, body: str, rules: ParseRules) -> dict[str, Json]:
+    """With the properties of the note that the entry was, as far as it still says what they say."""
+    kept = {name: value for name, value in _kept(raw).items() if not name.startswith(PREFIX)}
+    if not kept:
+        return said
+    kept = {name: value for name, value in kept.items() if value is None or _holds({name: value})}
+    if "tags" in kept:
+        kept["tags"] = [rules.lorebook_tag, *_texts(kept["tags"])]
+    tried = {name: value for name, value in {**said, **kept}.items() if value is not None}
+    stale = {name for member in _unlike(raw, _read_back(tried, body, rules)) for name in _PARTNERS.get(member, ())}
+    fresh = {name: value for name, value in kept.items() if name not in stale}
+    return {name: value for name, value in {**said, **fresh}.items() if value is not None}
+
+
+def _kept(raw: Raw) -> Raw:
+    found: Json = raw.get("extensions")
+    for name in (_OWN, _DEEPLORE):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else EMPTY
+
+
+def _foreign(raw: Raw) -> dict[str, Json]:
+    """The members that World Info does not know, without those that say what the note was."""
+    found = {name: value for name, value in raw.items() if name not in _MEMBERS and name not in {"uid", "extensions"}}
+    own = raw.get("extensions")
+    if isinstance(own, Mapping) and isinstance(kept := own.get(_OWN), Mapping) and _DEEPLORE in kept:
+        kept = {name: value for name, value in kept.items() if name != _DEEPLORE}
+        own = {name: value for name, value in own.items() if name != _OWN} | ({_OWN: kept} if kept else {})
+        return found | ({"extensions": own} if own else {})
+    return found | ({"extensions": own} if "extensions" in raw else {})
+
+
+def _read_back(said: Raw, body: str, rules: ParseRules) -> Raw:
+    return entry_of(_text(said, body), "", rules).raw
+
+
+def _unlike(raw: Raw, back: Raw) -> dict[str, Json]:
+    """The members that a note does not say as the entry does, with what the entry says."""
+    wanted, found = meaning(raw), meaning({**back, "uid": raw.get("uid")})
+    return {member: wanted[member] for member in wanted if not _same(wanted[member], found[member])}
+
+
+def meaning(raw: Raw) -> dict[str, Json]:
+    """What an entry says, spelled in one way: members that are not there get the value that has the same effect."""
+    said: dict[str, Json] = {}
+    for member in _MEMBERS:
+        usual = _usual(raw, member)
+        value = raw.get(member, _ABSENT)
+        if value == _ABSENT:
+            matters = member in _MATTERS or (member == "depth" and raw.get("position") == BookPlace.AT_DEPTH)
+            value = _ABSENT if matters else usual
+        alike = _ALIKE.get(member, (None,) if usual is False else ())
+        said[member] = usual if any(_same(value, other) for other in alike) else value
+    return said
+
+
+def _usual(raw: Raw, member: str) -> Json:
+    if member == "addMemo":
+        return truthy(raw.get("comment"))
+    return raw.get("uid") if member == "displayIndex" else NEW_ENTRY.get(member)
+
+
+def _same(one: Json, other: Json) -> bool:
+    """Whether two values are the same, true and 1 apart."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    return one == other
+
+
+def _can_say(member: str, value: Json) -> bool:
+    """Whether a property of the member's own can hold the value."""
+    if value == _ABSENT or member == "content":
+        return False
+    if isinstance(value, list | tuple):
+        return all(isinstance(item, str) for item in value)
+    return member == _FILTER if isinstance(value, Mapping) else True
+
+
+def _stated(member: str, value: Json) -> Json:
+    return _json_line(value) if member == _FILTER else value
+
+
+def property_of(member: str) -> str:
+    """The property that carries a member of an entry."""
+    return PREFIX + (_BY_MEMBER.get(member) or to_snake(member))
+
+
+_BESIDE_JSON: Final = re.compile("['\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+
+
+def _json_line(value: Json) -> str:
+    """JSON on one line that single quotes can stand around."""
+    return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", spell(value))
+
+
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+
+
+def _writable(text: str) -> str:
+    """The text as a file can hold it: halves of characters give way."""
+    return _HALVES.sub("\ufffd", text)
+
+
+# ---- from a note to an entry ----------------------------------------------------------------------------------------
+
+
+_NOTHING: Final = EntryFate("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteEntry:
+    """A note as an entry of World Info, without its number; `left_out` says why it goes into no lorebook."""
+
+    raw: dict[str, Json]
+    title: str
+    uid: Json = None
+    book: str = ""
+    left_out: str = ""
+    fate: EntryFate = _NOTHING
+
+
+def entry_of(
+    text: str, filename: str, rules: ParseRules, then: str | None = None, *, as_written: bool = False
+) -> NoteEntry:
+    """The entry that a note says. Its text is cleaned as DeepLore does it, unless the note came from a lorebook.
+
+    `as_written` takes the text as it stands also of others. What `wi_` properties say counts before the others; not
+    where the note was `then` another one, and only the others were changed since.
+    """
+    values, body = values_of(text)
+    entry = parse_note(text, filename, "", replace(rules, with_disabled=True))
+    if not isinstance(entry, Entry):
+        return NoteEntry({}, filename, left_out=entry.message)
+    left_out = ""
+    if entry.guide:
+        left_out = "It is a guide for the librarian and no lore."
+    elif values.get(NEVER) is False:
+        left_out = f"It says {NEVER}: false."
+    linked = UID in values
+    content = own_text(body) if linked or as_written else entry.content
+    changed = set() if then is None else _changed_members(values, entry.title, body, then)
+    fields = {name: value for name, value in entry.system_fields.items() if member_of(name) not in changed}
+    said = replace(entry, content=content, system_fields=fields)
+    raw = native_of(said, disabled=values.get("enabled") is False, present=changed)
+    book, extra = values.get(BOOK), _parsed(values.get(_EXTRA))
+    raw |= {name: value for name, value in extra.items() if name not in changed} if isinstance(extra, Mapping) else {}
+    carried = _carried(values, raw, rules)
+    if carried:
+        own = raw.get("extensions")
+        own = own if isinstance(own, Mapping) else {}
+        kept = own.get(_OWN)
+        raw["extensions"] = {**own, _OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
+    fates = tuple(_fates_out(values, entry, raw, carried, cleaned=trim(content) != trim(own_text(body))))
+    uid = values.get(UID)
+    fate = EntryFate("" if uid is None else to_string(uid), entry.title, fates, left_out)
+    return NoteEntry(raw, entry.title, uid, book if isinstance(book, str) else "", left_out, fate)
+
+
+def _changed_members(values: Raw, title: str, body: str, then: str) -> set[str]:
+    """The members that DeepLore's properties say in another way than `then`, while those that begin with `wi_` stay."""
+    before, old_body = values_of(then)
+    changed = {
+        member
+        for member, names in _PARTNERS.items()
+        if any(not _same(values.get(name), before.get(name)) for name in names)
+    }
+    changed |= {"comment"} if cleaning.title(old_body, "") != title else set()
+    changed |= {"content"} if own_text(old_body) != own_text(body) else set()
+    return {member for member in changed if _same(values.get(property_of(member)), before.get(property_of(member)))}
+
+
+def restored(base: Raw, said: Raw) -> dict[str, Json]:
+    """The entry `base` with what a note says of it now: what means the same keeps its spelling, its place, its absence.
+
+    A running effect is found by all members in their order (rules: sillytavern 5.6), so nothing else may change.
+    """
+    wanted, was = meaning({**said, "uid": base.get("uid")}), meaning(base)
+    differs = {member for member in wanted if not _same(wanted[member], was[member])}
+    kept = {name: value for name, value in base.items() if name in said or name == "uid" or name not in differs}
+    kept = {name: value for name, value in kept.items() if name in said or name in wanted or name == "uid"}
+    for name, value in said.items():
+        if name in differs if name in wanted else not _same(value, base.get(name, _ABSENT)):
+            kept[name] = value
+    return kept
+
+
+def native_of(entry: Entry, *, disabled: bool = False, present: Container[str] = ()) -> dict[str, Json]:
+    """A note as an entry of World Info: what DeepLore's properties say, then what `wi_` properties say.
+
+    It has all members of a new entry but those that the note says are missing, and that are not `present` all the same.
+    """
+    raw: dict[str, Json] = {**NEW_ENTRY, **_native(entry), "disable": disabled}
+    raw["addMemo"] = bool(entry.title)
+    fields = entry.system_fields
+    for name in dict.fromkeys((*(name for name in fields if not name.startswith(PREFIX)), *fields)):
+        if name not in _NO_MEMBERS and (name.startswith(PREFIX) or name in _BARE):
+            member, value = member_of(name), fields[name]
+            raw[member] = _parsed(value) if member == _FILTER else list(value) if isinstance(value, tuple) else value
+    for member in _texts(fields.get(_MISSING)):
+        if member not in present:
+            raw.pop(member, None)
+    return raw
+
+
+_BARE: Final = frozenset(to_snake(member) for member in NEW_ENTRY) | {to_snake(_FILTER), "display_index"}
+"""Names under which DeepLore's own import writes members of World Info (rules: deeplore-newer 3.2)."""
+
+
+def member_of(name: str) -> str:
+    """The member of an entry that a property says."""
+    word = name.removeprefix(PREFIX)
+    return _SHORT.get(word) or to_camel(word)
+
+
+def _native(entry: Entry) -> Raw:
+    at = _BOOK_PLACES.get(Position(entry.position), BookPlace.BEFORE) if entry.position in _BOOK_PLACES else None
+    place = BookPlace.OUTLET if entry.outlet is not None else at or BookPlace.BEFORE
+    logics = {word: logic for logic, word in _LOGICS.items()}
+    chance = None if entry.probability is None else number(round(100 * entry.probability, 10))
+    return {
+        "key": list(entry.keys),
+        "keysecondary": list(entry.refine_keys),
+        "selectiveLogic": int(logics.get(entry.selective_logic, Logic.AND_ANY)),
+        "comment": entry.title,
+        "content": entry.content,
+        "constant": entry.constant,
+        "order": number(TOP_ORDER - entry.priority),
+        "position": int(place),
+        "depth": 4 if entry.depth is None else entry.depth,
+        "role": 0 if entry.role is None else int(entry.role),
+        "outletName": entry.outlet or "",
+        "scanDepth": entry.scan_depth,
+        "excludeRecursion": entry.exclude_recursion,
+        "probability": 100 if chance is None else chance,
+        "cooldown": None if entry.cooldown is None else number(MESSAGES_PER_GENERATION * entry.cooldown),
+    }
+
+
+def _carried(values: Raw, raw: Raw, rules: ParseRules) -> dict[str, Json]:
+    """What the entry cannot say of the note's properties; None for one that the note does not have."""
+    tags = values.get("tags")
+    listed = tags if isinstance(tags, list) else [] if tags is None else [tags]
+    others = [tag for tag in listed if to_string(tag).lower() != rules.lorebook_tag]
+    found = {
+        name: value
+        for name, value in values.items()
+        if name not in MAPPED and not name.startswith(PREFIX) and not (name in _BARE and rules.wi_fields)
+    }
+    if others:
+        found["tags"] = others
+    again = _sayable(_properties(raw, rules))
+    for name in sorted(MAPPED - {"tags"}):
+        if not _same(values.get(name), again.get(name)):
+            found[name] = values.get(name)
+    return found
+
+
+def values_of(text: str) -> tuple[dict[str, Json], str]:
+    """The properties of a note as DeepLore reads them, and its body."""
+    block, body = front_matter.split(text)
+    return ({} if block is None else dict(front_matter.parse(block))), body
+
+
+_HEADING: Final = re.compile(r"# [^\n]*(?:\n\n?|\Z)")
+
+
+def own_text(body: str) -> str:
+    """The text of a note below the title that it begins with."""
+    found = _HEADING.match(body)
+    return body if found is None else body[found.end() :]
+
+
+def _parsed(value: Json) -> Json:
+    if not isinstance(value, str):
+        return value
+    try:
+        found: Json = json.loads(value)
+    except ValueError:
+        return value
+    return found
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+
+
+def _number(value: Json) -> float | None:
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return value if fits else None  # type: ignore[return-value]  # it is a number
+
+
+def _choice(value: Json, kind: type[_Kind], otherwise: _Other) -> _Kind | _Other:
+    """The member of an enumeration of numbers."""
+    known = isinstance(value, int | float) and not isinstance(value, bool) and value in set(kind)
+    return kind(int(value)) if known else otherwise  # type: ignore[arg-type]  # it is a number
+
+
+# ---- what becomes of the fields -------------------------------------------------------------------------------------
+
+
+def _fates(raw: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
+    said_of_all = meaning(raw)
+    beside = {*extra, *_texts(said.get(_MISSING)), *(member_of(name) for name in said if name.startswith(PREFIX))}
+    for member, value in said_of_all.items():
+        fits = member not in beside
+        if _same(value, _usual(raw, member)) or (fits and member == "displayIndex"):
+            continue
+        way = INTO_NOTES[member]
+        if member == "content":
+            fits = fits and cleaning.clean(body) == trim(own_text(body))
+        place = _choice(raw.get("position"), BookPlace, BookPlace.NOWHERE)
+        if member == "position" and place in PLACES:
+            yield FieldFate(member, Fidelity.APPROXIMATE, PLACES[place])
+        else:
+            yield way.fate(fits=fits)
+    for member in extra:
+        if member not in said_of_all and not (member == "extensions" and _is_ours(extra[member])):
+            yield FieldFate(member, Fidelity.CARRIED, FOREIGN)
+
+
+def _is_ours(extensions: Json) -> bool:
+    """Whether nothing is there but what the way through other formats keeps, which was said there."""
+    return isinstance(extensions, Mapping) and all(name.startswith(_OWN) for name in extensions)
+
+
+def _fates_out(values: Raw, entry: Entry, raw: Raw, carried: Raw, *, cleaned: bool) -> Iterator[FieldFate]:
+    if not (raw.get("key") or entry.constant):
+        yield OUT_OF_NOTES["keys"].fate(fits=False)
+    for name in values:
+        if name in OUT_OF_NOTES and (name != "tags" or name in carried):
+            way = OUT_OF_NOTES[name]
+            fits = name in MAPPED and name != "tags"
+            if name == "position" and (entry.position == Position.IN_CHAT or UID in values):
+                way = replace(way, plain=(Fidelity.EXACT, ""))
+            yield way.fate(fits=fits)
+        elif name in carried:
+            yield replace(KEPT, field=name).fate(fits=False)
+    if cleaned:
+        yield OUT_OF_NOTES["text"].fate(fits=False)
+
+
+# ---- as a text ------------------------------------------------------------------------------------------------------
+
+
+def _text(properties: Raw, body: str) -> str:
+    """Raises ValueError."""
+    return "---\n" + "".join(_line(name, value) for name, value in properties.items()) + f"---\n{body}"
+
+
+def _line(name: str, value: Json) -> str:
+    """A property as DeepLore and YAML read it alike. Raises ValueError where no spelling is, or no file can hold it."""
+    spell(value).encode()
+    if isinstance(value, list | tuple):
+        items = [item_spelling(item) if isinstance(item, str) else None for item in value]
+        if None in items:
+            raise ValueError(why_not(name, list(value)))
+        return f"{name}:{''.join(f'{chr(10)}  - {item}' for item in items) if items else ' []'}\n"
+    if isinstance(value, Mapping):
+        raise ValueError(why_not(name, value))  # noqa: TRY004  # as for every value that no property holds
+    quote = "'" if name in {_EXTRA, property_of(_FILTER)} else ""
+    for spelling in spellings(value, quote):
+        if agrees(line := f"{name}: {spelling}\n", name, value):
+            return line
+    raise ValueError(why_not(name, value))
+
+
+def _holds(properties: Raw) -> bool:
+    """Whether the properties can be written."""
+    try:
+        _text(properties, "")
+    except ValueError:
+        return False
+    return True
+
+
+def _sayable(properties: Raw) -> dict[str, Json]:
+    """The properties without what no note can hold."""
+    said: dict[str, Json] = {}
+    for name, value in properties.items():
+        if isinstance(value, list):
+            items = [item for item in value if isinstance(item, str) and item_spelling(item) is not None]
+            said |= {name: items} if items else {}
+        elif _holds({name: value}):
+            said[name] = value
+    return said
+
+
+# ---- an existing note gets another entry ----------------------------------------------------------------------------
+
+
+def changed_note(text: str, before: BookNote, after: BookNote) -> tuple[str, tuple[MergePiece, ...]]:
+    """The text of a note that said `before`, saying `after`: only the properties and lines that differ change.
+
+    With the pieces of the text that both changed; the note keeps its own there. Raises ValueError where a property
+    cannot be changed.
+    """
+    for name in dict.fromkeys((*before.properties, *after.properties)):
+        old, new = before.properties.get(name), after.properties.get(name)
+        if _same(old, new):
+            continue
+        document = NoteDocument(text)
+        if name in after.properties:
+            text = apply_edits(text, [document.set(name, new)])
+        elif document.find(name) is not None:
+            text = apply_edits(text, [document.remove(name)])
+    if before.body == after.body:
+        return text, ()
+    document = NoteDocument(text)
+    mine = document.body
+    tail = "" if before.body.endswith("\n") else mine[len(mine.rstrip("\n")) :]  # as editors end a file
+    pieces = three_way(before.body, mine.removesuffix(tail), after.body)
+    body = joined(pieces, _mine(pieces)) + tail
+    return text[: document.body_start] + body, tuple(piece for piece in pieces if piece.merged is None)
+
+
+def _mine(pieces: Sequence[MergePiece]) -> dict[int, str]:
+    return {place: piece.mine for place, piece in enumerate(pieces) if piece.merged is None}

@@ -1,0 +1,126 @@
+"""Entries of NovelAI's lorebooks, also of those in its stories and scenarios (rules: lorebooks 6)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
+from lorestudio.exchange.lorebooks.crossing import (
+    EntryForm,
+    FieldLink,
+    Raw,
+    effective,
+    mapping,
+    number,
+    text,
+    texts,
+    title_of,
+)
+
+_CONFIG: Final = "contextConfig"
+
+
+def categories(book: Raw) -> Iterator[Raw]:
+    """The categories of a book."""
+    found = book.get("categories")
+    yield from map(mapping, found if isinstance(found, list | tuple) else ())
+
+
+def _there(raw: Raw, off: frozenset[str]) -> dict[str, Json]:
+    order = number(mapping(raw.get(_CONFIG)).get("budgetPriority"))
+    return {
+        "comment": text(raw.get("displayName")),
+        "content": text(raw.get("text")),
+        "key": texts(raw.get("keys")),
+        "order": 0 if order is None else order,
+        "constant": raw.get("forceActivation") is True,
+        "disable": raw.get("enabled", True) is False or text(raw.get("category")) in off,
+    }
+
+
+def _back(entry: Raw) -> dict[str, Json]:
+    order = number(effective(entry, "order"))
+    return {
+        "text": text(entry.get("content")),
+        _CONFIG: {"budgetPriority": 400 if order is None else order},
+        "displayName": text(entry.get("comment")),
+        "keys": texts(entry.get("key")),
+        "enabled": effective(entry, "disable") is not True,
+        "forceActivation": effective(entry, "constant") is True,
+    }
+
+
+def _new(entry: Raw) -> Raw:
+    named = spell([entry.get("uid"), title_of(entry)], ascii_only=True)
+    return {
+        "text": "",
+        _CONFIG: {
+            "prefix": "", "suffix": "\n", "tokenBudget": 1, "reservedTokens": 0, "budgetPriority": 400,
+            "trimDirection": "trimBottom", "insertionType": "newline", "maximumTrimType": "sentence",
+            "insertionPosition": -1,
+        },
+        "lastUpdatedAt": 0, "displayName": "", "id": str(uuid.uuid5(uuid.NAMESPACE_OID, named)), "keys": [],
+        "searchRange": 1000, "enabled": True, "forceActivation": False, "keyRelative": False,
+        "nonStoryActivatable": False, "category": "", "loreBiasGroups": [],
+    }  # fmt: skip
+
+
+FORM: Final = EntryForm(
+    name="novelai",
+    title="NovelAI",
+    there=partial(_there, off=frozenset()),
+    back=_back,
+    new=_new,
+    nested=_CONFIG,
+    cannot="NovelAI has no place for it",
+    links=(
+        FieldLink("displayName", "comment"),
+        FieldLink("text", "content"),
+        FieldLink(
+            "keys",
+            "key",
+            "World Info looks for a key with & as it stands, not for both of its parts",
+            applies=lambda raw: any("&" in key for key in texts(raw.get("keys"))),
+        ),
+        FieldLink("contextConfig.budgetPriority", "order"),
+        FieldLink("forceActivation", "constant"),
+        FieldLink("enabled", "disable"),
+    ),
+)
+
+
+def form_of(book: Raw) -> EntryForm:
+    """The form of a book's entries: those in a category that is switched off are switched off."""
+    off = frozenset(text(each.get("id")) for each in categories(book) if each.get("enabled") is False)
+    return replace(FORM, there=partial(_there, off=off))
+
+
+def folder_of(book: Raw, raw: Raw) -> str:
+    """The name of an entry's category, "" without one."""
+    return next((text(each.get("name")) for each in categories(book) if each.get("id") == raw.get("category")), "")
+
+
+EMPTY: Final[Raw] = {
+    "lorebookVersion": 5, "entries": [], "settings": {"orderByKeyLocations": False}, "categories": [],
+}  # fmt: skip
+"""A new lorebook."""
+
+
+def with_order(before: Raw, after: Raw) -> Raw:
+    """The book with its `order` saying what its entries are now, where it has one: new ones come last."""
+    order = before.get("order")
+    if not isinstance(order, list | tuple):
+        return after
+    was, now = _ids(before), _ids(after)
+    kept = [each for each in order if not isinstance(each, str) or each in now or each not in was]
+    return {**after, "order": [*kept, *(each for each in now if each not in was and each not in order)]}
+
+
+def _ids(book: Raw) -> dict[str, None]:
+    entries = book.get("entries")
+    return dict.fromkeys(text(mapping(each).get("id")) for each in (entries if isinstance(entries, list) else ()))

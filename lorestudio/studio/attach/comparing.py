@@ -1,0 +1,161 @@
+"""A captured prompt beside the studio's own run of that turn, and the AI's captured answers for running it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import Position
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, without_figures
+from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
+from lorestudio.studio.attach.captures import Capture
+from lorestudio.studio.attach.finding import FoundLore, SearchedEntry, find_lore, searched, unknown_lines
+from lorestudio.studio.attach.turns import MatchedCapture
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.prompt.assembly import assemble
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.trace.model import Injection, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyHere:
+    """An entry that the run puts in and the prompt does not have, and why that may be, "" where nothing tells."""
+
+    entry: int
+    title: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptComparison:
+    """What a captured prompt and the run of its turn agree in.
+
+    `both` and `only_there` are in the order of the prompt; `unknown` are lines of it that are neither lore nor chat nor
+    any other text that the studio knows of, with the number of their message.
+    """
+
+    matched: MatchedCapture
+    trace: Trace = field(repr=False)
+    both: tuple[FoundLore, ...] = ()
+    only_there: tuple[FoundLore, ...] = ()
+    only_here: tuple[OnlyHere, ...] = ()
+    unknown: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+    titles: Mapping[int, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the same entries stand in both, but for those whose absence is explained."""
+        return not self.only_there and all(each.why for each in self.only_here)
+
+
+async def compared(simulator: Simulator, matched: MatchedCapture) -> PromptComparison:
+    """Run the turn of a capture that made a reply, and look for every entry in what was sent."""
+    generation = matched.generation
+    if generation is None:
+        message = "only a capture of a reply can be compared"
+        raise ValueError(message)
+    trace = await simulator.generate(generation)
+    return comparison(simulator.project, matched, trace)
+
+
+def comparison(project: Project, matched: MatchedCapture, trace: Trace) -> PromptComparison:
+    """The same, of a run that is there already."""
+    chat = project.chat or Chat()
+    before = chat.messages[: trace.turn.message]
+    assembled = assemble(trace, chat, project.setup, project.counter)
+    blocks = _blocks(trace)
+    for message in assembled.messages:
+        for part in message.parts:
+            if part.source.entry is not None:
+                blocks.setdefault(part.source.entry, []).append(message.text_of(part))
+    wanted = [*searched(project.index.entries, blocks)]
+    wanted += [
+        SearchedEntry(entry, ref.title, "", tuple(blocks.get(entry, ())))
+        for entry, ref in trace.entries.items()
+        if entry >= FOREIGN_IDS
+    ]
+    prompt = matched.capture.prompt
+    said = [message.text for message in before]
+    found = find_lore(prompt, wanted, said)
+    here = {each.entry for each in trace.injections}
+    there = {each.entry for each in found}
+    known = [*said, *(message.text for message in assembled.messages), *(block.text for block in trace.notes)]
+    return PromptComparison(
+        matched,
+        trace,
+        tuple(each for each in found if each.entry in here),
+        tuple(each for each in found if each.entry not in here),
+        tuple(
+            OnlyHere(each.entry, trace.title(each.entry), _why_missing(each, len(prompt.messages)))
+            for each in trace.injections
+            if each.entry not in there
+        ),
+        unknown_lines(prompt, found, known),
+        {each.id: each.title for each in wanted},
+    )
+
+
+def _blocks(trace: Trace) -> dict[int, list[str]]:
+    """What the run handed over for each entry."""
+    found: dict[int, list[str]] = {}
+    for block in trace.prompt:
+        for part in block.parts:
+            if part.entry is not None:
+                found.setdefault(part.entry, []).append(block.text[part.start : part.end])
+    return found
+
+
+def _why_missing(injection: Injection, messages: int) -> str:
+    """(rules: live-capture 5)"""
+    if injection.position == Position.OUTLET:
+        return "it goes into an outlet, which only a prompt that asks for it has"
+    if injection.position == Position.IN_CHAT and 1 < messages <= injection.depth:
+        return f"it goes {injection.depth:g} messages deep, and the prompt has {messages}: the chat was cut before it"
+    return ""
+
+
+UNASKED: Final = "No captured question is the same as this one."
+
+
+class CapturedAnswers:
+    """Answers of the model that chose entries there: the same question, but for figures of tokens, is answered again.
+
+    `model` is the one that was asked last.
+    """
+
+    name: Final = "captured"
+    label: Final = "captured answers"
+
+    def __init__(self, captures: Iterable[Capture]) -> None:
+        self.model = ""
+        self._answers: dict[tuple[str, ...], str] = {}
+        for capture in sorted(captures, key=lambda each: each.started_ms):
+            try:
+                prompt = capture.prompt
+            except ValueError:
+                continue  # it asked nothing that can be read, and is listed as such
+            if capture.replies:
+                self._answers[_key(message.text for message in prompt.messages)] = capture.replies[0]
+                self.model = prompt.model or self.model
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """What was answered to this question. Raises LlmError where it was not asked there."""
+        text = self._answers.get(_key(request.texts))
+        if text is None:
+            raise LlmError(ErrorKind.NO_RECORDED_ANSWER, UNASKED)
+        return ChatReply(text)
+
+
+def captured_answers(captures: Iterable[Capture], chat: Path) -> tuple[AnswerSource, str]:
+    """The captured answers, recorded beside the chat when they are given, and the model that is asked for."""
+    answers = CapturedAnswers(captures)
+    return RecordedAnswers(answers_path(chat), answers), answers.model
+
+
+def _key(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(without_figures(text.strip()) for text in texts)

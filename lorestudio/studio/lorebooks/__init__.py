@@ -1,0 +1,1 @@
+"""Lorebooks and notes: import, export, and what links the two."""

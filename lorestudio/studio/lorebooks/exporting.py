@@ -1,0 +1,234 @@
+"""Notes of a vault become a lorebook: which go along, what becomes of every field, and which numbers they get."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json, to_string
+from lorestudio.exchange.json_file import carry_out, change_of, read_file
+from lorestudio.exchange.lorebooks.documents import Written
+from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
+from lorestudio.exchange.lorebooks.notes import NoteEntry, Raw, entry_of, restored
+from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import write_atomically
+from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, links_of, original_text
+from lorestudio.studio.notes.change_set import NoteFileChange
+from lorestudio.studio.notes.renaming import safe_name
+from lorestudio.studio.notes.vault_notes import VaultNotes
+from lorestudio.trace.wording import plural
+from lorestudio.vault.data_folder import refused
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.writer import read_note
+
+WORLD_INFO: Final = "sillytavern"
+"""The format that is written where nobody names another."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportChoice:
+    """What is exported: the notes in `folder` ("" for all), or those of `only`.
+
+    `as_written` takes texts as they stand in the notes and not as DeepLore cleans them; `disabled` takes notes along
+    that say `enabled: false`. `card` is the file that the book goes into a copy of.
+    """
+
+    form: str = WORLD_INFO
+    folder: str = ""
+    only: Collection[str] | None = None
+    disabled: bool = True
+    as_written: bool = False
+    card: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedNote:
+    """A note on its way into a book: its entry with its number, and what becomes of it. `raw` is None if left out."""
+
+    filename: str
+    raw: Raw | None
+    fate: EntryFate
+    text: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPlan:
+    """The file that would be written, the link that the vault would get, and what becomes of every note."""
+
+    target: Path
+    written: Written = field(repr=False)
+    notes: tuple[ExportedNote, ...] = field(repr=False)
+    link: NoteFileChange | None = field(repr=False)
+    report: LoreReport = field(repr=False)
+
+    @property
+    def entries(self) -> dict[str, Raw]:
+        """The entries as World Info has them, by file name of their notes."""
+        return {note.filename: note.raw for note in self.notes if note.raw is not None}
+
+
+def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: ExportChoice) -> ExportPlan:
+    """What the export would write. Waits for the disk. Raises InputError where nothing is left to export."""
+    kind = BY_NAME.get(choice.form)
+    if kind is None:
+        raise InputError("--format", f"there is no format “{choice.form}”. There are: {', '.join(BY_NAME)}.")
+    links = links_of(vault)
+    told: list[str] = []
+    notes = tuple(_numbered(list(_notes(vault, links, rules, choice)), links, told))
+    going = [note.raw for note in notes if note.raw is not None]
+    if not going:
+        raise InputError(vault.folder, "no note is left to export: none is an entry, or all of them are left out.")
+    link = _link_of(links, notes)
+    if link is not None and Path(link.file) == target and target.is_file() and not _is_as_linked(link, target):
+        raise InputError(target, "the book was changed since. `lorestudio sync` brings both together.")
+    original = _original(choice, target, link)
+    name = target.stem if link is None else link.book
+    written = write_lore(choice.form, name, going, original)
+    parse_lore(written.data, target)  # what cannot be read again is not written
+    first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
+    report = first if choice.form == WORLD_INFO else first.then(written.report)
+    return ExportPlan(target, written, notes, _linking(vault, target, choice, name, notes, written, link), report)
+
+
+def write_export(plan: ExportPlan) -> Path | None:
+    """Write the book in one step; what stood there before stays beside it, and its path is returned.
+
+    Raises InputError.
+    """
+    if plan.target.exists():
+        return carry_out(change_of(plan.target, read_file(plan.target), plan.written.data))
+    with refused(lambda reason: InputError(plan.target, reason), "it cannot be written ({reason})."):
+        write_atomically(plan.target, plan.written.data)
+    return None
+
+
+# ---- which notes ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    filename: str
+    text: str
+    said: NoteEntry
+    book: str
+    uid: Json
+    raw: Raw
+
+
+def _notes(vault: VaultNotes, links: Sequence[BookLink], rules: ParseRules, choice: ExportChoice) -> Iterator[_Note]:
+    folder = choice.folder.strip("/")
+    known = {note.filename: (link, uid) for link in links for uid, note in link.notes.items()}
+    by_uid = {(link.book, uid): link for link in links for uid in link.notes.keys() & link.entries.keys()}
+    for filename in sorted(vault.index.notes, key=str.casefold):
+        inside = not folder or filename.startswith(f"{folder}/")
+        if not inside or (choice.only is not None and filename not in choice.only):
+            continue
+        if {rules.lorebook_tag, rules.guide_tag}.isdisjoint(vault.index.notes[filename].tags) and not choice.only:
+            continue  # an ordinary note
+        text = read_note(vault.path(filename))[0]
+        said = entry_of(text, filename, rules, as_written=choice.as_written)
+        book, uid = said.book, said.uid
+        link = by_uid.get((book, to_string(uid)))
+        if link is None and uid is None and filename in known:
+            link, uid = known[filename]
+            book = link.book
+        if link is not None and to_string(uid) in link.entries and not said.left_out:
+            then, base = link.notes[to_string(uid)], link.entries[to_string(uid)]
+            if then.text == text:
+                raw: Raw = base
+            else:
+                said = entry_of(text, filename, rules, then.text, as_written=choice.as_written)
+                raw = restored(base, said.raw)
+            uid = base.get("uid", uid)
+        else:
+            raw = said.raw
+        yield _Note(filename, text, _with_choice(said, raw, choice), book, uid, raw)
+
+
+def _with_choice(said: NoteEntry, raw: Raw, choice: ExportChoice) -> NoteEntry:
+    off = raw.get("disable") is True and not choice.disabled and not said.left_out
+    return replace(said, left_out="It is switched off.") if off else said
+
+
+def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]) -> Iterator[ExportedNote]:
+    """The notes with a number for each: its own where it has one that nobody before it has, else the next one.
+
+    A number that was free once is not used again: a deleted entry may still have an effect in a chat.
+    """
+    going = [note for note in notes if not note.said.left_out]
+    books = [note.book for note in going if note.uid is not None]
+    main = max(dict.fromkeys(books), key=books.count, default="")
+    used = {uid for link in links if link.book == main for uid in link.entries}
+    used |= {to_string(note.uid) for note in going if note.uid is not None and note.book == main}
+    highest = max((int(uid) for uid in used if uid.isascii() and uid.isdigit()), default=-1)
+    taken: set[str] = set()
+    again = 0
+    for note in notes:
+        fate = replace(note.said.fate, left_out=note.said.left_out, title=note.said.title)
+        if note.said.left_out:
+            yield ExportedNote(note.filename, None, fate)
+            continue
+        uid = note.uid if note.book == main else None
+        if uid is not None and to_string(uid) in taken:
+            uid, again = None, again + 1
+        if uid is None:
+            highest += 1
+            uid = highest
+        taken.add(to_string(uid))
+        raw = {"uid": uid, **{name: value for name, value in note.raw.items() if name != "uid"}}
+        if "uid" in note.raw:  # a known entry has its number where it stood
+            raw = {name: uid if name == "uid" else value for name, value in note.raw.items()}
+        yield ExportedNote(note.filename, raw, replace(fate, uid=to_string(uid)), note.text)
+    if again:
+        told.append(f"{plural(again, '# note has|# notes have')} the number of another one and got a new one.")
+
+
+def _link_of(links: Sequence[BookLink], notes: Sequence[ExportedNote]) -> BookLink | None:
+    """The link to the book that most of the notes came from."""
+    here = {note.filename for note in notes if note.raw is not None}
+    shared = {link.place: len(here & {note.filename for note in link.notes.values()}) for link in links}
+    best = max(links, key=lambda link: shared[link.place], default=None)
+    return best if best is not None and shared[best.place] else None
+
+
+def _is_as_linked(link: BookLink, target: Path) -> bool:
+    lore = parse_lore(read_file(target, "lorebook"), target)
+    return {to_string(raw.get("uid")): raw for raw in lore.entries} == link.entries
+
+
+def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tuple[Path, bytes] | None:
+    """The file that the entries go into a copy of."""
+    if choice.card is not None:
+        return choice.card, read_file(choice.card, "card")
+    if link is not None and link.form == choice.form and link.original:
+        return target, link.original.encode()
+    if not BY_NAME[choice.form].makes_new:
+        for path in (target, *((Path(link.file),) if link is not None and link.form == choice.form else ())):
+            if path.is_file():
+                return path, read_file(path, "card")
+    return None
+
+
+def _linking(
+    vault: VaultNotes, target: Path, choice: ExportChoice, name: str, notes: Sequence[ExportedNote], written: Written,
+    link: BookLink | None,
+) -> NoteFileChange | None:  # fmt: skip
+    """The link that the vault gets; None where it is linked to another file."""
+    if link is not None and link.file != str(target):
+        return None
+    entries = {to_string(note.raw.get("uid")): note.raw for note in notes if note.raw is not None}
+    linked = {
+        to_string(note.raw.get("uid")): LinkedNote(note.filename, note.text) for note in notes if note.raw is not None
+    }
+    place = link.place if link is not None else _place(choice.folder, name)
+    made = BookLink(name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place)
+    path = vault.path(place)
+    before = read_note(path)[0] if path.exists() else None
+    return NoteFileChange(path, before, made.text)
+
+
+def _place(folder: str, name: str) -> str:
+    return "/".join(filter(None, (folder.strip("/"), f"{safe_name(name, 'Lorebook')}{SUFFIX}")))

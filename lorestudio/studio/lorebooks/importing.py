@@ -1,0 +1,343 @@
+"""Lorebooks become notes of a vault: what becomes of every entry and field, said before anything is written."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json, fold, to_string
+from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.lorebooks.documents import Lore
+from lorestudio.exchange.lorebooks.formats import parse_lore, read_lore
+from lorestudio.exchange.lorebooks.notes import (
+    MAPPED,
+    PREFIX,
+    BookNote,
+    Raw,
+    changed_note,
+    note_of,
+    own_text,
+    values_of,
+)
+from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path
+from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.renaming import checked_folder, safe_name
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.trace.wording import plural
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.links.targets import NOTE_SUFFIX
+from lorestudio.vault.note.three_way_merge import joined, three_way
+from lorestudio.vault.writer import read_note
+
+
+class Twin(StrEnum):
+    """What becomes of an entry that a note of the vault says already."""
+
+    SKIP = "skip"
+    REPLACE = "replace"
+    BOTH = "keep-both"
+    MERGE = "merge"
+
+
+@dataclass(frozen=True, slots=True)
+class BookFileRead:
+    """A file of lore as it was read."""
+
+    path: Path
+    data: bytes = field(repr=False)
+    lore: Lore = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportChoice:
+    """How books are imported. `folder` is where their folders go, "" for the vault itself.
+
+    `grouped` keeps the folders, categories or groups of a file. `twins` is what becomes of entries that the vault has
+    already: None skips those of the same text and keys and keeps both of the others. `only` are the uids that are
+    imported, by name of the book, None for all.
+    """
+
+    folder: str = ""
+    grouped: bool = True
+    disabled: bool = True
+    twins: Twin | None = None
+    only: Mapping[str, frozenset[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedEntry:
+    """What becomes of one entry. `source` is its book's own name, `filename` the note that it becomes or goes into,
+    "" where it is left out.
+
+    `twin` is the note that says the same, and `alike` in what; `way` is what is done about that.
+    """
+
+    source: str
+    fate: EntryFate
+    filename: str = ""
+    twin: str = ""
+    alike: str = ""
+    way: Twin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """The changes, and what becomes of every entry."""
+
+    planned: Planned
+    entries: tuple[ImportedEntry, ...]
+    reports: tuple[LoreReport, ...]
+
+
+def read_books(paths: Sequence[Path]) -> tuple[BookFileRead, ...]:
+    """The lore in the files. Waits for the disk. Raises InputError."""
+    read = []
+    for path in map(real_path, paths):
+        data = b"" if path.is_dir() else read_file(path, "lorebook")
+        read.append(BookFileRead(path, data, parse_lore(data, path) if data else read_lore(path)))
+    return tuple(read)
+
+
+def plan_import(
+    books: Sequence[BookFileRead],
+    vault: VaultNotes,
+    rules: ParseRules,
+    choice: ImportChoice,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> ImportPlan:
+    """What the import would do, all of it as one step. Waits for the disk.
+
+    Raises InputError for a book that the vault is linked to already, and where no entry is left to import.
+    """
+    links = links_of(vault)
+    for book in books:
+        if (link := link_to(links, book.path)) is not None:
+            raise InputError(
+                book.path,
+                f"the vault is linked to this book already ({link.place}). `lorestudio sync` brings both together.",
+            )
+    steps = sum(len(book.lore.entries) for book in books)
+    making = _Making(vault, rules, choice, {link.book for link in links})
+    found: list[ImportedEntry] = []
+    reports = []
+    for book in books:
+        done = []
+        for one in making.take(book):
+            done.append(one)
+            if on_progress is not None:
+                on_progress(len(found) + len(done), steps)
+        found += done
+        notes = LoreReport("World Info", "notes", tuple(one.fate for one in done), making.remarks(done))
+        reports.append(book.lore.report.then(notes))
+    made = sum(one.filename != "" for one in found)
+    names = ", ".join(book.lore.name for book in books)
+    if not made:
+        raise InputError(names, "no entry is left to import: every one is empty, left out, or in the vault already.")
+    changes = ChangeSet(f"Import {plural(made, '# entry|# entries')} of {names}", tuple(making.changes))
+    remarks = told_once(remark for report in reports for remark in report.remarks)
+    return ImportPlan(Planned(changes, remarks), tuple(found), tuple(reports))
+
+
+_EMPTY: Final = "It has no text and no keys."
+
+
+@dataclass(slots=True)
+class _Making:
+    """Makes notes of books, one after the other, and keeps in mind which names are taken."""
+
+    vault: VaultNotes
+    rules: ParseRules
+    choice: ImportChoice
+    books: set[str]
+    changes: list[NoteFileChange] = field(default_factory=list)
+    _taken: set[str] = field(default_factory=set)
+    _twins: _Twins = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._twins = _Twins.of(self.vault, self.rules)
+
+    def take(self, book: BookFileRead) -> Iterator[ImportedEntry]:
+        """Make the notes of a book, and the link to it."""
+        lore = book.lore
+        name = self._free_book(lore.name)
+        folder = "/".join(filter(None, (checked_folder(self.choice.folder), safe_name(name, "Lorebook"))))
+        notes: dict[str, LinkedNote] = {}
+        wanted = None if self.choice.only is None else self.choice.only.get(lore.name, frozenset())
+        for raw in lore.entries:
+            uid = to_string(raw.get("uid"))
+            note = note_of(raw, name, self.rules)
+            left_out = self._left_out(raw, wanted, uid)
+            if left_out:
+                yield ImportedEntry(lore.name, replace(note.fate, left_out=left_out))
+                continue
+            inner = safe_name(lore.folders.get(uid, ""), "") if self.choice.grouped else ""
+            done = self._make(note, "/".join(filter(None, (folder, inner))), lore.name, uid)
+            if done.filename:
+                notes[uid] = LinkedNote(done.filename, self.changes[-1].after or "")
+            yield done
+        if notes:
+            entries = {to_string(raw.get("uid")): raw for raw in lore.entries}
+            link = BookLink(
+                name, str(book.path), lore.form, folder, entries, notes, original_text(book.data)
+            )  # fmt: skip
+            place = f"{folder}/{safe_name(name, 'Lorebook')}{SUFFIX}"
+            self.changes.append(NoteFileChange(self.vault.path(place), None, link.text))
+
+    def remarks(self, done: Sequence[ImportedEntry]) -> tuple[str, ...]:
+        """What a person should know of the notes of one book."""
+        titles = Counter(one.fate.title.lower() for one in done if one.filename)
+        twice = sum(amount > 1 for amount in titles.values())
+        if not twice:
+            return ()
+        several = plural(twice, "# title is|# titles are")
+        return (f"{several} that of several notes: DeepLore counts cooldowns by title, and `requires` finds one.",)
+
+    def _free_book(self, name: str) -> str:
+        number, free = 1, name
+        while free in self.books:
+            number += 1
+            free = f"{name} ({number})"
+        self.books.add(free)
+        return free
+
+    def _left_out(self, raw: Raw, wanted: frozenset[str] | None, uid: str) -> str:
+        if wanted is not None and uid not in wanted:
+            return "It was not chosen."
+        if raw.get("disable") is True and not self.choice.disabled:
+            return "It is switched off."
+        return "" if raw.get("content") or raw.get("key") else _EMPTY
+
+    def _make(self, note: BookNote, folder: str, book: str, uid: str) -> ImportedEntry:
+        twin, alike = self._twins.find(note)
+        way = None
+        if twin:
+            way = self.choice.twins or (Twin.SKIP if alike == _ALL_ALIKE else Twin.BOTH)
+            if way is Twin.SKIP:
+                said = f"{twin} has {alike} already."
+                return ImportedEntry(book, replace(note.fate, left_out=said), twin=twin, alike=alike, way=way)
+            if way is not Twin.BOTH:
+                path = self.vault.path(twin)
+                try:
+                    text = read_note(path)[0]
+                    after = replaced(text, note, self.rules) if way is Twin.REPLACE else merged(text, note)
+                except (VaultError, ValueError) as error:
+                    raise InputError(twin, f"{error} Choose to skip it or to keep both.") from error
+                self._twins.forget(twin)
+                self.changes.append(NoteFileChange(path, text, after))
+                return ImportedEntry(book, note.fate, twin, twin, alike, way)
+        filename = free_name(self.vault.folder, folder, safe_name(note.title, f"Entry {uid}"), self._taken)
+        self.changes.append(NoteFileChange(self.vault.path(filename), None, note.text))
+        return ImportedEntry(book, note.fate, filename, twin, alike, way)
+
+
+def free_name(vault: Path, folder: str, name: str, taken: set[str]) -> str:
+    """A name in the vault that neither a file nor one of `taken` has; it is added to these. Waits for the disk."""
+    place = vault / folder
+    here = {_folded(path.name) for path in place.iterdir()} if place.is_dir() else set()
+    number, free = 1, f"{name}{NOTE_SUFFIX}"
+    while _folded(free) in here or _folded(f"{folder}/{free}") in taken:
+        number += 1
+        free = f"{name} ({number}){NOTE_SUFFIX}"
+    taken.add(_folded(f"{folder}/{free}"))
+    return f"{folder}/{free}" if folder else free
+
+
+def _folded(name: str) -> str:
+    return fold(unicodedata.normalize("NFC", name))
+
+
+# ---- what the vault has already -------------------------------------------------------------------------------------
+
+_ALL_ALIKE: Final = "the same text and keys"
+_TEXT: Final = "the same text"
+_KEYS: Final = "the same keys"
+
+
+@dataclass(slots=True)
+class _Twins:
+    """The notes of a vault by what they say and by their keys."""
+
+    by_text: dict[str, str] = field(default_factory=dict)
+    by_keys: dict[frozenset[str], str] = field(default_factory=dict)
+    keys: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, vault: VaultNotes, rules: ParseRules) -> _Twins:
+        found = cls()
+        for filename, note in vault.index.notes.items():
+            _values, body = values_of(note.text)
+            found.keys[filename] = frozenset(key.lower() for key in note.keys)
+            if text := _plain(body):
+                found.by_text.setdefault(text, filename)
+            if found.keys[filename] and rules.lorebook_tag in note.tags:
+                found.by_keys.setdefault(found.keys[filename], filename)
+        return found
+
+    def find(self, note: BookNote) -> tuple[str, str]:
+        """The note that says the same, and in what it does; "" for none."""
+        keys = frozenset(key.strip().lower() for key in _texts(note.properties.get("keys")))
+        same = self.by_text.get(_plain(note.body), "")
+        if same:
+            return same, _ALL_ALIKE if self.keys[same] == keys else _TEXT
+        same = self.by_keys.get(keys, "")
+        return same, _KEYS if same else ""
+
+    def forget(self, filename: str) -> None:
+        """The note is used up: no second entry goes into it."""
+        self.by_text = {text: name for text, name in self.by_text.items() if name != filename}
+        self.by_keys = {keys: name for keys, name in self.by_keys.items() if name != filename}
+
+
+def _plain(body: str) -> str:
+    return " ".join(own_text(body).split()).lower()
+
+
+def _texts(value: Json) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list | tuple) else []
+
+
+def replaced(text: str, note: BookNote, rules: ParseRules) -> str:
+    """A note's text with what an entry says in its place; properties that no entry has stay. Raises ValueError."""
+    values, body = values_of(text)
+    old = {name: value for name, value in values.items() if name in MAPPED or name.startswith(PREFIX)}
+    tags = _texts(values.get("tags"))
+    kept = tags if rules.lorebook_tag in (tag.lower() for tag in tags) else [*tags, rules.lorebook_tag]
+    after = replace(note, properties={**note.properties, "tags": kept})
+    return changed_note(text, BookNote(note.title, old, body, note.fate), after)[0]
+
+
+def merged(text: str, note: BookNote) -> str:
+    """A note's text with the keys, properties and lines of an entry that it lacks. Raises ValueError."""
+    values, body = values_of(text)
+    lists: dict[str, Json] = {
+        name: list(dict.fromkeys((*_texts(values.get(name)), *_texts(note.properties.get(name)))))
+        for name in ("tags", "keys", "refine_keys")
+        if name in values and name in note.properties
+    }
+    known: dict[str, Json] = {name: value for name, value in values.items() if name in note.properties}
+    after = {**note.properties, **known, **lists}
+    mine, theirs = own_text(body), own_text(note.body)
+    whole = body[: len(body) - len(mine)] + both_lines(mine, theirs)
+    done = changed_note(text, BookNote(note.title, known, body, note.fate), BookNote("", after, whole, note.fate))
+    return done[0]
+
+
+def both_lines(mine: str, theirs: str) -> str:
+    """The lines of both texts, those that both have once; where each has its own, mine come first."""
+    left, right = mine.splitlines(keepends=True), theirs.splitlines(keepends=True)
+    if left and not left[-1].endswith("\n"):
+        left[-1] += "\n"
+    blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
+    base = "".join(line for block in blocks for line in left[block.a : block.a + block.size])
+    pieces = three_way(base, "".join(left), theirs)
+    return joined(pieces, {at: one.mine + one.theirs for at, one in enumerate(pieces) if one.merged is None})

@@ -1,0 +1,128 @@
+"""What links a lorebook and the notes that it became, or that it was made of: kept in the vault, beside the notes.
+
+`NAME.book.json` says which entry is which note, and how both were when they last agreed. So it is made, undone and
+moved together with the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from lorestudio.exchange.json_file import parse_document, read_file
+from lorestudio.exchange.lorebooks.notes import Raw
+from lorestudio.exchange.problems import checked
+from lorestudio.settings.files import json_bytes
+from lorestudio.studio.notes.vault_notes import VaultNotes
+
+SUFFIX: Final = ".book.json"
+_VERSION: Final = 1
+_ADVICE: Final = "Delete the file; then the book can be imported or exported again."
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedNote:
+    """A note as it was when it last agreed with its entry. `filename` is relative to the vault."""
+
+    filename: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BookLink:
+    """A lorebook and its notes. `file` is where the book lies, `form` its format, `folder` that of its notes.
+
+    `entries` are the book's as World Info has them, by uid as text; `notes` the note of each; those of `apart` have
+    none, because they were left out. `original` is the text of the book's file, "" where that is no text.
+    """
+
+    book: str
+    file: str
+    form: str
+    folder: str
+    entries: Mapping[str, Raw] = field(repr=False)
+    notes: Mapping[str, LinkedNote] = field(repr=False)
+    original: str = field(default="", repr=False)
+    place: str = ""
+    """Where the link itself lies in the vault."""
+
+    @property
+    def apart(self) -> frozenset[str]:
+        """The uids of entries that have no note, because somebody wanted it so."""
+        return frozenset(self.entries.keys() - self.notes.keys())
+
+    def of_note(self, filename: str) -> str | None:
+        """The uid of the entry that a note is."""
+        return next((uid for uid, note in self.notes.items() if note.filename == filename), None)
+
+    @property
+    def text(self) -> str:
+        """The link as it is written."""
+        return json_bytes({
+            "version": _VERSION, "book": self.book, "file": self.file, "format": self.form, "folder": self.folder,
+            "entries": self.entries,
+            "notes": {uid: {"note": note.filename, "text": note.text} for uid, note in self.notes.items()},
+            "original": self.original,
+        }).decode()  # fmt: skip
+
+
+class _Note(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    note: str
+    text: str
+
+
+class _Link(BaseModel):
+    model_config = ConfigDict(strict=True, populate_by_name=True)
+
+    version: Annotated[int, Field(ge=1, le=_VERSION)]
+    book: str
+    file: str
+    form: Annotated[str, Field(alias="format")]
+    folder: str
+    entries: dict[str, dict[str, JsonValue]]
+    notes: dict[str, _Note]
+    original: str = ""
+
+
+def read_link(vault: Path, place: str) -> BookLink:
+    """The link in that file of the vault. Raises InputError."""
+    path = vault / place
+    found = checked(_Link, parse_document(read_file(path, "link of a book"), path, "link of a book"), path, _ADVICE)
+    notes = {uid: LinkedNote(note.note, note.text) for uid, note in found.notes.items()}
+    return BookLink(
+        found.book, found.file, found.form, found.folder, found.entries, notes, found.original, place
+    )  # fmt: skip
+
+
+def links_of(vault: VaultNotes) -> tuple[BookLink, ...]:
+    """The links that lie in a vault. Waits for the disk. Raises InputError for a damaged one."""
+    places = sorted(path for path in vault.folder.rglob(f"*{SUFFIX}") if not _is_hidden(vault.folder, path))
+    return tuple(read_link(vault.folder, path.relative_to(vault.folder).as_posix()) for path in places)
+
+
+def _is_hidden(folder: Path, path: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
+
+
+def link_to(links: Sequence[BookLink], file: Path) -> BookLink | None:
+    """The link to a book's file."""
+    return next((link for link in links if Path(link.file) == file), None)
+
+
+def original_text(data: bytes) -> str:
+    """The text of a book's file, "" for a picture or an archive."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def linked(link: BookLink, entries: Mapping[str, Raw], notes: Mapping[str, LinkedNote], data: bytes) -> BookLink:
+    """The link after both sides were brought together."""
+    return replace(link, entries=entries, notes=notes, original=original_text(data))

@@ -1,0 +1,371 @@
+"""Entries of World Info files as notes: World Info's own fields as front matter above the text, and back into the file.
+
+An entry's path is its book's file and a name that no file can have there, `Book.json/uid 3`. Fields that say what a new
+entry of SillyTavern's says are left out of its text. What is saved changes the fields that the text changes: every
+other byte of the file stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
+from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import parse_json
+from lorestudio.exchange.json_spelling import changed_text, same_value
+from lorestudio.exchange.lorebooks.books import Lorebook
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY, WITHOUT_EFFECT, native_entry
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.studio.project.project import Project
+from lorestudio.vault.edited_vaults import NoteText
+from lorestudio.vault.files import ChangedOnDisk, VaultError
+from lorestudio.vault.front_matter import BOM
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.yaml_handler import compose_note
+from lorestudio.vault.writer import digest_of, read_note, save_note
+
+_NAMED: Final = "uid "
+_FILTER: Final = "characterFilter"
+_FILTERED: Final[Mapping[str, Json]] = {"names": [], "tags": [], "isExclude": False}
+ALWAYS: Final = ("comment", "key", "order", "position")
+"""The fields that the text of every entry has."""
+_MISSED: Final = frozenset({"order", "position", "selective"})
+"""What an entry without this field says is something else than what a new one says; the text has it with no value."""
+_NOT_SHOWN: Final = WITHOUT_EFFECT | {"uid", "content"}
+
+
+def is_book_entry(path: Path) -> bool:
+    """Whether the path is that of an entry of a lorebook."""
+    return path.name.startswith(_NAMED) and path.suffix != ".md"
+
+
+# ---- an entry and its text ------------------------------------------------------------------------------------------
+
+
+def entry_text(raw: Mapping[str, Json]) -> str:
+    """An entry as World Info has it, as the text of a note. What no property can spell is left out, and so kept."""
+    front = "".join(_line(name, value) for name, value in _shown(raw).items())
+    content = raw.get("content")
+    return f"---\n{front}---\n{content if isinstance(content, str) else ''}"
+
+
+def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
+    wanted: dict[str, Json] = {}
+    for name in dict.fromkeys((*ALWAYS, *NEW_ENTRY, *raw)):
+        value = raw.get(name)
+        if name in _NOT_SHOWN or isinstance(value, Mapping):
+            continue
+        said = name in raw and not same_value(value, NEW_ENTRY.get(name))
+        missed = name in _MISSED and name not in raw and (name != "selective" or raw.get("keysecondary"))
+        if said or missed or (name in ALWAYS and name in raw):
+            wanted[name] = value
+    own = raw.get(_FILTER)
+    if isinstance(own, Mapping):
+        wanted |= {f"{_FILTER}.{part}": own[part] for part, usual in _FILTERED.items() if own.get(part, usual) != usual}
+    return wanted
+
+
+def _line(name: str, value: Json) -> str:
+    """The lines of a property, "" where a note cannot say it so that it is read as it is."""
+    if value is None or isinstance(value, int | float):
+        text = f"{name}: {'null' if value is None else to_string(value)}\n"
+    elif isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        return ""
+    else:
+        try:
+            text = compose_note({name: value}, "", alike=True).removeprefix("---\n").removesuffix("---\n")
+        except ValueError:
+            return ""
+    found = NoteDocument(f"---\n{text}---\n").find(name)
+    return text if found is not None and found.name == name and same_value(found.value, value) else ""
+
+
+def changed_entry(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
+    """The entry with what its text says otherwise; a property that was taken out says what a new entry does.
+
+    Raises ValueError, with a sentence, where a value cannot be one of its field.
+    """
+    before, note = NoteDocument(entry_text(raw)), NoteDocument(text)
+    old = {each.name: each.value for each in before.properties}
+    now = {each.name: each.value for each in note.properties}
+    changed = dict(raw)
+    for name in dict.fromkeys((*old, *now)):
+        if name in old and name in now and same_value(old[name], now[name]):
+            continue
+        _set(changed, name, now.get(name), gone=name not in now)
+    if note.body != before.body:
+        changed["content"] = note.body
+    return changed
+
+
+def _set(entry: dict[str, Json], name: str, value: Json, *, gone: bool) -> None:
+    outer, dot, part = name.partition(".")
+    if outer == _FILTER and dot and part in _FILTERED:
+        now = entry.get(_FILTER)
+        own: Mapping[str, Json] = now if isinstance(now, Mapping) else _FILTERED
+        entry[_FILTER] = {**own, part: _FILTERED[part] if gone else _fitting(name, value, _FILTERED[part])}
+    elif not gone:
+        entry[name] = _fitting(name, value, NEW_ENTRY[name]) if name in NEW_ENTRY else value
+    elif name in NEW_ENTRY:
+        usual = NEW_ENTRY[name]
+        entry[name] = list(usual) if isinstance(usual, list) else usual
+    else:
+        entry.pop(name, None)
+
+
+def _fitting(name: str, value: Json, usual: Json) -> Json:
+    """The value as its field has it, which a new entry has as `usual`. Raises ValueError."""
+    if isinstance(usual, list):
+        return [] if value is None else [to_string(item) for item in (value if isinstance(value, list) else [value])]
+    if isinstance(usual, str):
+        return "" if value is None else to_string(value)
+    fits = isinstance(value, int | float) and (not isinstance(usual, bool) or isinstance(value, bool))
+    if fits or (value is None and usual is None):
+        return value
+    wanted = "true or false" if isinstance(usual, bool) else "a number"
+    raise ValueError(f"“{name}” takes {wanted}, not “{to_string(value)}”.")
+
+
+# ---- in a project ---------------------------------------------------------------------------------------------------
+
+
+def with_texts(books: Sequence[Lorebook], notes: Collection[NoteText]) -> tuple[Lorebook, ...]:
+    """The books with other texts in some entries; None takes an entry out. Raises VaultError for what cannot be one."""
+    by_book = {(note.vault, note.filename.removeprefix(_NAMED)): note for note in notes}
+    return tuple(_with_texts(book, by_book) for book in books)
+
+
+def _with_texts(book: Lorebook, notes: Mapping[tuple[str, str], NoteText]) -> Lorebook:
+    pairs = []
+    for entry, raw in zip(book.entries, book.raws, strict=True):
+        note = notes.get((book.name, entry.name))
+        if note is None:
+            pairs.append((entry, raw))
+        elif note.text is not None:
+            try:
+                changed = changed_entry(raw, note.text)
+            except ValueError as error:
+                raise VaultError(str(error)) from None
+            pairs.append((native_entry(changed, entry.name), changed))
+    return replace(book, entries=tuple(entry for entry, _ in pairs), raws=tuple(raw for _, raw in pairs))
+
+
+def parsed_entry(project: Project, note: NoteText) -> Entry | LeftOutNote | None:
+    """The entry that a text of an entry makes, or why it makes none; None where the project has no such entry."""
+    uid = note.filename.removeprefix(_NAMED)
+    for book in project.books:
+        for entry, raw in zip(book.entries, book.raws, strict=True):
+            if (book.name, entry.name) == (note.vault, uid):
+                try:
+                    alone = with_texts([replace(book, entries=(entry,), raws=(raw,))], [note])
+                except VaultError as error:
+                    return LeftOutNote(note.filename, note.vault, NoteProblem.UNREADABLE, str(error))
+                return next(iter(project.with_books(alone).index.entries), None)
+    return None
+
+
+# ---- in the file ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _BookText:
+    """A World Info file as it is on the disk. `found` are its entries by uid, with where they stand in `entries`."""
+
+    path: Path
+    text: str = field(repr=False)
+    digest: str
+    document: Json = field(repr=False)
+    found: Mapping[str, Sequence[tuple[str | int, Mapping[str, Json]]]] = field(repr=False)
+
+    def free(self) -> Iterator[int]:
+        """The numbers that no entry has as its uid."""
+        return (number for number in count() if str(number) not in self.found)
+
+    def entry(self, uid: str) -> Mapping[str, Json] | None:
+        """The entry, None where there is none. Raises VaultError for two of one uid."""
+        here = self.found.get(uid, ())
+        if len(here) > 1:
+            raise VaultError(
+                f"“{self.path.name}” has {len(here)} entries with the uid {uid}, which cannot be told apart."
+            )
+        return here[0][1] if here else None
+
+    def changed(self, entries: Mapping[str, Mapping[str, Json] | None]) -> str:
+        """The file's text with other entries, by uid: None takes one out, an unknown uid puts one behind the others."""
+        inner = self.document["entries"] if isinstance(self.document, Mapping) else self.document
+        places = {self.found[uid][0][0]: raw for uid, raw in entries.items() if uid in self.found}
+        new = {uid: raw for uid, raw in entries.items() if uid not in self.found and raw is not None}
+        wanted: Json
+        if isinstance(inner, Mapping):
+            kept = {key: places.get(key, raw) for key, raw in inner.items() if places.get(key, raw) is not None}
+            wanted = {**kept, **new}
+        else:
+            listed = (places.get(place, raw) for place, raw in enumerate(_items(inner)))
+            wanted = [*(raw for raw in listed if raw is not None), *new.values()]
+        if isinstance(self.document, Mapping):
+            wanted = {**self.document, "entries": wanted}
+        mark = BOM if self.text.startswith(BOM) else ""
+        return mark + changed_text(self.text.removeprefix(BOM), wanted)
+
+
+def _items(entries: Json) -> Sequence[Json]:
+    return entries if isinstance(entries, list | tuple) else ()
+
+
+def _read(path: Path) -> _BookText:
+    """The file. Raises VaultError where it cannot be read, and where its entries are not in World Info's form."""
+    try:
+        text, digest = read_note(path)
+    except VaultError:
+        if path.is_file() and path.suffix.lower() == ".png":
+            raise _other_form(path) from None
+        raise
+    try:
+        document = parse_json(text.removeprefix(BOM))
+    except ValueError as error:
+        raise VaultError(f"“{path.name}” is no valid JSON ({error}).") from None
+    inner = document.get("entries") if isinstance(document, Mapping) else document
+    pairs: Iterable[tuple[str | int, Json]]
+    pairs = inner.items() if isinstance(inner, Mapping) else enumerate(_items(inner))
+    found: dict[str, list[tuple[str | int, Mapping[str, Json]]]] = {}
+    for key, raw in pairs:
+        if not isinstance(raw, Mapping) or "key" not in raw:
+            raise _other_form(path)
+        found.setdefault(str(raw.get("uid", key)), []).append((key, raw))
+    if not found and not isinstance(inner, Mapping | list | tuple):
+        raise _other_form(path)
+    return _BookText(path, text, digest, document, found)
+
+
+def _other_form(path: Path) -> VaultError:
+    advice = "Its entries can be read here; to edit them, save the book in SillyTavern as World Info."
+    return VaultError(f"“{path.name}” is a card, or a lorebook of another program. {advice}")
+
+
+def _uid(path: Path) -> str:
+    return path.name.removeprefix(_NAMED)
+
+
+def read_text(path: Path) -> tuple[str, str]:
+    """The text of a note or of an entry of a lorebook, and its digest. Raises VaultError."""
+    if not is_book_entry(path):
+        return read_note(path)
+    raw = _read(path.parent).entry(_uid(path))
+    if raw is None:
+        raise VaultError(f"“{path.parent.name}” has no entry with the uid {_uid(path)} any more.")
+    text = entry_text(raw)
+    if NoteDocument(text).body != (raw.get("content") or ""):
+        raise VaultError("The text of this entry cannot be told from its properties, so it is shown only.")
+    return text, _digest(text)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a note, or such an entry in its book. Raises VaultError where the book cannot be read."""
+    if not is_book_entry(path):
+        return path.exists()
+    return path.parent.exists() and _read(path.parent).entry(_uid(path)) is not None
+
+
+def save_text(path: Path, text: str, expected_digest: str | None) -> str:
+    """Save a note as `save_note` does, or an entry into its book; returns the new digest.
+
+    The rest of the book may have changed meanwhile: it stays as it is on the disk. Raises ChangedOnDisk where the entry
+    is not the expected one (None: there is none), and VaultError where it cannot be saved.
+    """
+    if not is_book_entry(path):
+        return save_note(path, text, expected_digest)
+    book, uid = _read(path.parent), _uid(path)
+    raw = book.entry(uid)
+    if expected_digest != (None if raw is None else _digest(entry_text(raw))):
+        what = "is gone" if raw is None else "has changed on disk"
+        told = f"“{path.parent.name}” was not saved: this entry {what} since it was opened. Compare, and decide."
+        raise ChangedOnDisk(path, told)
+    changed = _changed(raw if raw is not None else _new_entry(book, uid), text)
+    save_note(book.path, book.changed({uid: changed}), book.digest)
+    return _digest(entry_text(changed))
+
+
+def _changed(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
+    try:
+        return changed_entry(raw, text)
+    except ValueError as error:
+        raise VaultError(f"The entry was not saved: {error}") from None
+
+
+def _digest(text: str) -> str:
+    return digest_of(text.encode("utf-8", "surrogatepass"))
+
+
+def _new_entry(book: _BookText, uid: str = "") -> dict[str, Json]:
+    """What SillyTavern makes for a new entry, with the first number that is free (rules: sillytavern 5.3)."""
+    return {"uid": int(uid) if uid.isdecimal() else uid or next(book.free()), **NEW_ENTRY}
+
+
+# ---- several entries at once ----------------------------------------------------------------------------------------
+
+_Change = Callable[[str, Mapping[str, Json], Iterator[int]], Mapping[str, Mapping[str, Json] | None]]
+"""What becomes of an entry of this uid, and what comes besides, by uid; the numbers are those that are free."""
+
+
+def plan_new_entry(book: Path, title: str) -> tuple[Planned, Path]:
+    """Make an entry with this title, and the path that it will have. Raises VaultError."""
+    text = _read(book)
+    made = {**_new_entry(text), "comment": title}
+    uid = str(made["uid"])
+    change = NoteFileChange(book, text.text, text.changed({uid: made}))
+    return Planned(ChangeSet(f"New entry {title}", (change,))), book / f"{_NAMED}{uid}"
+
+
+def plan_copies(paths: Sequence[Path]) -> Planned:
+    """Put a copy of each entry behind the others of its book. Raises VaultError."""
+
+    def change(_uid: str, raw: Mapping[str, Json], free: Iterator[int]) -> Mapping[str, Mapping[str, Json] | None]:
+        number = next(free)
+        return {str(number): {**raw, "uid": number}}
+
+    return _planned("Duplicate {what}", paths, change)
+
+
+def plan_removal(paths: Sequence[Path]) -> Planned:
+    """Take the entries out of their books. Raises VaultError."""
+    return _planned("Delete {what}", paths, lambda uid, _raw, _free: {uid: None})
+
+
+def plan_title(path: Path, title: str) -> Planned:
+    """Give an entry another title, which SillyTavern calls its comment. Raises VaultError."""
+    return _planned("Rename {what}", [path], lambda uid, raw, _free: {uid: {**raw, "comment": title}})
+
+
+def plan_switch(paths: Sequence[Path]) -> Planned:
+    """Switch the entries off, or on where all of them are off. Raises VaultError."""
+    entries = [_read(path.parent).entry(_uid(path)) or {} for path in paths]
+    on = all(native_entry(raw, "").disabled for raw in entries)
+    title = "Switch {what} on" if on else "Switch {what} off"
+    return _planned(title, paths, lambda uid, raw, _free: {uid: {**raw, "disable": not on}})
+
+
+def _planned(title: str, paths: Sequence[Path], change: _Change) -> Planned:
+    """One change for each book. Raises InputError where no entry is chosen, and VaultError."""
+    if not paths:
+        raise InputError("entries", "no entry is chosen.")
+    changes: list[NoteFileChange] = []
+    named: list[str] = []
+    for path in dict.fromkeys(path.parent for path in paths):
+        book = _read(path)
+        free = book.free()
+        entries: dict[str, Mapping[str, Json] | None] = {}
+        for uid in dict.fromkeys(_uid(each) for each in paths if each.parent == path):
+            raw = book.entry(uid)
+            if raw is None:
+                raise VaultError(f"“{path.name}” has no entry with the uid {uid} any more. Reload from disk.")
+            named.append(to_string(raw.get("comment") or f"entry {uid}"))
+            entries |= change(uid, raw, free)
+        changes.append(NoteFileChange(path, book.text, book.changed(entries)))
+    what = named[0] if len(named) == 1 else f"{len(named)} entries"
+    return Planned(ChangeSet(title.format(what=what), tuple(changes)))

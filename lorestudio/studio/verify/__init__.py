@@ -1,0 +1,1 @@
+"""What a chat recorded beside what the studio decides."""

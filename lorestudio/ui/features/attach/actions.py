@@ -1,0 +1,59 @@
+"""Live capture in the window: its dialog, and a sign in the title line for as long as something can come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+
+from lorestudio.ui.features.attach.dialog import LiveCaptureDialog
+from lorestudio.ui.features.attach.live import LiveCapture
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.layouts import iconed, tool
+
+
+class AttachFeature(Feature):
+    """Listens only where a person switched it on, and no longer than the window lives."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.live = LiveCapture(context.session.jobs, self)
+        tip = tr("Requests to SillyTavern's provider go through the studio. Press to see them, or to end it.")
+        name, text = tr("Live capture is on"), tr("Listening")
+        self.sign = iconed(context.theme, tool(context.window, name, self.open, text=text, tip=tip), "server")
+        self.sign.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.sign.hide()
+        self.live.changed.connect(self._show)
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        return (
+            Action(
+                "attach.open", "Live capture…", "Run", 242, self.open, icon="server",
+                tip="Listen between SillyTavern and its provider, and keep the real prompts",
+                ticked=lambda: self.live.listens,
+            ),
+        )  # fmt: skip
+
+    def open(self) -> LiveCaptureDialog:
+        """Show the dialog."""
+        dialog = LiveCaptureDialog(self.context.theme, self.live, self.context.window)
+        dialog.open()
+        return dialog
+
+    def keep_in(self, folder: Path) -> None:
+        """Captures lie beside what else the window keeps."""
+        self.live.use(folder.parent / "attach")
+
+    def stop(self) -> None:
+        """Nothing listens without a window."""
+        self.live.close()
+
+    def _show(self) -> None:
+        if self.sign.isVisibleTo(self.context.window) != self.live.listens:
+            self.sign.setVisible(self.live.listens)
+            self.context.set_title(note=tr("listening") if self.live.listens else "")
+            self.context.actions_changed()

@@ -1,0 +1,228 @@
+"""Searching for settings in the window: what may be turned, the points as a chart and a table, and what to believe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QPlainTextEdit, QProgressBar, QSpinBox, QWidget
+
+from lorestudio.studio.tuning.scores import METRICS, Scores
+from lorestudio.studio.tuning.scoring import metric_words, value_words
+from lorestudio.studio.tuning.search import Found, SearchWay, Tried, between, change_words
+from lorestudio.studio.tuning.space import point_words
+from lorestudio.ui.features.tuning.point_chart import PointChart, Points
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.cells import FIT, Column
+from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, scrolled, split, tight
+from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+
+_WAYS: Final = {SearchWay.OPTUNA: "Optuna", SearchWay.RANDOM: "At random", SearchWay.GRID: "Every one"}
+_LINES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PointRow:
+    """A point in words. `sign` is its glyph and colour."""
+
+    number: int
+    settings: str
+    values: tuple[str, ...]
+    sign: tuple[str, str]
+    story: str
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return tr("now") if self.number < 0 else number(self.number)
+
+
+def point_rows(found: Found) -> list[PointRow]:
+    """The present settings, then the points that none beats, then the others as they were run. For a worker."""
+    front = {each.number for each in found.front()}
+    best = [each for each in found.front() if each.number >= 0]
+    others = [each for each in found.tried if each.number not in front]
+    return [_row(found, each, best=each.number in front) for each in (found.now, *best, *others)]
+
+
+def _row(found: Found, each: Tried, *, best: bool) -> PointRow:
+    goals = found.plan.goals
+    values = tuple(_told(part, goal) for goal in goals for part in (each.training, each.held))
+    warnings = found.warnings(each) if best else ()
+    sign = ("warning", "warning") if warnings else ("check", "good") if best else ("dash", "text_faint")
+    lines = [point_words(each.point)]
+    for goal in goals if best or each is found.now else ():  # an interval takes a moment
+        gain, metric = found.gain(each, goal), METRICS[goal]
+        parts = (metric_words(each.training, goal), metric_words(each.held, goal))
+        line = tr("{score}: {all}, on the held-out replies {held}", score=tr(metric.title), all=parts[0], held=parts[1])
+        if gain.held is not None and each.number >= 0:
+            told = change_words(gain.held, metric.unit)
+            told += f" ({between(gain.held_interval, metric.unit)})" if gain.held_interval is not None else ""
+            line += tr("; there a change of {gain}", gain=told)
+        lines.append(line)
+    return PointRow(each.number, lines[0], values, sign, "\n".join([*lines, *warnings]))
+
+
+def _told(scores: Scores, metric: str) -> str:
+    value = scores.value(metric)
+    return "" if value is None else value_words(value, METRICS[metric].unit)
+
+
+def _value(at: int, each: PointRow) -> str:
+    return each.values[at]
+
+
+class TuningPane(Pane):
+    """`wanted` carries the id of an action, `chosen` follows when another point is looked at."""
+
+    wanted = Signal(str)
+    chosen = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("tuning", tr("Tuning"), theme)
+        hint = tr("scanDepth=1..8\nmaxTokensBudget=500..4000/100\nHarbour.md:priority=10..100")
+        self.over = named(QPlainTextEdit(self, placeholderText=hint), tr("What may be turned, one a line"))
+        self.over.setTabChangesFocus(True)
+        self.over.setFixedHeight(self.over.fontMetrics().lineSpacing() * _LINES + 14)
+        self.way = combo(self, tr("How the next point is chosen"), {each: tr(text) for each, text in _WAYS.items()})
+        self.runs = self._spin(tr("Points"), 1, 10_000, 100, tr("Points "))
+        self.workers = self._spin(tr("Processes"), 1, 64, 1, tr("Processes "))
+        self.add = button(self, tr("Add setting…"), lambda: self.wanted.emit("tuning.add"), kind="small")
+        self.start = button(self, tr("Search"), lambda: self.wanted.emit("tuning.start"), kind="primary")
+        self.stop = button(self, tr("Stop"), lambda: self.wanted.emit("tuning.stop"))
+        self.bar = named(QProgressBar(self, textVisible=False), tr("Points run"))
+        self.bar.setFixedHeight(4)
+        self.state = label(self, kind="small")
+        self.chart = PointChart(theme, tr("What points reach and cost"), self)
+        self.chart.setMinimumHeight(110)
+        self.model, self.view = self._table(("met", "tokens"))
+        self.story = named(label(self, selectable=True), tr("The chosen point"))
+        self.story.setContentsMargins(10, 5, 10, 5)
+        self.story.setAlignment(Qt.AlignmentFlag.AlignTop)
+        acts = (("look", tr("Look turn by turn")), ("use", tr("Use")), ("keep", tr("Keep…")), ("report", tr("Report…")))
+        self.acts = {
+            name: button(self, text, lambda _=False, name=name: self.wanted.emit(f"tuning.{name}"), kind="small")
+            for name, text in acts
+        }
+        self.found: Found | None = None
+        self._gone_to = False
+        self._build()
+        self.show_running(0, 0, running=False)
+        self.show_found(None)
+
+    def _spin(self, name: str, low: int, high: int, value: int, before: str) -> QSpinBox:
+        made = named(QSpinBox(self), name)
+        made.setRange(low, high)
+        made.setValue(value)
+        made.setPrefix(before)
+        return made
+
+    def _table(self, goals: tuple[str, ...]) -> tuple[RecordTable, RecordView]:
+        columns = [
+            Column(tr("Point"), lambda each: each.name, width=FIT, icon=lambda each: each.sign),
+            Column(tr("Settings"), lambda each: each.settings),
+        ]
+        for place, goal in enumerate(goals):
+            for part, title in enumerate((tr(METRICS[goal].title), tr("held out"))):
+                at = 2 * place + part
+                columns.append(Column(title, partial(_value, at), width=FIT, numeric=True))
+        model = RecordTable(
+            tuple(columns), theme=self.theme, key=lambda each: each.number, tip=lambda each, _column: each.story,
+            parent=self,
+        )  # fmt: skip
+        return model, RecordView(self.theme, model, tr("Points"), self)
+
+    def _build(self) -> None:
+        knobs = row(self.way, self.runs, 1, self.add, spacing=6)
+        work = row(self.workers, 1, self.start, self.stop, spacing=6)
+        head = tight(self.over, knobs, work, self.bar, self.state)
+        head.setContentsMargins(10, 6, 10, 2)
+        head.setSpacing(5)
+        below = holding(
+            tight(
+                (scrolled(self.story, tr("The chosen point")), 1),
+                row(1, *self.acts.values(), spacing=6, margins=(10, 2, 10, 4)),
+            )
+        )
+        self.column.addWidget(holding(head))
+        self.column.addWidget(split(self.chart, self.view, below, sizes=(150, 190, 110), stretch=1), 1)
+        self.view.chosen.connect(self._looked)
+        self.view.picked.connect(lambda _row: self._go())
+        self.chart.picked.connect(self._go)
+
+    def focus_target(self) -> QWidget:
+        """What may be turned, at first; then the points."""
+        return self.view if self.model.rows else self.over
+
+    def _go(self, chosen: int | None = None) -> None:
+        """The person looks at a point, which stays while others come in."""
+        self._gone_to = True
+        if chosen is not None:
+            self.view.choose(chosen)
+
+    @property
+    def current(self) -> Tried | None:
+        """The point that is looked at."""
+        at: PointRow | None = self.view.current
+        return None if at is None or self.found is None else self.found.of(at.number)
+
+    def lines(self) -> tuple[str, ...]:
+        """What may be turned."""
+        return tuple(line.strip() for line in self.over.toPlainText().splitlines() if line.strip())
+
+    def show_running(self, done: int, most: int, *, running: bool, words: str = "") -> None:
+        """How far the search is."""
+        self.bar.setRange(0, max(1, most))
+        self.bar.setValue(done)
+        self.bar.setVisible(running)
+        self.start.setVisible(not running)
+        self.stop.setVisible(running)
+        of = tr("{done} of {points}", done=number(done), points=count(most, "point", "points")) if running else ""
+        self.state.setText(words or of)
+
+    def show_found(self, found: Found | None, rows: Sequence[PointRow] = ()) -> None:
+        """Show what was found so far, with its `point_rows`; the best is looked at unless somebody went to another."""
+        before = self.view.current if self._gone_to else None
+        self.found = found
+        self._gone_to = self._gone_to and found is not None
+        self.model.set_rows(rows)
+        self.chart.set_points(Points() if found is None else self._points(found, rows))
+        if rows:
+            known = {each.number for each in rows}
+            kept = before.number if before is not None and before.number in known else None
+            self.view.choose(kept if kept is not None else rows[min(1, len(rows) - 1)].number)
+        self.note_changed.emit(number(len(rows) - 1) if rows else "")
+        self._looked(self.view.current)
+
+    def _points(self, found: Found, rows: Sequence[PointRow]) -> Points:
+        up, across = found.plan.goals[:2]
+        places: dict[int, tuple[float, float]] = {}
+        for each in (*found.tried, found.now):
+            x, y = each.training.value(across), each.training.value(up)
+            if x is not None and y is not None:
+                places[each.number] = x, y
+        along = sorted((each.number for each in found.front() if each.number in places), key=lambda one: places[one])
+        stories = {each.number: each.story for each in rows}
+        return Points(
+            places,
+            tuple(along),
+            f"{tr(METRICS[up].title)} ↑   {tr(METRICS[across].title)} →",
+            lambda one: stories[one],
+            lambda value: value_words(value, METRICS[across].unit),
+            lambda value: value_words(value, METRICS[up].unit),
+        )
+
+    def _looked(self, at: PointRow | None) -> None:
+        self.story.setText(at.story if at is not None else tr(
+            "Write down what should be in the prompt, say what may be turned, and search: the chat is run with one "
+            "choice after the other. A third of its replies is held out, to see what is only luck."
+        ))  # fmt: skip
+        for name, act in self.acts.items():
+            act.setEnabled(at is not None and (name == "report" or at.number >= 0))
+        self.chart.choose(at.number if at is not None else None)
+        self.chosen.emit()

@@ -1,0 +1,247 @@
+"""Searching for settings in the background, and what can be done with a point that was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Declaration, declared
+from lorestudio.settings.store import SettingsProfile
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tuning.carrying import keep_as_profile
+from lorestudio.studio.tuning.expectations import expectations_path, load
+from lorestudio.studio.tuning.report import tuning_page
+from lorestudio.studio.tuning.search import GOALS, Found, Plan, SearchWay, Tried, search
+from lorestudio.studio.tuning.space import point_words, space_of
+from lorestudio.studio.tuning.trials import TuningTrial
+from lorestudio.studio.tuning.workers import Workers
+from lorestudio.systems.registry import kind_of
+from lorestudio.ui.features.tuning.search_pane import PointRow, TuningPane, point_rows
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.jobs import Job, Newest
+from lorestudio.ui.shell.words import Notice, count, tr
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.picker import Choice
+
+MENU: Final = "Run/Tuning"
+NEWS_SECONDS: Final = 0.7
+"""So long at least between two looks at what was found so far."""
+
+Seen = tuple[TuningTrial, Found, list[PointRow]]
+
+
+class SearchFeature(Feature):
+    """Owns the pane Tuning. What it searches is the chat as it was run last, with its system and settings."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.pane = TuningPane(context.theme)
+        self.panes = (self.pane,)
+        self._searching = Newest(context.session.jobs)
+        self._trial: TuningTrial | None = None
+        self.pane.wanted.connect(context.run)
+        self.pane.chosen.connect(context.actions_changed)
+        context.session.state_changed.connect(context.actions_changed)
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        return (
+            Action(
+                "tuning.start", "Search for settings", MENU, 670, self.start, icon="search",
+                when=lambda: self._simulator() is not None and not self._searching.busy,
+                tip="Run the whole chat with one choice after the other, and show which do what is expected",
+            ),
+            Action("tuning.stop", "Stop searching", MENU, 671, self.stop_search, when=lambda: self._searching.busy),
+            Action("tuning.add", "Add a setting to search…", MENU, 672, self.add, when=self.context.has_project),
+            Action(
+                "tuning.look", "Look at the point turn by turn", MENU, 673, self.look, when=self._has_point,
+                tip="Say of every reply who enters and who leaves with the chosen point",
+            ),
+            Action(
+                "tuning.use", "Use the settings of the point", MENU, 674, self.use, when=self._has_point,
+                tip="Take the settings of the chosen point into the project, as one step",
+            ),
+            Action("tuning.keep", "Keep the point as a profile…", MENU, 675, self.keep, when=self._has_point),
+            Action(
+                "tuning.report", "Save a report of the search…", MENU, 676, self.report,
+                when=lambda: self.pane.found is not None,
+            ),
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        """Search no more."""
+        self._searching.cancel()
+
+    # ---- the search -------------------------------------------------------------------------------------------------
+
+    def _simulator(self) -> Simulator | None:
+        session = self.context.session
+        return session.runs.complete(session.choice)
+
+    def add(self) -> None:
+        """Let a setting be picked, and write it down with its whole range."""
+        simulator, project = self._simulator(), self.context.session.project
+        kind = simulator.system.kind if simulator is not None else kind_of(project.system) if project else None
+        if kind is None:
+            return
+        can = [each for each in declared(kind.settings) if each.affects and (each.allowed or each.type is bool)]
+        choices = [Choice(each.label, each.alias, each.allowed, each) for each in can]
+        self.context.pick(tr("Search over…"), tr("Title of a setting"), choices, self._add)
+
+    def _add(self, setting: Declaration) -> None:
+        span = setting.low is not None and setting.high is not None
+        self.pane.over.appendPlainText(f"{setting.alias}={setting.low:g}..{setting.high:g}" if span else setting.alias)
+
+    def start(self) -> None:
+        """Begin, or go on where an earlier search of the same was."""
+        simulator, pane = self._simulator(), self.pane
+        if simulator is None:
+            return
+        lines, folder = pane.lines(), self.context.session.keep_in
+        plan = Plan(SearchWay(pane.way.currentData()), pane.runs.value(), goals=GOALS)
+        workers = Workers(pane.workers.value())
+        self.context.uncover("tuning")
+
+        def work(job: Job) -> Seen:
+            trial = _trial(simulator, lines)
+            journal = None if folder is None else folder / "searches" / f"{trial.identity[:24]}.log"
+            tried: list[Tried] = []
+            told = time.monotonic()
+
+            def look(each: Tried) -> None:
+                nonlocal told
+                tried.append(each)
+                if len(tried) > 1 and time.monotonic() - told >= NEWS_SECONDS:
+                    found = Found(trial.space.axes, plan, tried[0], tuple(tried[1:]), {})
+                    job((trial, found, point_rows(found)))
+                    told = time.monotonic()
+
+            found = search(trial, plan, workers, journal, on_tried=look, cancel=job.token)
+            return trial, found, point_rows(found)
+
+        pane.show_running(0, plan.runs, running=True)
+        self._searching.start(
+            tr("Searching for settings"),
+            work,
+            done=self._done,
+            failed=self._failed,
+            reported=partial(self._seen, plan),
+            owner=pane,
+        )
+        self.context.actions_changed()
+
+    def stop_search(self) -> None:
+        """Stop; what was found stays, and the next search goes on from it."""
+        self._searching.cancel()
+        self.pane.show_running(0, 0, running=False, words=tr("Stopped. The same search goes on where it was."))
+        self.context.actions_changed()
+
+    def _seen(self, plan: Plan, seen: Seen) -> None:
+        self._show(seen)
+        self.pane.show_running(len(seen[1].tried), plan.runs, running=True)
+
+    def _done(self, seen: Seen) -> None:
+        self._show(seen)
+        _, found, _ = seen
+        shares = sorted(found.importance.items(), key=lambda each: -each[1])[:3]
+        mattered = ", ".join(f"{label} {share:.0%}" for label, share in shares)
+        words = tr("{points} run.", points=count(len(found.tried), "point", "points"))
+        words += tr(" What mattered: {mattered}.", mattered=mattered) if mattered else ""
+        self.pane.show_running(0, 0, running=False, words=words)
+        self.context.actions_changed()
+
+    def _show(self, seen: Seen) -> None:
+        self._trial, found, rows = seen
+        self.pane.show_found(found, rows)
+
+    def _failed(self, error: Exception) -> None:
+        self.pane.show_running(0, 0, running=False)
+        self.context.failing("tuning", "warning")(error)
+        self.context.actions_changed()
+
+    # ---- a point ----------------------------------------------------------------------------------------------------
+
+    def _has_point(self) -> bool:
+        at = self.pane.current
+        return at is not None and at.number >= 0
+
+    def _chosen(self) -> tuple[TuningTrial, Found, Tried] | None:
+        at, found = self.pane.current, self.pane.found
+        return (self._trial, found, at) if self._trial is not None and found is not None and at is not None else None
+
+    def look(self) -> None:
+        """Run the whole chat with it, as with anything that is tried out."""
+        if (chosen := self._chosen()) is not None:
+            trial, _, at = chosen
+            space = trial.space
+            self.context.preview.whole.try_changes(
+                space.settings_at(trial.settings, at.point), space.notes_at(at.point)
+            )
+            self.context.show("scores")
+
+    def use(self) -> None:
+        """Take its settings over; what it turns in notes is told, for the person to write."""
+        if (chosen := self._chosen()) is None:
+            return
+        trial, _, at = chosen
+        settings = trial.space.settings_at(trial.settings, at.point)
+        title = tr("Settings of point {number}", number=at.number)
+        reading = kind_of(trial.system).reading(settings)
+        if reading is not None:
+            self.context.session.parts.adjust(title, settings=reading)
+        else:
+            self.context.session.replays.configure({trial.system: settings}, title)
+        notes = {axis.label: at.point[axis.label] for axis in trial.space.axes if axis.note is not None}
+        if notes:
+            told = tr("In notes it turns, which is yours to write: {what}.", what=point_words(notes))
+            self.context.say(Notice(told, "neutral", key="tuning"))
+
+    def keep(self) -> None:
+        """Ask for a name, and keep its settings under it."""
+        if (chosen := self._chosen()) is None:
+            return
+        trial, _, at = chosen
+
+        def answered(name: str) -> None:
+            def work(_job: object) -> SettingsProfile:
+                return keep_as_profile(trial, at.point, name)
+
+            self.context.session.jobs.start(
+                tr("Keeping the profile"), work,
+                done=lambda kept: self.context.flash(tr("The profile “{name}” holds it.", name=kept.name)),
+                failed=self.context.failing("tuning"),
+            )  # fmt: skip
+
+        dialogs.ask_name(self.context.window, tr("Keep the point as a profile"), tr("Name"), "", answered)
+
+    def report(self) -> None:
+        """Ask for a file, and write the report of the search with the chosen point there."""
+        if (chosen := self._chosen()) is None:
+            return
+
+        def save(path: Path) -> None:
+            self.context.save_file(path, tuning_page(*chosen).encode())
+
+        dialogs.choose_new_file(
+            self.context.window, tr("Save the report"), "tuning.html", tr("Web pages (*.html)"), "html", save
+        )
+
+
+def _trial(simulator: Simulator, lines: tuple[str, ...]) -> TuningTrial:
+    """What is searched: the chat as it was run, held against the vault's expectations. Raises InputError."""
+    project, kind, settings = simulator.project, simulator.system.kind, simulator.system.settings
+    path = expectations_path(project.roots)
+    expected = load(path).every if path is not None else ()
+    if not expected:
+        raise InputError("Tuning", "nothing is expected yet. Say of entries that they should be in, or should not.")
+    if not lines:
+        raise InputError("Tuning", "say what may be turned, one a line, as in scanDepth=1..8.")
+    return TuningTrial(
+        (replace(project, problems=()),), kind.name, settings, expected, space_of(lines, project, kind, settings)
+    )

@@ -1,0 +1,189 @@
+"""Comparing what a chat recorded with its runs, and taking over what explains the differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from lorestudio.domain.chat import Generation
+from lorestudio.settings.basis import ALONE, FOLLOWED
+from lorestudio.settings.declaration import Value
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.verify.agreement import ComparedReply
+from lorestudio.studio.verify.causes import Verified, verify
+from lorestudio.systems.registry import kind_of, system_of
+from lorestudio.ui.features.verify.pane import SIGNS, VerifyPane
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.jobs import Job, Newest
+from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.words import tr
+
+SETTLE_MS = 600
+"""So long nothing may change before a chat that was compared once is compared again."""
+
+MENU = "Trace/Compare"
+
+
+class VerifyFeature(Feature):
+    """Owns the pane. What was found is shown beside the replies and the answers until something else counts."""
+
+    def __init__(
+        self,
+        context: Context,
+        jump: Callable[[object, object], None],
+        change: Callable[[str, Mapping[str, Value], str], None],
+        show_beside: Callable[[Verified | None], None],
+    ) -> None:
+        """`jump` leads to a generation, `change` gives a system other settings, `show_beside` marks the replies."""
+        super().__init__(context)
+        self._jump, self._change, self._show_beside = jump, change, show_beside
+        self.pane = VerifyPane(context.theme)
+        self.panes = (self.pane,)
+        self.found: Verified | None = None
+        self._seen: tuple[Project | None, object] = (None, None)
+        self._newest = Newest(context.session.jobs)
+        self._settle = later(self, self._look_again, SETTLE_MS)
+        self.pane.picked.connect(self._go)
+        self.pane.wanted.connect(context.run)
+        self.pane.cause_view.chosen.connect(lambda _cause: context.actions_changed())
+        context.session.project_changed.connect(self._changed)
+        context.session.choice_changed.connect(self._changed)
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        return (
+            Action(
+                "verify.compare", "Compare with what the chat recorded", MENU, 240, self.compare,
+                when=self.context.has_chat, icon="columns",
+                tip="Hold what went into the real prompts against the runs, and look for what explains differences",
+            ),
+            Action(
+                "verify.follow", "Begin from what was recorded", MENU, 241, self.follow, when=self.context.has_chat,
+                ticked=lambda: self._records == FOLLOWED,
+                tip="Each reply begins from what the chat recorded of those before it; a model's choice is taken over",
+            ),
+            Action("verify.take", "Take over the chosen cause", MENU, 242, self.take, when=self._can_take),
+        )  # fmt: skip
+
+    def begin(self) -> None:
+        """Say what the pane is for."""
+        self._changed()
+
+    def stop(self) -> None:
+        """Compare nothing any more."""
+        self._settle.stop()
+        self._newest.cancel()
+
+    # ---- comparing --------------------------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        """Something else counts: what was compared before is compared anew, another chat waits to be asked for."""
+        session = self.context.session
+        project = session.project
+        before = self._seen[0]
+        if (project, session.choice) == self._seen:
+            return
+        same_chat = before is not None and project is not None and before.chat_path == project.chat_path
+        if same_chat and (self.found is not None or self._newest.busy):
+            self._settle.start()
+            return
+        self._newest.cancel()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.found, self._seen = None, (None, None)
+        self._show_beside(None)
+        if self.context.session.project is None or self.context.session.project.chat is None:
+            text = tr("Open a chat that was written with DeepLore, and the vault that it was written with.")
+            self.pane.show_nothing(tr("No chat"), text)
+            return
+        text = tr(
+            "DeepLore writes beside each reply what it put into the prompt. Here that is held against the runs, and "
+            "what differs is explained."
+        )
+        buttons = (("verify.compare", tr("Compare")),)
+        self.pane.show_nothing(tr("Nothing is compared yet"), text, buttons)
+
+    def compare(self) -> None:
+        """Compare, and show the pane."""
+        self.context.uncover("verify")
+        self._look_again()
+
+    def _look_again(self) -> None:
+        session = self.context.session
+        project, choice = session.project, session.choice
+        if project is None or project.chat is None:
+            self._forget()
+            return
+        self._settle.stop()
+        self._seen = (project, choice)
+
+        def work(job: Job) -> Verified:
+            system = system_of(project.scene(), kind_of(choice.system), choice.settings)
+            return verify(project, system, job, job.token)
+
+        self._newest.start(
+            tr("Comparing with what the chat recorded"),
+            work,
+            done=self._done,
+            failed=self.context.failing("verify"),
+            reported=self.pane.show_progress,
+            owner=self.pane,
+        )
+
+    def _done(self, found: Verified) -> None:
+        self.found = found
+        self.pane.show_verified(found)
+        self._show_beside(found)
+        self.context.actions_changed()
+
+    def _go(self, reply: ComparedReply) -> None:
+        generation: Generation = reply.generation
+        self._jump(generation, next((each.entry for each in reply.differing if each.entry is not None), None))
+
+    # ---- taking over ------------------------------------------------------------------------------------------------
+
+    @property
+    def _records(self) -> str:
+        project = self.context.session.project
+        return project.basis.settings.records if project is not None else ALONE
+
+    def follow(self) -> None:
+        """Have the replay begin from the records, or go its own way again."""
+        project = self.context.session.project
+        if project is not None:
+            chosen = ALONE if self._records == FOLLOWED else FOLLOWED
+            settings = project.basis.settings.model_copy(update={"records": chosen})
+            basis = replace(project.basis, settings=settings)
+            self.context.session.parts.adjust(tr("what answers rest on"), basis=basis)
+
+    def _can_take(self) -> bool:
+        cause = self.pane.cause
+        return self.found is not None and cause is not None and cause.can_be_taken_over
+
+    def take(self) -> None:
+        """Make the chosen cause hold here: a setting, or since when a message is hidden."""
+        cause, session = self.pane.cause, self.context.session
+        project = session.project
+        if cause is None or project is None:
+            return
+        hidden, values = cause.suspect.hidden, cause.suspect.settings
+        if hidden:
+            basis = project.basis
+            for each in hidden:
+                basis = basis.saying(each.first, each.last, each.since)
+            session.parts.adjust(cause.title, basis=basis)
+        elif session.choice.is_main:
+            session.parts.adjust(cause.title, settings=project.settings.model_copy(update=dict(values)))
+        else:
+            self._change(session.choice.system, values, cause.title)
+
+
+def badges(found: Verified | None) -> dict[tuple[int, int], tuple[str, str, str]]:
+    """What stands beside each reply: its glyph, its colour, and what became of it in a word or two."""
+    replies = found.replies if found is not None else ()
+    return {
+        (each.generation.message, each.generation.swipe): (*SIGNS[each.verdict], tr(each.verdict.value))
+        for each in replies
+    }

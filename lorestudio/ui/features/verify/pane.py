@@ -1,0 +1,171 @@
+"""There and here: what a chat recorded of its replies beside the runs, what differs, and what may explain it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from lorestudio.domain.lifecycle import Progress
+from lorestudio.studio.verify.agreement import Agreement, ComparedReply
+from lorestudio.studio.verify.causes import Cause, Verified
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.layouts import holding, label, named, row, split, stack, tight, tool
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+
+SIGNS: Final = {
+    Agreement.AGREES: ("check", "good"),
+    Agreement.MAY_BE: ("tilde", "text_muted"),
+    Agreement.DIFFERS: ("cross", "error"),
+    Agreement.NO_RECORD: ("dash", "text_faint"),
+    Agreement.NOT_TRUSTED: ("warning", "warning"),
+}
+"""The glyph and colour of what became of a reply."""
+
+
+def reply_name(reply: ComparedReply) -> str:
+    """`#7`, and the swipe where it is not the first."""
+    swipe = reply.generation.swipe
+    return f"#{reply.generation.message}" + (f" ‹{swipe + 1}›" if swipe else "")
+
+
+def difference_words(reply: ComparedReply) -> str:
+    """What differs, entry by entry, in a line."""
+    told = [f"{each.title} {tr(each.where.value)}" for each in reply.differing]
+    return "; ".join([*told, *([tr("another order")] if reply.reordered else [])])
+
+
+def reply_story(reply: ComparedReply) -> str:
+    """All that is to be said of a reply: the verdict, why, and every entry that went in anywhere."""
+    head = tr("{reply}: {verdict}.", reply=reply_name(reply), verdict=tr(reply.verdict.value))
+    entries = [f"{each.title}: {tr(each.where.value)}, {each.words}" for each in reply.entries]
+    order = [tr("The order in the prompt is another one.")] if reply.reordered else []
+    return "\n".join([" ".join((head, *reply.because)), *order, *entries])
+
+
+def cause_story(cause: Cause) -> str:
+    """What a cause explains, and what it would break."""
+    told = [cause.title]
+    if cause.explains:
+        names = ", ".join(f"#{each.message}" for each in cause.explains)
+        told.append(tr("With it these replies come out as recorded: {replies}.", replies=names))
+    elif cause.closer:
+        names = ", ".join(f"#{each.message}" for each in cause.closer)
+        told.append(tr("It is a part of what differs in {replies}.", replies=names))
+    if cause.broken:
+        told.append(tr("{broken} of {checked} replies that agree would not.", broken=number(cause.broken),
+                       checked=number(cause.checked)))  # fmt: skip
+    if cause.unknowable:
+        told.append(tr("No file keeps that, so it may be and may not."))
+    return "\n".join(told)
+
+
+def _explained(cause: Cause) -> str:
+    if cause.explains:
+        return number(len(cause.explains))
+    return tr("{amount} in part", amount=number(len(cause.closer)))
+
+
+class VerifyPane(Pane):
+    """What may explain the differences above, the replies below. `picked` carries the reply that a person goes to,
+    `wanted` the id of an action.
+    """
+
+    picked = Signal(object)
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("verify", tr("There and here"), theme)
+        causes = (
+            Column("May explain it", lambda cause: cause.title, tip=cause_story),
+            Column("Replies", _explained, width=80),
+        )
+        replies = (
+            Column("Reply", reply_name, width=70),
+            Column("Result", lambda each: tr(each.verdict.value), icon=lambda each: SIGNS[each.verdict], width=140),
+            Column("What differs", difference_words),
+        )
+        self.causes = RecordTable(causes, theme=theme, key=lambda each: each.title, parent=self)
+        self.replies = RecordTable(
+            replies, theme=theme, key=lambda each: each.generation, tip=lambda each, _column: reply_story(each),
+            parent=self,
+        )  # fmt: skip
+        self.cause_view = RecordView(theme, self.causes, tr("What may explain the differences"), self)
+        self.reply_view = RecordView(theme, self.replies, tr("Replies there and here"), self)
+        self.state = label(self, kind="small")
+        self.again = self._tool("verify.compare", tr("Compare again"), tr("Run the chat again beside its records"))
+        self.take = self._tool("verify.take", tr("Take over"), tr("Make the chosen cause hold here, as one step"))
+        self.story = named(label(self), tr("Why, for the chosen row"))
+        self.story.setContentsMargins(10, 5, 10, 5)
+        self.story.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.story.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.empty = EmptyState(theme, "columns", self)
+        self.empty.pressed.connect(self.wanted)
+        self.pages = stack(split(self.cause_view, self.reply_view, self.story), self.empty)
+        head = row((self.state, 1), self.again, self.take, spacing=4, margins=(10, 4, 8, 4))
+        self.column.addWidget(holding(tight(head)))
+        self.column.addWidget(self.pages, 1)
+        self.cause_view.chosen.connect(self._explain_cause)
+        self.reply_view.chosen.connect(lambda chosen: self._say(reply_story(chosen) if chosen is not None else ""))
+        self.reply_view.picked.connect(self.picked)
+
+    def _tool(self, action: str, text: str, tip: str) -> QWidget:
+        made = tool(self, "", text=text, tip=tip, kind="text")
+        made.clicked.connect(lambda: self.wanted.emit(action))
+        return made
+
+    def focus_target(self) -> QWidget:
+        """The replies."""
+        return self.reply_view if self.replies.rows else self.empty
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause that is looked at."""
+        found: Cause | None = self.cause_view.current
+        return found
+
+    def show_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+        """There is nothing to compare, for this reason."""
+        self.causes.set_rows(())
+        self.replies.set_rows(())
+        self.empty.say(title, text, buttons)
+        self.state.setText("")
+        self.again.hide()
+        self.take.hide()
+        self.note_changed.emit("")
+        self.pages.setCurrentWidget(self.empty)
+
+    def show_progress(self, progress: Progress) -> None:
+        """Say how far a comparison is."""
+        share = progress.done / progress.total if progress.total else 0
+        self.state.setText(tr("Comparing… {share} %", share=number(round(100 * share))))
+
+    def show_verified(self, found: Verified) -> None:
+        """Show what was found."""
+        self.causes.set_rows(found.causes)
+        self.replies.set_rows(found.replies)
+        self.state.setText(" ".join((found.sentence, *found.remarks)))
+        self.again.show()
+        self.take.setVisible(bool(found.causes))
+        differing = found.count(Agreement.DIFFERS)
+        self.note_changed.emit(number(differing) if differing else "✓" if found.judged else "")
+        self.pages.setCurrentIndex(0)
+        self.cause_view.setVisible(bool(found.causes))
+        if found.causes:
+            self.cause_view.choose(found.causes[0].title)
+            self._explain_cause(found.causes[0])
+        else:
+            self._say("")
+
+    def _explain_cause(self, cause: Cause | None) -> None:
+        self._say(cause_story(cause) if cause is not None else "")
+        self.take.setEnabled(cause is not None and cause.can_be_taken_over)
+
+    def _say(self, text: str) -> None:
+        self.story.setText(text)

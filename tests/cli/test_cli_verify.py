@@ -1,0 +1,62 @@
+"""`lorestudio verify`: a chat's records held against its runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A chat whose two replies say that the lamp went in."""
+    lamp, tide = (
+        {"title": title, "filename": f"{title}.md", "matchedBy": title.lower(), "vaultSource": "Default"}
+        for title in ("Lamp", "Tide")
+    )
+    lines = [
+        {"user_name": "Wren", "character_name": "Ann", "chat_metadata": {}},
+        {"name": "Wren", "is_user": True, "mes": "The lamp burns."},
+        {"name": "Ann", "is_user": False, "mes": "Yes.", "extra": {"deeplore_sources": [lamp]}},
+        {"name": "Wren", "is_user": True, "mes": "And the tide?"},
+        {"name": "Ann", "is_user": False, "mes": "It is out.", "extra": {"deeplore_sources": [lamp, tide]}},
+    ]
+    path = tmp_path / "recorded.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_a_chat_that_agrees(lorestudio: Run, vault: Path, recorded: Path) -> None:
+    result = lorestudio("verify", vault, "--chat", recorded, "--json", "--fail-under", 100)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["percent"], found["judged"], found["agrees"], found["causes"]) == (100, 2, 2, [])
+    assert [each["recorded"][0]["title"] for each in found["replies"]] == ["Lamp", "Lamp"]
+
+
+def test_a_note_that_is_gone_is_named_and_fails(lorestudio: Run, vault: Path, recorded: Path) -> None:
+    (vault / "Lamp.md").unlink()
+    result = lorestudio("verify", vault, "--chat", recorded, "--fail-under", 90)
+    assert result.exit_code == 1
+    assert "The note “Lamp” was there then" in result.stdout
+    assert "0 of 2 replies agree: 0.0 %." in result.stdout
+    assert lorestudio("verify", vault, "--chat", recorded).exit_code == 0
+
+
+def test_a_chat_without_records_fails_only_where_something_is_asked_for(
+    lorestudio: Run, vault: Path, chat: Path
+) -> None:
+    result = lorestudio("verify", vault, "--chat", chat)
+    assert result.exit_code == 0
+    assert "No reply could be judged" in result.stdout
+    assert lorestudio("verify", vault, "--chat", chat, "--fail-under", 1).exit_code == 1
+
+
+def test_what_a_person_can_mend_is_said(lorestudio: Run, vault: Path, recorded: Path) -> None:
+    assert lorestudio("verify", vault, "--chat", recorded, "--fail-under", 120).exit_code == 2
+    missing = lorestudio("verify", vault, "--chat", vault / "none.jsonl")
+    assert missing.exit_code == 2
+    assert "none.jsonl" in missing.output

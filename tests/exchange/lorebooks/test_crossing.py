@@ -1,0 +1,135 @@
+"""Entries on their way to World Info and back: what nobody touched comes out as it was, what cannot go is named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu, table
+from lorestudio.exchange.lorebooks.crossing import EntryForm, from_world_info, into_world_info
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.report import Fidelity
+
+FORMS = (
+    agnaistic.FORM,
+    aidungeon.CARDS,
+    card_book.FORM,
+    kobold.LITE,
+    kobold.UNITED,
+    markdown.FORM,
+    novelai.FORM,
+    risu.FORM,
+    table.form_of(table.HEADER),
+)
+WORDS = st.sampled_from(
+    ["", "Mira", "the quay, the kite", " a ", "/x+/i", "@@depth 3\n@@role user\nText", "Circ*", "50"]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 900) | st.just(2.0) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@st.composite
+def entries_of(draw: st.DrawFn, form: EntryForm) -> dict[str, object]:
+    """An entry with some of the form's fields, of the usual kind or of any."""
+    names = {link.theirs.partition(".")[0] for link in form.links if " " not in link.theirs and "`" not in link.theirs}
+    usual = {"keys": ["a", "b"], "keywords": ["Mira*"], "key": "a, b", "enabled": True, "id": 3}
+    found = draw(st.dictionaries(st.sampled_from(sorted(names)) | WORDS, VALUES, max_size=8))
+    for name in draw(st.sets(st.sampled_from(sorted(names)))):
+        found[name] = usual.get(name, draw(VALUES))
+    if form.nested and draw(st.booleans()):
+        inner = [link.theirs.partition(".")[2] for link in form.links if "." in link.theirs]
+        found[form.nested] = draw(st.dictionaries(st.sampled_from(inner) | WORDS, VALUES, max_size=6))
+    return found
+
+
+WORLD_INFO = st.fixed_dictionaries(
+    {"uid": st.integers(0, 9)},
+    optional={
+        "key": st.lists(WORDS, max_size=3),
+        "keysecondary": st.lists(WORDS, max_size=2),
+        "comment": WORDS,
+        "content": WORDS,
+        "selectiveLogic": st.integers(0, 3),
+        "position": st.integers(0, 8) | st.none() | st.just("4"),
+        "order": st.integers(-10, 300),
+        "probability": st.integers(0, 100) | st.none(),
+        "role": st.none() | st.integers(0, 2),
+        "scanDepth": st.none() | st.integers(0, 9),
+        "characterFilter": st.just({"isExclude": False, "names": ["Mira"], "tags": []}),
+        **dict.fromkeys(("sticky", "cooldown", "delay"), st.none() | st.integers(0, 10000)),
+        **dict.fromkeys(("constant", "selective", "disable", "useProbability", "addMemo"), st.booleans()),
+        **dict.fromkeys(("caseSensitive", "matchWholeWords", "useGroupScoring"), st.none() | st.booleans()),
+        "group": WORDS,
+        "mystery": VALUES,
+        "extensions": st.dictionaries(WORDS, VALUES, max_size=2),
+    },
+)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@given(data=st.data())
+def test_in_and_out_an_entry_that_nobody_touched_is_what_it_was(form: EntryForm, data: st.DataObject) -> None:
+    raw = data.draw(entries_of(form))
+    entry, _fate = into_world_info(form, raw, 7, 0)
+    again, _fate = from_world_info(form, json.loads(json.dumps(entry)))
+    assert spelled(again) == spelled(raw)
+
+
+def spelled(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@given(entry=WORLD_INFO)
+def test_out_and_in_an_entry_is_equal_but_for_what_the_report_names(form: EntryForm, entry: dict[str, object]) -> None:
+    raw, fate = from_world_info(form, entry)
+    again, _fate = into_world_info(form, json.loads(json.dumps(raw)), entry["uid"], 0)
+    named = {said.field for said in fate.fields if said.fate in (Fidelity.APPROXIMATE, Fidelity.LOST)}
+    for name in entry.keys() | NEW_ENTRY.keys():
+        if name not in named | {"addMemo", "extensions"} and not (form.ranked and name == "order"):
+            assert same(name, entry, again), name
+
+
+SILENT = {**NEW_ENTRY, "selective": False, "useProbability": False, "order": None, "position": None}
+WITH_A_NULL = {"scanDepth", "caseSensitive", "matchWholeWords", "useGroupScoring", "order"}
+
+
+def same(name: str, one: dict[str, object], other: dict[str, object]) -> bool:
+    """Equal to the scan: what is left out counts as it does there, and nothing is nothing but in some fields."""
+    first, second = (each.get(name, SILENT.get(name)) for each in (one, other))
+    nothing = (None, False, 0, "", [], {})
+    return first == second or (name not in WITH_A_NULL and first in nothing and second in nothing)
+
+
+@given(entry=WORLD_INFO)
+def test_a_card_carries_all_of_an_entry(entry: dict[str, object]) -> None:
+    raw, fate = from_world_info(card_book.FORM, entry)
+    assert not {Fidelity.LOST} & {said.fate for said in fate.fields}
+    again, _fate = into_world_info(card_book.FORM, raw, entry["uid"], 0)
+    kept = again.get("extensions", {})
+    rest = {name: value for name, value in kept.items() if name != "lorestudio_kept"}
+    assert {**again, "extensions": rest} == {**entry, "extensions": entry.get("extensions", {})}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@given(data=st.data(), change=st.sampled_from([{"content": "Other."}, {"key": ["other"]}, {"comment": "Other"}]))
+def test_of_an_entry_that_was_touched_only_the_change_is_another(
+    form: EntryForm, data: st.DataObject, change: dict[str, object]
+) -> None:
+    raw = data.draw(entries_of(form))
+    entry, _fate = into_world_info(form, raw, 7, 0)
+    changed = {**json.loads(json.dumps(entry)), **change}
+    again, _fate = into_world_info(form, from_world_info(form, changed)[0], 7, 0)
+    for name in entry.keys() | change.keys():
+        if name not in {"addMemo", "extensions"}:
+            assert same(name, again, changed), name
+    unmapped = {name for name in raw if name not in form.back(NEW_ENTRY) and name not in {form.nested, "extensions"}}
+    known = {link.theirs.partition(".")[0] for link in form.links}
+    written, _fate = from_world_info(form, changed)
+    assert {name: written[name] for name in unmapped - known} == {name: raw[name] for name in unmapped - known}

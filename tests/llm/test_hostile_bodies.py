@@ -1,0 +1,66 @@
+"""Replies that no provider should send end as errors of the provider, in every dialect, streamed or not."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from lorestudio.domain.json_text import values_in
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.http_client import client_for
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.profiles import Api, Profile
+
+BODIES = {
+    "infinite": "1e999",
+    "infinite inside": '{"a": [1e999]}',
+    "infinite error": '{"error": {"message": {"a": 1e999}, "code": 1e999}}',
+    "infinite tool": '{"content": [{"type": "tool_use", "input": {"a": 1e999}}]}',
+    "infinite content": '{"choices": [{"message": {"content": 1e999}}], "usage": {"prompt_tokens": 1e999}}',
+    "long number": '{"content": ' + "9" * 5000 + "}",
+    "deep error": '{"error":' * 980 + '"x"' + "}" * 980,
+    "deep list": "[" * 985 + "]" * 985,
+    "bottomless": '{"a":' * 200_000 + "1" + "}" * 200_000,
+    "wrong types": '{"choices": [[], 1, null, {"message": [{"content": 1}], "finish_reason": {}}], "usage": []}',
+    "wrong parts": '{"candidates": [{"content": {"parts": [1, {"text": 3, "thought": []}]}}]}',
+    "wrong blocks": '{"type": ["error"], "content": [{"type": {}, "text": []}], "usage": {"input_tokens": "x"}}',
+    "wrong error": '{"error": {"code": {}, "status": [], "message": null}}',
+}
+
+
+@pytest.mark.parametrize("api", Api)
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_hostile_body_is_a_reply_or_an_error_of_the_provider(api: Api, body: str) -> None:
+    async def asked(status: int, kind: str) -> ChatReply:
+        def answered(_: httpx.Request) -> httpx.Response:
+            text = f"data: {body}\n\ndata: [DONE]\n\n" if kind == "text/event-stream" else body
+            return httpx.Response(status, text=text, headers={"content-type": kind, "retry-after": "9" * 50})
+
+        profile = Profile("Test", api, "http://localhost:1/v1", "model")
+        client = client_for(profile, transport=httpx.MockTransport(answered))
+        request = ChatRequest("ai_search", "system", "user")
+        if kind == "application/json" and status != 400:
+            return await client.complete(request)
+        async with client.stream(request) as stream:
+            async for _ in stream:
+                pass
+        return stream.reply
+
+    for status, kind in ((200, "application/json"), (200, "text/event-stream"), (400, "application/json")):
+        try:
+            reply = asyncio.run(asked(status, kind))
+        except LlmError as error:
+            assert len(str(error)) < 10_000  # noqa: PT017
+        else:
+            assert isinstance(reply.text, str)
+
+
+def test_what_is_nested_without_end_is_given_up() -> None:
+    nested = '{"a":' * 200_000 + "x" + "}" * 200_000  # 1.2 MB; each of 200,000 pieces was tried, which took minutes
+    assert list(values_in(nested)) == []
+
+
+def test_a_number_of_any_length_is_read_in_a_reply() -> None:
+    assert next(values_in('{"a": ' + "9" * 4301 + "}")) == {"a": float("inf")}

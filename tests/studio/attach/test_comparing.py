@@ -1,0 +1,209 @@
+"""Captured prompts beside the runs of their turns (rules: live-capture 4, 5)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.domain.chat import Generation
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.messages import ChatRequest
+from lorestudio.studio.attach.captures import Capture
+from lorestudio.studio.attach.comparing import CapturedAnswers, PromptComparison, captured_answers, comparison
+from lorestudio.studio.attach.finding import Grade, SearchedEntry, find_lore, unknown_lines
+from lorestudio.studio.attach.turns import RequestKind, matched
+from lorestudio.studio.attach.wire import SentMessage, SentPrompt
+from lorestudio.studio.project.project import Project, demo_project
+from lorestudio.studio.prompt.assembly import assemble
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.model import Trace
+
+BELL = "The ninth bell hangs in the flooded tower and rings when the tide is out. Nobody has heard it since."
+MACRO = "{{char}} keeps the key of the tower under a loose stone. {{// a remark }} {{user}} does not know."
+
+
+def prompt_of(*texts: str) -> SentPrompt:
+    return SentPrompt(tuple(SentMessage("system", text) for text in texts))
+
+
+def found_in(entries: Sequence[SearchedEntry], *texts: str, said: Sequence[str] = ()) -> list[tuple[int, Grade, int]]:
+    return [(each.entry, each.grade, each.message) for each in find_lore(prompt_of(*texts), entries, said)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"[The Ninth Bell]\n{BELL}\n[/]", [(0, Grade.TEXT, 1)]),
+        (f"[The Ninth Bell]\n{BELL[:73]}\n[/]", [(0, Grade.BEGINNING, 1)]),
+        (f"<The Ninth Bell>\r\n{BELL}\r\n</The Ninth Bell>", [(0, Grade.BLOCK, 1)]),
+        (BELL.replace("tide", "water") + " But she has.", [(0, Grade.CHANGED, 1)]),
+        ("The ninth bell rings.", []),
+        ("The Ninth Bell", []),
+    ],
+)
+def test_an_entry_is_found_by_its_text(text: str, expected: list[tuple[int, Grade, int]]) -> None:
+    entry = SearchedEntry(0, "The Ninth Bell", BELL, (f"<The Ninth Bell>\n{BELL}\n</The Ninth Bell>",))
+    assert found_in([entry], "Write on.", text) == expected
+
+
+def test_macros_may_stand_for_anything() -> None:
+    entry = SearchedEntry(0, "Key", MACRO)
+    filled = "Ottoline keeps the key of the tower under a loose stone.  Wren does not know."
+    assert found_in([entry], filled) == [(0, Grade.FILLED, 0)]
+
+
+def test_what_is_only_quoted_does_not_count() -> None:
+    entries = [SearchedEntry(0, "Bell", BELL), SearchedEntry(1, "Tower", f"Of the tower they say: {BELL}")]
+    assert found_in(entries, f"Ottoline: {BELL} So they say.", said=[f"{BELL} So they say."]) == []
+    assert found_in(entries, f"Of the tower they say: {BELL}") == [(1, Grade.TEXT, 0)]
+    both = f"Of the tower they say: {BELL}\n\n{BELL}"
+    assert found_in(entries, both) == [(1, Grade.TEXT, 0), (0, Grade.TEXT, 0)]
+
+
+def test_a_short_text_needs_its_title_or_line_ends() -> None:
+    entry = SearchedEntry(0, "Lamp", "A lamp of brass.")
+    assert found_in([entry], "She lit A lamp of brass. It burned.") == []
+    assert found_in([entry], "Before\nA lamp of brass.\nAfter") == [(0, Grade.TEXT, 0)]
+    assert found_in([entry], "Lamp: A lamp of brass. It burned.") == [(0, Grade.TEXT, 0)]
+    assert found_in([SearchedEntry(0, "Lamp", "Brass.")], "x\nBrass.\ny") == []
+
+
+def test_of_two_entries_with_one_text_the_one_with_its_title_is_there() -> None:
+    entries = [SearchedEntry(0, "Bell", BELL), SearchedEntry(1, "Gong", BELL)]
+    assert found_in(entries, f"<Gong>\n{BELL}\n</Gong>") == [(1, Grade.TEXT, 0)]
+
+
+def test_lines_from_nowhere_known() -> None:
+    prompt = prompt_of(f"Known as it is.\n{BELL}", "Wren: I said that, too.\nNobody knows this line.\n***\nTwo words")
+    lore = find_lore(prompt, [SearchedEntry(0, "Bell", BELL)])
+    told = unknown_lines(prompt, lore, ["Well,  Known as it is. Yes", "I said that, too."])
+    assert told == ((1, "Nobody knows this line."),)
+
+
+# ---- which reply ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return demo_project(tmp_path_factory.mktemp("demo") / "demo")
+
+
+@pytest.fixture(scope="module")
+def runs(demo: Project) -> dict[Generation, Trace]:
+    simulator = Simulator(demo)
+    return dict(zip(simulator.generations, asyncio.run(simulator.replay()), strict=True))
+
+
+def milliseconds(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def capture(messages: Sequence[tuple[str, str]], answer: str, at: int, **fields: Any) -> Capture:
+    body = json.dumps({"model": "m", "messages": [{"role": role, "content": text} for role, text in messages]})
+    reply = json.dumps({"choices": [{"message": {"content": answer}}]})
+    return Capture(f"{at}-aaaaaa", at, at + 900, "/chat/completions", body=body, answer=reply, **fields)
+
+
+def sent(project: Project, trace: Trace) -> list[tuple[str, str]]:
+    assert project.chat is not None
+    prompt = assemble(trace, project.chat, project.setup, project.counter)
+    return [(message.role.value, message.text) for message in prompt.messages]
+
+
+def captured(project: Project, trace: Trace, *, late_ms: int = 500, answer: str | None = None) -> Capture:
+    assert project.chat is not None
+    message = project.chat.messages[trace.turn.message]
+    text = message.swipes[trace.turn.swipe] if message.swipes else message.text
+    began = milliseconds(str(message.raw["gen_started"]))
+    return capture(sent(project, trace), text if answer is None else answer, began + late_ms)
+
+
+def replies(runs: dict[Generation, Trace]) -> list[Trace]:
+    return [trace for generation, trace in runs.items() if trace.injections][3:9:2]
+
+
+def test_each_capture_is_matched_to_its_reply(demo: Project, runs: dict[Generation, Trace]) -> None:
+    assert demo.chat is not None
+    traces = replies(runs)
+    found = matched([captured(demo, trace) for trace in reversed(traces)], demo.chat)
+    assert [each.generation for each in found] == [
+        Generation(trace.turn.message, trace.turn.swipe) for trace in sorted(traces, key=lambda one: one.turn.message)
+    ]
+    assert {len(each.evidence) for each in found} == {3}
+    assert all(comparison(demo, each, runs[each.generation]).agrees for each in found if each.generation)
+
+
+def test_the_answer_decides_and_the_request_before_was_replaced(demo: Project, runs: dict[Generation, Trace]) -> None:
+    assert demo.chat is not None
+    trace = replies(runs)[0]
+    first, last = captured(demo, trace, answer="Not that, again."), captured(demo, trace, late_ms=900)
+    earlier, later = matched([last, first], demo.chat)
+    assert (earlier.replaced, later.replaced) == (True, False)
+    assert earlier.generation == later.generation == Generation(trace.turn.message, trace.turn.swipe)
+
+
+def test_what_is_no_reply_is_told_apart(demo: Project, runs: dict[Generation, Trace]) -> None:
+    assert demo.chat is not None
+    trace = replies(runs)[0]
+    at = milliseconds("2031-01-01T00:00:00+00:00")
+    quiet = capture([*sent(demo, trace), ("system", "Summarise the story.")], "They met, and went on.", at)
+    asked = capture([("system", "Choose."), ("user", "<candidate manifest>")], "[]", at + 1)
+    raw = capture([("user", "Name a colour.")], "Blue.", at + 2)
+    broken = replace(raw, id=f"{at + 3}-b", started_ms=at + 3, body="{}")
+    kinds = [each.kind for each in matched([quiet, asked, raw, broken], demo.chat)]
+    assert kinds == [RequestKind.QUIET, RequestKind.SELECTION, RequestKind.TOOL, RequestKind.UNREADABLE]
+
+
+# ---- what differs ---------------------------------------------------------------------------------------------------
+
+
+def compared_with(demo: Project, trace: Trace, messages: Sequence[tuple[str, str]]) -> PromptComparison:
+    assert demo.chat is not None
+    message = demo.chat.messages[trace.turn.message]
+    [found] = matched([capture(messages, message.text, milliseconds(str(message.raw["gen_started"])))], demo.chat)
+    return comparison(demo, found, trace)
+
+
+def test_what_stands_in_one_of_the_two_alone_is_told(demo: Project, runs: dict[Generation, Trace]) -> None:
+    trace = next(trace for trace in replies(runs) if any(one.position == -1 for one in trace.injections))
+    gone = next(one for one in trace.injections if one.position != -1)
+    block = next(
+        block.text[part.start : part.end] for block in trace.prompt for part in block.parts if part.entry == gone.entry
+    )
+    extra = next(each for each in demo.index.entries if each.id not in {one.entry for one in trace.injections})
+    messages = [(role, text.replace(block, "")) for role, text in sent(demo, trace)]
+    messages.insert(1, ("system", f"{extra.content}\nA sentence that nobody wrote here."))
+    found = compared_with(demo, trace, messages)
+    assert [each.entry for each in found.only_there] == [extra.id]
+    assert [each.title for each in found.only_here if not each.why] == [trace.title(gone.entry)]
+    assert found.unknown == ((1, "A sentence that nobody wrote here."),)
+    assert not found.agrees
+
+
+def test_why_an_entry_of_the_run_is_not_in_the_prompt(demo: Project, runs: dict[Generation, Trace]) -> None:
+    trace = replies(runs)[0]
+    message = demo.chat.messages[trace.turn.message - 1] if demo.chat is not None else None
+    assert message is not None
+    found = compared_with(demo, trace, [("system", "Write on."), ("user", message.text)])
+    whys = {each.entry: each.why for each in found.only_here}
+    for one in trace.injections:
+        deep = one.position == 1 and one.depth >= 2
+        assert ("the chat was cut" in whys[one.entry]) is deep
+        assert ("outlet" in whys[one.entry]) is (one.position == -1)
+
+
+def test_captured_answers_answer_the_same_question(tmp_path: Path) -> None:
+    question = ChatRequest("search", "Choose.", "Storm Glass (285tok)", model="m")
+    kept = capture([("system", "Choose."), ("user", "Storm Glass (301tok)")], '["Storm Glass"]', 5)
+    answers, model = captured_answers([kept, replace(kept, body="{}")], tmp_path / "chat.jsonl")
+    assert (asyncio.run(answers.answer(question)).text, model) == ('["Storm Glass"]', "m")
+    assert (tmp_path / "chat.answers.jsonl").is_file()
+    with pytest.raises(LlmError):
+        asyncio.run(CapturedAnswers([kept]).answer(replace(question, user="Another")))

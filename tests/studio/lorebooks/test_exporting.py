@@ -1,0 +1,149 @@
+"""A vault becomes a lorebook: numbers, what stays at home, untouched entries as they were, and a chat run with both."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export, write_export
+from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
+from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.trying import try_book
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.vault_notes import read_vault_notes
+from lorestudio.studio.project.project import open_project
+from lorestudio.vault.entries import ParseRules
+from tests.examples import examples
+from tests.studio.lorebooks.test_importing import MINE, book, vault
+
+RULES = ParseRules()
+SAMPLES = sorted((Path(__file__).parents[2] / "exchange/lorebooks/samples").glob("*.json"))
+
+
+def imported(folder: Path, path: Path) -> Path:
+    place = vault(folder)
+    plan = plan_import(read_books([path]), read_vault_notes(place), RULES, ImportChoice())
+    ChangeLog(folder / "log", [place]).apply(plan.planned.changes)
+    return place
+
+
+def export(place: Path, target: Path, **choice: Any) -> ExportPlan:
+    return plan_export(read_vault_notes(place), target, RULES, ExportChoice(**choice))
+
+
+def written(plan: ExportPlan) -> Any:
+    return json.loads(plan.written.data)
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_book_that_nobody_touched_goes_out_as_it_came(tmp_path: Path, path: Path) -> None:
+    before = json.loads(path.read_text(encoding="utf-8"))
+    plan = export(imported(tmp_path, path), tmp_path / "out.json")
+    after = written(plan)
+    kept = {uid: raw for uid, raw in before["entries"].items() if raw.get("content") or raw.get("key")}
+    assert json.dumps(after) == json.dumps({**before, "entries": kept})
+
+
+@given(st.lists(st.sampled_from(["order", "sticky", "comment", "content", "position"]), max_size=3))
+@settings(max_examples=examples(40))
+def test_only_the_members_that_a_note_changes_are_changed(tmp_path_factory: Any, members: list[str]) -> None:
+    tmp_path = tmp_path_factory.mktemp("book")
+    raw = {"key": ["bell"], "comment": "Bell", "content": "A\nB", "sticky": 0, "role": None, "order": 100}
+    path = book(tmp_path, raw, {"key": ["x"], "selective": 1})
+    place = imported(tmp_path, path)
+    note = place / "Sea/Bell.md"
+    lines = {
+        "order": ("priority: 900", "priority: 850"), "sticky": ("wi_book:", "wi_sticky: 4\nwi_book:"),
+        "comment": ("# Bell", "# Tower"), "content": ("\nB", "\nC"),
+        "position": ("position: before", "position: after"),
+    }  # fmt: skip
+    values = {"order": 150, "sticky": 4, "comment": "Tower", "content": "A\nC", "position": 1}
+    for member in dict.fromkeys(members):
+        note.write_text(note.read_text(encoding="utf-8").replace(*lines[member]), encoding="utf-8")
+    wanted = json.loads(path.read_text(encoding="utf-8"))
+    wanted["entries"]["0"] |= {member: values[member] for member in members}
+    assert json.dumps(written(export(place, tmp_path / "out.json"))) == json.dumps(wanted)
+
+
+def test_numbers_are_kept_and_never_used_again(tmp_path: Path) -> None:
+    place = imported(tmp_path, book(tmp_path, *({"key": [f"k{n}"], "comment": f"N{n}"} for n in range(3))))
+    (place / "Sea/N2.md").unlink()
+    text = (place / "Sea/N0.md").read_text(encoding="utf-8")
+    (place / "Sea/Twin.md").write_text(text.replace("# N0", "# Twin"), encoding="utf-8")
+    (place / "Sea/New.md").write_text(MINE, encoding="utf-8")
+    plan = export(place, tmp_path / "out.json")
+    numbers = {raw["comment"]: (uid, raw["uid"]) for uid, raw in written(plan)["entries"].items()}
+    assert numbers == {"N0": ("0", 0), "N1": ("1", 1), "The bell": ("3", 3), "Twin": ("4", 4)}
+    assert plan.report.remarks == ("1 note has the number of another one and got a new one.",)
+
+
+def test_what_stays_at_home_is_said(tmp_path: Path) -> None:
+    place = vault(
+        tmp_path, A=MINE, B=MINE.replace("requires", "wi_export: false\nrequires"), C="# Plain\n",
+        D=MINE.replace("requires", "enabled: false\nrequires"),
+    )  # fmt: skip
+    plan = export(place, tmp_path / "out.json", disabled=False)
+    assert {note.filename: note.fate.left_out for note in plan.notes} == {
+        "A.md": "", "B.md": "It says wi_export: false.", "D.md": "It is switched off.",
+    }  # fmt: skip
+    (raw,) = written(plan)["entries"].values()
+    assert raw == {
+        "uid": 0, **NEW_ENTRY, "key": ["bell"], "comment": "The bell", "content": "It rings.\nIn fog.", "order": 900,
+        "addMemo": True, "extensions": raw["extensions"],
+    }  # fmt: skip
+    assert raw["extensions"]["lorestudio"]["deeplore"]["requires"] == ["Sea"]
+    with pytest.raises(InputError, match="no note is left"):
+        export(place, tmp_path / "out.json", only={"C.md"})
+    with pytest.raises(InputError, match="no format “x”"):
+        export(place, tmp_path / "out.json", form="x")
+
+
+def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tmp_path: Path) -> None:
+    place, target = vault(tmp_path, A=MINE), tmp_path / "out.json"
+    plan = export(place, target)
+    assert write_export(plan) is None
+    assert plan.link is not None
+    ChangeLog(tmp_path / "log", [place]).apply(ChangeSet("Link", (plan.link,)))
+    (link,) = links_of(read_vault_notes(place))
+    assert (link.file, link.of_note("A.md")) == (str(target), "0")
+    (place / "A.md").write_text(MINE.replace("[bell]", "[bell, tower]"), encoding="utf-8")
+    again = export(place, target)
+    assert written(again)["entries"]["0"]["key"] == ["bell", "tower"]
+    copy = write_export(again)
+    assert copy is not None
+    assert json.loads(copy.read_bytes()) == written(plan)
+    target.write_text(target.read_text(encoding="utf-8").replace("In fog", "In rain"), encoding="utf-8")
+    with pytest.raises(InputError, match="lorestudio sync"):
+        export(place, target)
+
+
+@pytest.mark.parametrize("form", ["sillytavern", "novelai", "risu", "agnaistic", "lorebook-v3", "csv"])
+def test_every_format_that_can_be_made_is_made(tmp_path: Path, form: str) -> None:
+    target = tmp_path / "out.file"
+    write_export(export(vault(tmp_path, A=MINE), target, form=form))
+    (read,) = read_books([target])
+    assert [entry["content"] for entry in read.lore.entries] == ["It rings.\nIn fog."]
+
+
+def test_a_chat_is_run_with_the_vault_and_with_the_book(tmp_path: Path) -> None:
+    gated = MINE.replace("requires: [Sea]", "requires: [Nobody, Bell]\nwarmup: 5").replace("The bell", "Gated")
+    sea = "---\ntags: [lorebook]\nkeys: [sea]\n---\n# Sea\n\nWide."
+    place = vault(tmp_path, Gated=gated, Sea=sea)
+    chat = tmp_path / "chat.txt"
+    chat.write_text("You: The bell by the sea.\nAnna: It rings.\nYou: And the sea?\n", encoding="utf-8")
+    project = open_project([str(place)], chat)
+    tried = asyncio.run(try_book(project, export(place, tmp_path / "out.json").entries))
+    assert tried.replies == 2
+    assert tried.counts == {"Gated.md": (0, tried.counts["Gated.md"][1])}
+    assert tried.counts["Gated.md"][1] > 0
+    assert all(turn.vault_only == () and turn.book_only == ("Gated.md",) for turn in tried.turns)
+    assert tried.sentence.startswith("In 2 replies the book gives the same entries in")

@@ -1,0 +1,140 @@
+"""Lorebooks become notes: names, folders, what the vault has already, one step, and a link back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.lorebooks.importing import (
+    ImportChoice,
+    ImportPlan,
+    Twin,
+    both_lines,
+    plan_import,
+    read_books,
+)
+from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.renaming import safe_name
+from lorestudio.studio.notes.vault_notes import read_vault_notes
+from lorestudio.vault.entries import ParseRules
+
+RULES = ParseRules()
+BELL = {"key": ["bell"], "comment": "Bell", "content": "It rings.\nAt night."}
+
+
+def book(folder: Path, *entries: dict[str, Any], name: str = "Sea") -> Path:
+    path = folder / f"{name}.json"
+    whole = {str(uid): {"uid": uid, **NEW_ENTRY, **raw} for uid, raw in enumerate(entries)}
+    path.write_text(json.dumps({"entries": whole, "description": "kept"}), encoding="utf-8")
+    return path
+
+
+def vault(folder: Path, **notes: str) -> Path:
+    place = folder / "vault"
+    place.mkdir(exist_ok=True)
+    for name, text in notes.items():
+        (place / f"{name}.md").write_text(text, encoding="utf-8")
+    return place
+
+
+def plan(place: Path, *books: Path, choice: ImportChoice | None = None) -> ImportPlan:
+    return plan_import(read_books(books), read_vault_notes(place), RULES, choice or ImportChoice())
+
+
+def files(place: Path) -> dict[str, str]:
+    return {
+        path.relative_to(place).as_posix(): path.read_text(encoding="utf-8")
+        for path in place.rglob("*")
+        if path.is_file()
+    }  # fmt: skip
+
+
+def test_an_import_is_one_step_that_can_be_undone(tmp_path: Path) -> None:
+    place = vault(tmp_path, Old="# Old\n")
+    before = files(place)
+    made = plan(place, book(tmp_path, BELL, {"key": ["x"], "comment": "bell"}, {"comment": "empty"}))
+    assert files(place) == before
+    log = ChangeLog(tmp_path / "log", [place])
+    log.apply(made.planned.changes)
+    assert sorted(files(place)) == ["Old.md", "Sea/Bell.md", "Sea/Sea.book.json", "Sea/bell (2).md"]
+    assert [entry.fate.left_out for entry in made.entries] == ["", "", "It has no text and no keys."]
+    log.undo()
+    assert files(place) == before
+
+
+def test_the_link_remembers_which_entry_is_which(tmp_path: Path) -> None:
+    place, path = vault(tmp_path), book(tmp_path, BELL)
+    ChangeLog(tmp_path / "log", [place]).apply(plan(place, path).planned.changes)
+    (link,) = links_of(read_vault_notes(place))
+    assert (link.book, link.file, link.form, link.folder) == ("Sea", str(path), "sillytavern", "Sea")
+    assert link.notes["0"].filename == "Sea/Bell.md"
+    assert link.notes["0"].text == (place / "Sea/Bell.md").read_text(encoding="utf-8")
+    assert link.original == path.read_text(encoding="utf-8")
+    with pytest.raises(InputError, match=r"linked to this book already \(Sea/Sea.book.json\)"):
+        plan(place, path)
+
+
+MINE = "---\n# mine\ntags: [lorebook, own]\nkeys: [bell]\nrequires: [Sea]\n---\n# The bell\n\nIt rings.\nIn fog.\n"
+
+
+@pytest.mark.parametrize(
+    ("twin", "made"),
+    [
+        (None, True),
+        (Twin.BOTH, True),
+        (Twin.SKIP, False),
+    ],
+)
+def test_what_the_vault_has_already_is_found_by_its_keys(tmp_path: Path, twin: Twin | None, *, made: bool) -> None:
+    place, path = vault(tmp_path, Mine=MINE), book(tmp_path, BELL, {"key": ["other"]})
+    first = plan(place, path, choice=ImportChoice(twins=twin)).entries[0]
+    assert (first.twin, first.alike, bool(first.filename)) == ("Mine.md", "the same keys", made)
+
+
+def test_the_same_text_and_keys_are_left_out_unless_somebody_wants_them(tmp_path: Path) -> None:
+    same = MINE.replace("In fog.\n", "At night.")
+    place, path = vault(tmp_path, Mine=same), book(tmp_path, BELL, {"key": ["other"]})
+    assert plan(place, path).entries[0].fate.left_out == "Mine.md has the same text and keys already."
+    with pytest.raises(InputError, match="no entry is left"):
+        plan(place, book(tmp_path, BELL, name="B"))
+
+
+def test_replacing_keeps_what_no_entry_has(tmp_path: Path) -> None:
+    place, path = vault(tmp_path, Mine=MINE), book(tmp_path, BELL)
+    made = plan(place, path, choice=ImportChoice(twins=Twin.REPLACE)).planned.changes.changes[0]
+    assert made.after == (
+        "---\n# mine\ntags: [lorebook, own]\nkeys: [bell]\nrequires: [Sea]\npriority: 900\nposition: before\n"
+        "wi_uid: 0\nwi_book: Sea\n---\n# Bell\n\nIt rings.\nAt night."
+    )
+
+
+def test_merging_adds_what_is_missing(tmp_path: Path) -> None:
+    place, path = vault(tmp_path, Mine=MINE), book(tmp_path, {**BELL, "key": ["bell"], "sticky": 3})
+    made = plan(place, path, choice=ImportChoice(twins=Twin.MERGE)).planned.changes.changes[0]
+    assert made.after is not None
+    assert made.after.endswith("# The bell\n\nIt rings.\nIn fog.\nAt night.")
+    assert "requires: [Sea]\npriority: 900" in made.after
+    assert "wi_sticky: 3\n" in made.after
+
+
+def test_two_texts_are_brought_together_line_by_line() -> None:
+    assert both_lines("a\nb\nc\n", "a\nx\nc\n") == "a\nb\nx\nc\n"
+    assert both_lines("a", "a\nb") == "a\nb"
+    assert both_lines("", "a") == "a"
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("A/B: C?", "A B C"), ("  .hidden. ", "hidden"), ("CON", "CON_"), ("[[x]]#y", "x y"), ("", "Entry 7"),
+        ("é" * 150, "é" * 100), ("世" * 90, "世" * 66), ("e\u0301", "é"), ("a\ud83d", "a"),
+    ],
+)  # fmt: skip
+def test_names_of_files_hold_everywhere(title: str, name: str) -> None:
+    assert safe_name(title, "Entry 7") == name

@@ -1,0 +1,204 @@
+"""Entries of World Info files as notes: what is saved, what stays as it is, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.book_entries import (
+    changed_entry,
+    entry_text,
+    plan_copies,
+    plan_new_entry,
+    plan_removal,
+    plan_switch,
+    read_text,
+    save_text,
+)
+from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.snapshots import Snapshots
+from lorestudio.studio.project.project import open_project
+from lorestudio.vault.files import ChangedOnDisk, VaultError
+
+_ODD = """{
+  "entries": {
+    "0": {"uid": 0, "key": ["bell",  "gate"], "comment": "The B\\u0065ll", "content": "It rings.", "order": 1.50e2,
+          "position": 4, "depth": 4, "scanDepth": null, "mine": {"a": 1.0}},
+    "1": {"uid": 1, "key": [], "comment": "", "content": "Two\\r\\nlines\\n"},
+    "7": {"uid": 7, "key": ["/a,b/i"], "comment": "x", "content": "", "order": 1, "position": 0, "disable": true,
+          "characterFilter": {"isExclude": false, "names": ["Ottoline"], "tags": []}}
+  },   "extra": [1,2]
+}
+"""
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    path = tmp_path / "Book.json"
+    path.write_bytes(_ODD.encode())
+    return path
+
+
+def test_an_entry_is_a_note_with_world_infos_own_fields(book: Path) -> None:
+    text, _ = read_text(book / "uid 0")
+    assert text == "---\ncomment: The Bell\nkey:\n  - bell\n  - gate\norder: 150\nposition: 4\n---\nIt rings."
+    text, _ = read_text(book / "uid 7")
+    assert "disable: true\n" in text
+    assert "characterFilter.names:\n  - Ottoline\n" in text
+    assert "isExclude" not in text  # as in a new entry
+
+
+def test_what_changes_nothing_leaves_every_byte(book: Path) -> None:
+    for uid in (0, 1, 7):
+        text, digest = read_text(book / f"uid {uid}")
+        assert save_text(book / f"uid {uid}", text, digest) == digest
+    assert book.read_bytes() == _ODD.encode()
+
+
+@pytest.mark.parametrize(
+    ("uid", "old", "new", "was", "becomes"),
+    [
+        (0, "order: 150", "order: 151", "1.50e2", "151"),
+        (0, "position: 4\n", "position: 4\nsticky: 3\n", '{"a": 1.0}}', '{"a": 1.0}, "sticky": 3}'),
+        (0, "  - gate\n", "  - gate\n  - oak\n", '"bell",  "gate"]', '"bell",  "gate", "oak"]'),
+        (0, "It rings.", "It rings. “Loud”", '"It rings."', '"It rings. “Loud”"'),
+        (7, "  - Ottoline\n", "  - Wren\n", '["Ottoline"]', '["Wren"]'),
+        (7, "disable: true\n", "", '"disable": true', '"disable": false'),
+        (7, "key:\n  - /a,b/i\n", "", '["/a,b/i"]', "[]"),
+    ],
+)
+def test_only_what_was_changed_is_written(book: Path, uid: int, old: str, new: str, was: str, becomes: str) -> None:
+    text, digest = read_text(book / f"uid {uid}")
+    assert old in text
+    save_text(book / f"uid {uid}", text.replace(old, new), digest)
+    assert book.read_text("utf-8") == _ODD.replace(was, becomes, 1)
+
+
+def test_another_entry_may_change_meanwhile_and_this_one_not(book: Path) -> None:
+    path = book / "uid 0"
+    text, digest = read_text(path)
+    book.write_text(_ODD.replace("lines", "rows"), "utf-8")
+    digest = save_text(path, text + "!", digest)
+    assert json.loads(book.read_text("utf-8"))["entries"]["1"]["content"] == "Two\r\nrows\n"
+    book.write_text(_ODD, "utf-8")
+    with pytest.raises(ChangedOnDisk, match="has changed on disk"):
+        save_text(path, text + "?", digest)
+    assert book.read_text("utf-8") == _ODD
+
+
+@pytest.mark.parametrize(("line", "told"), [("depth: high", "“depth” takes a number"), ("disable: 3", "true or false")])
+def test_a_value_that_its_field_cannot_have_is_refused(book: Path, line: str, told: str) -> None:
+    text, digest = read_text(book / "uid 1")
+    with pytest.raises(VaultError, match=told):
+        save_text(book / "uid 1", text.replace("---\n", f"---\n{line}\n", 1), digest)
+    assert book.read_text("utf-8") == _ODD
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ({"entries": {"0": {"uid": 1, "key": []}, "1": {"uid": 1, "key": []}}}, "2 entries with the uid 1"),
+        ({"entries": [{"keys": ["a"], "id": 1}]}, "another program"),
+        ({"entries": {}}, "no entry with the uid 1"),
+        ({"data": 1}, "another program"),
+    ],
+)
+def test_what_cannot_be_edited_says_why(tmp_path: Path, document: Any, told: str) -> None:
+    path = tmp_path / "Book.json"
+    path.write_text(json.dumps(document), "utf-8")
+    with pytest.raises(VaultError, match=told):
+        read_text(path / "uid 1")
+
+
+def test_a_card_as_a_picture_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "Hob.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\xff")
+    with pytest.raises(VaultError, match="is a card"):
+        read_text(path / "uid 1")
+
+
+def _apply(changes: ChangeSet) -> None:
+    for change in changes.changes:
+        assert change.before == change.path.read_bytes().decode()
+        change.path.write_bytes((change.after or "").encode())
+
+
+def test_entries_are_made_copied_switched_and_deleted(book: Path) -> None:
+    planned, path = plan_new_entry(book, "Oak")
+    _apply(planned.changes)
+    entries = json.loads(book.read_text("utf-8"))["entries"]
+    assert path == book / "uid 2"
+    assert entries["2"] == {"uid": 2, **NEW_ENTRY, "comment": "Oak"}
+    _apply(plan_copies([book / "uid 0", book / "uid 7"]).changes)
+    after = json.loads(book.read_text("utf-8"))["entries"]
+    assert after["3"] == {**entries["0"], "uid": 3}
+    assert after["4"] == {**entries["7"], "uid": 4}
+    off = plan_switch([book / "uid 0", book / "uid 7"]).changes
+    assert off.title == "Switch 2 entries off"
+    _apply(off)
+    on = plan_switch([book / "uid 0", book / "uid 7"]).changes
+    assert on.title == "Switch 2 entries on"
+    _apply(on)
+    assert json.loads(book.read_text("utf-8"))["entries"]["7"]["disable"] is False
+    _apply(plan_removal([book / "uid 1", book / "uid 0"]).changes)
+    assert list(json.loads(book.read_text("utf-8"))["entries"]) == ["7", "2", "3", "4"]
+    with pytest.raises(VaultError, match="no entry with the uid 1"):
+        plan_removal([book / "uid 1"])
+    with pytest.raises(InputError):
+        plan_removal([])
+
+
+def test_entries_of_a_list_without_numbers_are_taken_out_together(tmp_path: Path) -> None:
+    path = tmp_path / "List.json"
+    path.write_text('[{"key": "a"}, {"key": "b"}, {"key": "c"}]', "utf-8")
+    _apply(plan_removal([path / "uid 0", path / "uid 1"]).changes)
+    assert path.read_text("utf-8") == '[{"key": "c"}]'
+
+
+def test_the_history_has_what_the_entry_was(book: Path, tmp_path: Path) -> None:
+    kept, path = Snapshots(tmp_path / "history"), book / "uid 1"
+    text, digest = read_text(path)
+    kept.save(path, text + "more", digest)
+    assert [kept.read(version) for version in kept.list(path)] == [text]
+
+
+def test_a_project_knows_the_paths_of_its_books_entries(book: Path) -> None:
+    project = open_project([book])
+    path = project.note_path("Book", "uid 7")
+    assert path == book / "uid 7"
+    assert project.note_place(book / "uid 7") == ("Book", "uid 7")
+    text, digest = read_text(book / "uid 7")
+    save_text(book / "uid 7", text + "New text.", digest)
+    again = project.with_books_reread()
+    assert [entry.content for entry in again.index.entries if entry.filename == "uid 7"] == ["New text."]
+
+
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+_VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "key": st.lists(_TEXTS, max_size=3), "comment": _TEXTS, "content": _TEXTS, "order": st.integers() | st.none(),
+    "position": st.integers(0, 8), "constant": st.booleans() | st.integers(0, 1), "selective": st.booleans(),
+    "scanDepth": st.none() | st.integers(0, 9), "probability": st.floats(0, 100),
+    "caseSensitive": st.none() | st.booleans(), "group": _TEXTS, "extensions": st.just({"a": [1]}),
+    "own": _TEXTS | st.lists(st.integers(), max_size=2),
+    "characterFilter": st.just({"isExclude": True, "names": ["a"], "tags": [], "more": 1}),
+}  # fmt: skip
+
+
+@given(st.fixed_dictionaries({}, optional=_VALUES))
+def test_an_entry_that_nobody_touched_is_the_same(raw: dict[str, Any]) -> None:
+    assert changed_entry(raw, entry_text(raw)) == raw
+
+
+@given(st.fixed_dictionaries({}, optional=_VALUES), st.integers(-50, 2000), st.text("ab c\n", max_size=9))
+def test_of_a_changed_entry_everything_else_is_the_same(raw: dict[str, Any], depth: int, content: str) -> None:
+    body = entry_text({**raw, "content": content})
+    text = body.replace("---\n", f"---\ndepth: {depth}\n", 1)
+    wanted = {**raw, "depth": depth, "content": content}
+    assert changed_entry({"content": "", **raw}, text) == wanted

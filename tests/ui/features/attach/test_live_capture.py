@@ -1,0 +1,136 @@
+"""Live capture in the window: nothing listens unless switched on, what came is shown, and captures can be managed."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from lorestudio.studio.attach.captures import Captures, load_attachment
+from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCaptureDialog
+from tests.studio.attach.loopback import provider
+from tests.ui.conftest import drain, settle
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lorestudio.ui.shell.main_window import MainWindow
+
+ANSWER = json.dumps({"choices": [{"message": {"content": "The wind."}}], "data": []}).encode()
+
+
+async def answer(writer: asyncio.StreamWriter, _ended: asyncio.Event) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER))
+    await writer.drain()
+
+
+@pytest.fixture
+def window(make_window: Any, tmp_path: Path) -> MainWindow:
+    made: MainWindow = make_window()
+    made.keep_notes_safe(tmp_path / "data" / "notes")
+    return made
+
+
+@pytest.fixture
+def dialog(window: MainWindow) -> Iterator[LiveCaptureDialog]:
+    made = window.features.attach.open()
+    settle(window)
+    yield made
+    made.close()
+    drain()
+
+
+def listen(window: MainWindow, dialog: LiveCaptureDialog, port: int) -> str:
+    dialog.provider.setText(f"http://127.0.0.1:{port}/v1")
+    dialog.switch.click()
+    settle(window)
+    return dialog.address.text()
+
+
+def ask(window: MainWindow, address: str, qtbot: Any) -> None:
+    body = {"messages": [{"role": "user", "content": "Who rings the bell?"}]}
+    before = len(window.features.attach.live.kept.captures)
+    httpx.post(f"{address}/chat/completions", json=body, headers={"authorization": "Bearer secret-key-12345"})
+    qtbot.waitUntil(lambda: len(window.features.attach.live.kept.captures) > before)
+    settle(window)
+
+
+def test_nothing_listens_until_it_is_switched_on_and_the_title_says_so(
+    window: MainWindow, dialog: LiveCaptureDialog, tmp_path: Path, qtbot: Any
+) -> None:
+    assert window.features.attach.live.endpoint is None
+    assert (dialog.state.text(), window.windowTitle(), window.features.attach.sign.isVisible()) == (
+        "Nothing listens.", "lorestudio", False,
+    )  # fmt: skip
+    with provider(answer) as there:
+        address = listen(window, dialog, there.port)
+        assert "listening" in window.windowTitle()
+        assert window.features.attach.sign.isVisible()
+        assert dialog.state.text() == "It listens. Nothing has come yet."
+        httpx.get(f"{address}/models")
+        qtbot.waitUntil(lambda: dialog.state.text() == "SillyTavern has asked for the model list: it works.")
+        ask(window, address, qtbot)
+        assert dialog.state.text() == "1 request for text went through: it works."
+        kept = load_attachment(tmp_path / "data" / "attach")
+        assert address == f"http://127.0.0.1:{kept.settings.port}/{kept.token}/v1"
+        dialog.switch.click()
+        settle(window)
+        assert window.windowTitle() == "lorestudio"
+        assert not window.features.attach.sign.isVisible()
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{address}/models")
+        dialog.renew.click()
+        settle(window)
+        assert dialog.address.text() not in {"", address}
+    assert not any(b"secret-key" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_captures_are_shown_redacted_and_deleted(
+    window: MainWindow, dialog: LiveCaptureDialog, tmp_path: Path, qtbot: Any
+) -> None:
+    with provider(answer) as there:
+        address = listen(window, dialog, there.port)
+        for _ in range(2):
+            ask(window, address, qtbot)
+        assert dialog.tabs.tabText(1) == "Captures · 2"
+        dialog.list.select_places([0], 0)
+        dialog.open_button.click()
+        settle(window)
+        (shown,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, CaptureDialog))
+        assert shown.text.toPlainText() == "--- 1 / 1: user\nWho rings the bell?\n\n--- answer\nThe wind."
+        shown.close()
+        for button in (dialog.redact, dialog.delete):
+            dialog.list.select_places([0], 0)
+            button.click()
+            (box,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox))
+            next(each for each in box.buttons() if each.text() in {"Redact", "Delete"}).click()
+            drain()
+            settle(window)
+            store = Captures(tmp_path / "data" / "attach")
+            if button is dialog.redact:
+                assert store.read(store.list()[0].id).prompt.messages[0].text == "xxx xxxxx xxx xxxx?"
+        assert len(store.list()) == 1
+        dialog.days.setValue(3)
+        dialog.days.editingFinished.emit()
+        settle(window)
+        assert load_attachment(tmp_path / "data" / "attach").settings.keep_days == 3
+        started = time.time_ns() // 1_000_000 - 5 * 86_400_000
+        old = replace(store.list()[0], id=f"{started}-aaaaaa", started_ms=started)
+        store.add(old)  # whoever keeps them for 14 days
+        ask(window, address, qtbot)
+        assert old.id not in [each.id for each in store.list()]
+
+
+def test_an_address_that_is_none_is_said(window: MainWindow, dialog: LiveCaptureDialog) -> None:
+    dialog.provider.setText("openrouter")
+    dialog.switch.click()
+    settle(window)
+    assert "“openrouter” is no address of a provider" in dialog.bar.label.text()
+    assert not window.features.attach.live.listens

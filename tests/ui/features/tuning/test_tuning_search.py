@@ -1,0 +1,134 @@
+"""Searching for settings in the window, with the real engine, and what becomes of a point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+
+from lorestudio.settings.deeplore import declarations
+from lorestudio.settings.store import SettingsProfiles
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.tuning.search_pane import TuningPane
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.widgets.picker import Picker
+from tests.studio.tuning.searches import make_world
+from tests.ui.conftest import settle
+
+EXPECTED = """\
+expectations:
+  - {note: Lamp.md, should: be in}
+"""
+
+
+def project_of(folder: Path) -> Project:
+    project = make_world(folder / "vault")
+    (folder / "vault" / "lorestudio-expectations.yaml").write_text(EXPECTED, encoding="utf-8")
+    return project.with_settings(project.settings.model_copy(update={"scan_depth": 1}))
+
+
+@pytest.fixture
+def window(share_window) -> MainWindow:
+    made = share_window(project_of, make_simulator=Simulator)
+    made.session.replays.run_all()
+    settle(made)
+    return made
+
+
+def pane(window: MainWindow) -> TuningPane:
+    return window.features.searching.pane
+
+
+def searched(window: MainWindow, lines: str = "scanDepth=1..6\nmaxEntries=1,2") -> TuningPane:
+    there = pane(window)
+    window.show_pane("tuning")
+    there.over.setPlainText(lines)
+    there.way.setCurrentIndex(2)
+    there.start.click()
+    settle(window)
+    return there
+
+
+def test_a_search_shows_its_points_and_what_is_best(window: MainWindow, qtbot) -> None:
+    there = searched(window)
+    assert there.model.rows[0].number == -1
+    assert len(there.model.rows) == 13
+    best = there.current
+    assert best is not None
+    assert best.point == {"scanDepth": 5, "maxEntries": 1}
+    row = there.view.current
+    assert row.values[0] == "100 %"
+    assert row.sign == ("check", "good")
+    assert "; there a change of +" in there.story.text()
+    assert "12 points run." in there.state.text()
+    assert there.start.isVisible()
+    assert set(there.chart.points.places) == {-1, *range(12)}
+    there.chart.setFocus()
+    front = there.chart.points.front
+    qtbot.keyClick(there.chart, Qt.Key.Key_Left)
+    assert there.current is not None
+    assert there.current.number in front
+    assert "scanDepth" in there.chart.accessibleDescription()
+
+
+def test_a_point_is_looked_at_kept_and_used(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    there = searched(window)
+    there.acts["look"].click()
+    settle(window)
+    assert window.preview.whole.effects.won > 0
+    window.preview.whole.try_changes(None, ())
+
+    def answer(_parent: object, _title: str, _name: str, _start: str, answered) -> None:
+        answered("found")
+
+    monkeypatch.setattr("lorestudio.ui.features.tuning.searching.dialogs.ask_name", answer)
+    there.acts["keep"].click()
+    settle(window)
+    assert SettingsProfiles().find("found").settings.scan_depth == 5
+    there.acts["use"].click()
+    settle(window)
+    project = window.session.project
+    assert project is not None
+    assert (project.settings.scan_depth, project.settings.max_entries) == (5, 1)
+    window.session.parts.undo()
+    settle(window)
+    assert window.session.project.settings.scan_depth == 1
+
+
+def test_a_report_is_written(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
+    there = searched(window, "scanDepth=1..3\nLamp:keys")
+    monkeypatch.setattr(
+        "lorestudio.ui.features.tuning.searching.dialogs.choose_new_file",
+        lambda *given: given[-1](tmp_path / "page.html"),
+    )
+    there.acts["report"].click()
+    settle(window)
+    assert "To carry over" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_searched_is_said_and_a_setting_is_added(window: MainWindow) -> None:
+    there = searched(window, "scanDept=1..3")
+    assert any("has no setting “scanDept”" in text for text in window.bars.texts)
+    assert there.start.isVisible()
+    there.over.clear()
+    window.context.run("tuning.add")
+    (picker,) = (each for each in window.findChildren(Picker) if each.isVisible())
+    picker.picked.emit(next(each for each in declarations() if each.name == "scan_depth"))
+    assert there.lines() == ("scanDepth=0..100",)
+    picker.close()
+
+
+def test_a_search_is_stopped(window: MainWindow) -> None:
+    there = pane(window)
+    window.show_pane("tuning")
+    there.over.setPlainText("scanDepth=1..60\nmaxTokensBudget=100..4000")
+    there.way.setCurrentIndex(1)
+    there.start.click()
+    assert there.stop.isVisible()
+    there.stop.click()
+    settle(window)
+    assert there.start.isVisible()
+    assert "Stopped." in there.state.text()

@@ -1,0 +1,154 @@
+"""A lorebook in the place of a vault: its entries are edited, made, copied, switched and deleted, and all is undone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
+
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
+from tests.ui.conftest import settle
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lorestudio.ui.shell.main_window import MainWindow
+
+TEXT = """{
+  "entries": {
+    "0": {"uid": 0, "key": ["bell"], "keysecondary": [], "comment": "Bell", "content": "It rings.", "order": 1e2,
+          "position": 0, "scanDepth": null},
+    "1": {"uid": 1, "key": ["gate"], "keysecondary": [], "comment": "Gate", "content": "It opens.", "order": 90,
+          "position": 4, "depth": 2, "role": 1}
+  }
+}"""
+
+
+@pytest.fixture
+def window(make_window: Any, tmp_path: Path) -> MainWindow:
+    book, chat = tmp_path / "Book.json", tmp_path / "chat.txt"
+    book.write_text(TEXT, "utf-8")
+    chat.write_text("Ann: Who rings the bell?\nBea: The wind.\n", "utf-8")
+    made: MainWindow = make_window(open_project([book], chat), make_simulator=Simulator)
+    made.keep_notes_safe(tmp_path / "notes")
+    settle(made)
+    choose(made, "Bell")
+    return made
+
+
+def choose(window: MainWindow, title: str) -> None:
+    session = window.session
+    note = next(each for each in session.project.index.entries if each.title == title)
+    window.selection.choose_note(note)
+    settle(window)
+
+
+def entries(window: MainWindow) -> dict[str, Any]:
+    return json.loads(window.session.project.book_paths[0].read_text("utf-8"))["entries"]
+
+
+def titles(window: MainWindow) -> list[str]:
+    return [entry.title for entry in window.session.project.index.entries]
+
+
+def went_in(window: MainWindow) -> list[str]:
+    trace = window.session.runs.trace(window.session.generations[-1])
+    return [each.title for each in trace.injections]
+
+
+def test_the_form_has_world_infos_fields_and_saves_only_what_was_changed(window: MainWindow) -> None:
+    pane = window.features.notes.pane
+    form = pane.editor.form
+    assert form.names == ["comment", "key", "position", "order"]
+    form.row("key").field.changed.emit(["gong"])
+    form.row("position").field.combo.activated.emit(5)
+    settle(window)
+    assert [each for each in window.problems.problems.findings if each.filename == "uid 0"] == []
+    preview = window.session.runs.preview_of(window.selection.generation)
+    assert [each.title for each in preview.trace.injections] == []
+    assert went_in(window) == ["Bell"]
+    pane.save()
+    settle(window)
+    path = window.session.project.book_paths[0]
+    wanted = TEXT.replace('["bell"]', '["gong"]').replace('"position": 0', '"position": 4')
+    assert path.read_text("utf-8") == wanted
+    assert went_in(window) == []
+
+
+def test_a_value_of_another_kind_is_said_and_not_written(window: MainWindow) -> None:
+    pane = window.features.notes.pane
+    pane.editor.buffer.replace_all(pane.editor.buffer.text.replace("order: 100", "order: first"))
+    pane.editor.settle()
+    settle(window)
+    assert "“order” takes a number" in pane.bar.label.text()
+    pane.save()
+    settle(window)
+    assert window.session.project.book_paths[0].read_text("utf-8") == TEXT
+    pane.revert()
+    settle(window)
+
+
+def test_entries_are_copied_switched_deleted_renamed_and_all_is_undone(window: MainWindow) -> None:
+    window.run("note.duplicate")
+    settle(window)
+    assert entries(window)["2"]["comment"] == "Bell"
+    assert titles(window).count("Bell") == 2
+    window.run("vault.undo")
+    settle(window)
+    window.run("note.enable")
+    settle(window)
+    assert entries(window)["0"]["disable"] is True
+    assert went_in(window) == []
+    window.run("note.delete")
+    settle(window)
+    assert titles(window) == ["Gate"]
+    for _ in range(2):
+        window.run("vault.undo")
+        settle(window)
+    assert window.session.project.book_paths[0].read_text("utf-8") == TEXT
+    assert went_in(window) == ["Bell"]
+    assert not window.commands.actions["note.move"].isEnabled()
+
+
+def test_a_new_entry_is_made_in_the_book_and_shown(window: MainWindow) -> None:
+    window.run("note.new")
+    dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible())
+    dialog.findChild(QLineEdit).setText("Oak")
+    dialog.accept()
+    settle(window)
+    assert entries(window)["2"]["comment"] == "Oak"
+    assert window.features.notes.pane.heading.text() == "Oak"
+    assert titles(window) == ["Bell", "Oak", "Gate"]
+
+
+def test_entries_of_other_programs_are_shown_and_say_what_to_do(make_window: Any, tmp_path: Path) -> None:
+    book = tmp_path / "Other.lorebook"
+    entry = {"text": "Fog is grey.", "displayName": "Fog", "keys": ["fog"], "enabled": True, "id": "a"}
+    book.write_text(json.dumps({"lorebookVersion": 5, "entries": [entry]}), "utf-8")
+    window = make_window(open_project([book]), make_simulator=Simulator)
+    settle(window)
+    choose(window, "Fog")
+    pane = window.features.notes.pane
+    assert pane.text.toPlainText() == "Fog is grey."
+    assert "another program" in pane.bar.label.text()
+
+
+def test_what_another_program_writes_into_the_book_is_shown_and_run(
+    make_window: Any, tmp_path: Path, qtbot: Any
+) -> None:
+    book, chat = tmp_path / "Book.json", tmp_path / "chat.txt"
+    book.write_text(TEXT, "utf-8")
+    chat.write_text("Ann: Who rings the bell?\nBea: The wind.\n", "utf-8")
+    window = make_window(make_simulator=Simulator, cache_file=tmp_path / "vaults.sqlite")
+    window.session.reading.open([book], chat)
+    settle(window)
+    choose(window, "Gate")
+    book.write_text(TEXT[:40], "utf-8")
+    book.write_text(TEXT.replace('["gate"]', '["wind"]'), "utf-8")
+    qtbot.waitUntil(lambda: window.session.project.index.entries[1].keys == ("wind",))
+    settle(window)
+    assert went_in(window) == ["Bell", "Gate"]
+    assert window.features.notes.pane.heading.text() == "Gate"

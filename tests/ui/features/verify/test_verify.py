@@ -1,0 +1,109 @@
+"""What a chat recorded beside the runs, in the window, with the real engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lorestudio.domain.chat import Generation
+from lorestudio.settings.basis import FOLLOWED
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.verify.agreement import Agreement
+from lorestudio.ui.features.verify.pane import VerifyPane
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, HORIZONTAL, ITEM, MARK
+from tests.studio.verify.worlds import chat, project
+from tests.ui.conftest import drain, settle
+
+
+@pytest.fixture
+def window(make_window) -> MainWindow:
+    made = make_window(make_simulator=Simulator)
+    made.session.set_project(project(scan_depth=2))
+    made.run("replay.all")
+    settle(made)
+    return made
+
+
+def compared(window: MainWindow, qtbot) -> VerifyPane:
+    """The pane once everything was compared."""
+    feature = window.features.verify
+    settle(window)
+    qtbot.waitUntil(lambda: not feature._settle.isActive() and not feature._newest.busy, timeout=20_000)
+    settle(window)
+    drain()
+    return feature.pane
+
+
+def verdicts(pane: VerifyPane) -> list[Agreement]:
+    return [row.verdict for row in pane.replies.rows]
+
+
+def test_nothing_is_compared_until_somebody_asks(window: MainWindow) -> None:
+    pane = window.features.verify.pane
+    assert pane.pages.currentWidget() is pane.empty
+    assert window.chat.model.index(2, 0).data(ITEM).badge is None
+
+
+def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(window: MainWindow, qtbot) -> None:
+    window.run("verify.compare")
+    pane = compared(window, qtbot)
+    assert verdicts(pane) == [Agreement.AGREES, Agreement.DIFFERS, Agreement.AGREES]
+    assert pane.state.text().startswith("2 of 3 replies agree: 66.7 %.")
+    row = window.chat.model.index(4, 0).data(ITEM)
+    assert row.badge[0] == "cross"
+    assert "beside what was recorded: differs" in row.describe()
+    answers = window.trace.model
+    window.chat.show_generation(Generation(2))
+    settle(window)
+    last = answers.columnCount() - 1
+    assert answers.headerData(last, HORIZONTAL) == "There"
+    lamp = next(each.id for each in window.session.project.index.entries if each.title == "Lamp")
+    cell = answers.index(answers.row_of(lamp), last)
+    assert cell.data(MARK).word == "in both"
+    assert "In both: 4 there, 4 here; lamp" in cell.data(ACCESSIBLE_TEXT)
+    best = pane.causes.rows[0]
+    assert best.suspect.subject == "scan_depth"
+    pane.cause_view.choose(best.title)
+    drain()
+    assert pane.take.isEnabled()
+    window.run("verify.take")
+    assert verdicts(compared(window, qtbot)) == [Agreement.AGREES] * 3
+    assert pane.causes.rows == ()
+    window.run("adjust.undo")
+    assert verdicts(compared(window, qtbot))[1] is Agreement.DIFFERS
+
+
+def test_a_click_leads_to_the_reply_and_tells_its_story(window: MainWindow, qtbot) -> None:
+    window.run("verify.compare")
+    pane = compared(window, qtbot)
+    pane.reply_view.choose(Generation(4))
+    drain()
+    assert "Lamp: only there, 4 there, – here; lamp" in pane.story.text()
+    pane.picked.emit(pane.replies.rows[1])
+    settle(window)
+    assert window.context.selection.generation == Generation(4)
+
+
+def test_the_replay_can_begin_from_what_was_recorded(window: MainWindow) -> None:
+    before = window.session.runs.simulator(Generation(2))
+    window.run("verify.follow")
+    settle(window)
+    assert window.session.project.basis.settings.records == FOLLOWED
+    assert window.session.runs.simulator(Generation(2)) is not before
+    window.context.update_actions()
+    assert window.context.action("verify.follow").isChecked()
+    window.run("verify.follow")
+    assert window.session.project.basis.settings.records != FOLLOWED
+
+
+def test_another_chat_waits_to_be_asked_for(window: MainWindow, tmp_path: Path, qtbot) -> None:
+    window.run("verify.compare")
+    compared(window, qtbot)
+    window.session.set_project(replace(project(None, chat({})), chat_path=tmp_path / "other.jsonl"))
+    pane = compared(window, qtbot)
+    assert pane.pages.currentWidget() is pane.empty
+    assert window.features.verify.found is None
+    assert window.chat.model.index(4, 0).data(ITEM).badge is None
