@@ -82,8 +82,19 @@ class ReplyMark:
 
     def find(self, chat: Chat) -> int | None:
         """The index of the reply in a chat, None where none answers that message; of several the nearest one."""
-        places = [place for place in (*chat.replies, len(chat.messages)) if answered(chat, place) == self.after]
-        return min(places, key=lambda place: abs(place - self.number), default=None)
+        return self.among(answers_of(chat))
+
+    def among(self, answers: Mapping[str, Sequence[int]]) -> int | None:
+        """The same by the `answers_of` a chat."""
+        return min(answers.get(self.after, ()), key=lambda place: abs(place - self.number), default=None)
+
+
+def answers_of(chat: Chat) -> Mapping[str, Sequence[int]]:
+    """The indices of a chat's replies, the one to come too, by the digest of the message that each answers."""
+    found: dict[str, list[int]] = {}
+    for place in (*chat.replies, len(chat.messages)):
+        found.setdefault(answered(chat, place), []).append(place)
+    return found
 
 
 def answered(chat: Chat, place: int) -> str:
@@ -221,7 +232,8 @@ def judge(
     """
     strangers = {entry: title for outcome in outcomes for entry, title in outcome.strangers}
     shown = shown_swipes(chat, outcomes)
-    return tuple(_judged(each, chat, chat_name, index, strangers, shown) for each in expectations)
+    answers = answers_of(chat)
+    return tuple(_judged(each, chat, chat_name, index, strangers, shown, answers) for each in expectations)
 
 
 def shown_swipes(chat: Chat, outcomes: Sequence[TurnOutcome]) -> tuple[TurnOutcome, ...]:
@@ -239,9 +251,10 @@ def _judged(
     index: VaultIndex,
     strangers: Mapping[int, str],
     outcomes: Sequence[TurnOutcome],
+    answers: Mapping[str, Sequence[int]],
 ) -> Judged:
     mark = expectation.reply
-    place = None if mark is None else mark.find(chat)
+    place = None if mark is None else mark.among(answers)
     if mark is not None and place is None:
         if mark.chat != chat_name:
             return Judged(expectation)

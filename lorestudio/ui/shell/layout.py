@@ -289,9 +289,10 @@ class Workspace:
         return tuple(pane for column in self.columns for stack in column.stacks for pane in stack.panes)
 
 
-_TUNED: Final = frozenset({"expectations", "scores", "tuning", "verify"})
+_JUDGED: Final = ("expectations", "scores", "tuning")
+_HIDDEN: Final = frozenset({*_JUDGED, "verify"})
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", "expectations", "scores", "tuning", "compare", "verify", "memories")
+_TRACES: Final = ("trace", "problems", "timeline", *_JUDGED, "compare", "verify", "memories")
 _ANSWERS: Final = DockColumn(
     0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
 )
@@ -306,7 +307,7 @@ DEBUG: Final = Workspace(
         ),
         _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}) | _TUNED,
+    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}) | _HIDDEN,
 )  # fmt: skip
 """The one at the first start."""
 
@@ -318,18 +319,12 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(
-                    (
-                        "trace", "chat", "problems", "timeline", "expectations", "scores", "tuning", "compare",
-                        "verify",
-                    ),
-                    0.5,
-                ),
+                DockStack(("trace", "chat", "problems", "timeline", *_JUDGED, "compare", "verify"), 0.5),
                 DockStack(("links", "budget"), 0.5),
             ),
         ),
     ),
-    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare"}) | _TUNED,
+    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare"}) | _HIDDEN,
 )  # fmt: skip
 
 TEST: Final = Workspace(
@@ -339,7 +334,7 @@ TEST: Final = Workspace(
         DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
         _ANSWERS,
     ),
-    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}) | _TUNED,
+    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}) | _HIDDEN,
 )  # fmt: skip
 
 TUNE: Final = Workspace(
@@ -350,9 +345,7 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(
-                    ("trace", "expectations", "scores", "tuning", "timeline", "compare", "verify", "problems"), 0.55
-                ),
+                DockStack(("trace", *_JUDGED, "timeline", "compare", "verify", "problems"), 0.55),
                 DockStack(("budget",), 0.45),
             ),
         ),
@@ -365,6 +358,6 @@ BY_NAME: Final = {workspace.name: workspace for workspace in WORKSPACES}
 
 PANE_ORDER: Final = (
     "vault", "chat", "entry", "trace", "budget", "problems", "graph", "search", "links", "bench", "settings",
-    "timeline", "compare", "recap", "memories", "expectations", "scores", "tuning", "verify",
+    "timeline", "compare", "recap", "memories", *_JUDGED, "verify",
 )  # fmt: skip
 """The panes as they are numbered in the View menu; those of nine digits have a shortcut. Others come after them."""
