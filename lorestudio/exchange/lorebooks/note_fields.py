@@ -40,7 +40,9 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         ),
         FieldWay(
             "key", "keys",
-            other=(_APPROXIMATE, "DeepLore has no patterns: of a simple one its words stand there, others find nothing."),
+            other=(
+                _APPROXIMATE, "DeepLore has no patterns: of a simple one its words stand there, others find nothing."
+            ),
         ),
         FieldWay(
             "keysecondary", "refine_keys",

@@ -289,6 +289,7 @@ class Workspace:
         return tuple(pane for column in self.columns for stack in column.stacks for pane in stack.panes)
 
 
+_JUDGED: Final = ("expectations", "scores", "tuning")
 _TUNED: Final = frozenset({"expectations", "scores", "tuning", "verify"})
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
 _TRACES: Final = ("trace", "problems", "timeline", "expectations", "scores", "tuning", "compare", "verify", "memories")
@@ -318,9 +319,7 @@ WRITE: Final = Workspace(
         DockColumn(
             0.34, 0.33,
             (
-                DockStack(
-                    ("trace", "chat", "problems", "timeline", "expectations", "scores", "tuning", "compare", "verify"), 0.5
-                ),
+                DockStack(("trace", "chat", "problems", "timeline", *_JUDGED, "compare", "verify"), 0.5),
                 DockStack(("links", "budget"), 0.5),
             ),
         ),
@@ -346,7 +345,7 @@ TUNE: Final = Workspace(
         DockColumn(
             0.36, 0.36,
             (
-                DockStack(("trace", "expectations", "scores", "tuning", "timeline", "compare", "verify", "problems"), 0.55),
+                DockStack(("trace", *_JUDGED, "timeline", "compare", "verify", "problems"), 0.55),
                 DockStack(("budget",), 0.45),
             ),
         ),
