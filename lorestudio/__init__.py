@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lorestudio.studio.project.project import Project, demo_project
     from lorestudio.studio.scripting import check, explain, fate, find_entry, open_project, replay, system_names, tune
     from lorestudio.studio.tuning.checking import CheckedChat
-    from lorestudio.studio.tuning.search import Found, Plan, SearchWay
+    from lorestudio.studio.tuning.search import Plan, SearchResult, SearchWay
     from lorestudio.trace.journey import Fate
     from lorestudio.trace.model import Injection, Trace
     from lorestudio.trace.summary import summary
@@ -29,12 +29,12 @@ _PLACES = {
     "Entry": "domain.entry",
     "Explanation": "trace.vocabulary",
     "Fate": "trace.journey",
-    "Found": "studio.tuning.search",
     "Injection": "trace.model",
     "Plan": "studio.tuning.search",
     "Project": "studio.project.project",
-    "Trace": "trace.model",
+    "SearchResult": "studio.tuning.search",
     "SearchWay": "studio.tuning.search",
+    "Trace": "trace.model",
     "check": "studio.scripting",
     "demo_project": "studio.project.project",
     "explain": "studio.scripting",
@@ -52,10 +52,10 @@ __all__ = [
     "Entry",
     "Explanation",
     "Fate",
-    "Found",
     "Injection",
     "Plan",
     "Project",
+    "SearchResult",
     "SearchWay",
     "Trace",
     "__version__",

@@ -21,7 +21,7 @@ from lorestudio.studio.tuning.carrying import keep_as_profile, settings_file, to
 from lorestudio.studio.tuning.report import tuning_page
 from lorestudio.studio.tuning.scores import METRICS, Interval
 from lorestudio.studio.tuning.scoring import metric_words
-from lorestudio.studio.tuning.search import GOALS, Found, Gain, Plan, SearchWay, Tried, search
+from lorestudio.studio.tuning.search import GOALS, Gain, Plan, SearchResult, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import point_words
 from lorestudio.studio.tuning.trials import TuningTrial, trial_of
 from lorestudio.studio.tuning.workers import Workers
@@ -115,7 +115,7 @@ def _goals(names: Sequence[str] | None) -> tuple[str, ...]:
     return goals
 
 
-def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | None) -> Found:
+def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | None) -> SearchResult:
     """The search, with a bar."""
     columns = (TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with progress_bar(*columns, quiet=False) as bar:
@@ -127,7 +127,7 @@ def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | 
         return search(trial, plan, workers, journal, show)
 
 
-def _carry(trial: TuningTrial, best: Tried, keep: str | None, output: Path | None) -> None:
+def _carry(trial: TuningTrial, best: TriedPoint, keep: str | None, output: Path | None) -> None:
     if keep is not None:
         keep_as_profile(trial, best.point, keep)
         say(f"the settings profile “{keep.strip()}” holds the settings of point {best.number}. To use it: --profile")
@@ -139,7 +139,7 @@ def _carry(trial: TuningTrial, best: Tried, keep: str | None, output: Path | Non
         say(f"this is to be written into notes: {', '.join(turned)}.")
 
 
-def _print(found: Found, best: Tried) -> None:
+def _print(found: SearchResult, best: TriedPoint) -> None:
     console = Screen()
     goals = found.plan.goals
     shown = table(
@@ -165,7 +165,7 @@ def _print(found: Found, best: Tried) -> None:
         console.print(f"Beware: {warning}", markup=False, soft_wrap=True)
 
 
-def _json(found: Found, best: Tried) -> dict[str, Json]:
+def _json(found: SearchResult, best: TriedPoint) -> dict[str, Json]:
     front = {each.number for each in found.front()}
     return {
         "goals": list(found.plan.goals),
@@ -178,7 +178,7 @@ def _json(found: Found, best: Tried) -> dict[str, Json]:
     }
 
 
-def _tried_json(found: Found, each: Tried) -> dict[str, Json]:
+def _tried_json(found: SearchResult, each: TriedPoint) -> dict[str, Json]:
     return {
         "number": each.number,
         "settings": dict(each.point),

@@ -59,7 +59,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedPoint:
     """A point that was run: its number (-1 for the present settings) and its scores on both parts of the chats."""
 
     number: int
@@ -100,16 +100,16 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search came to. `importance` says how much of reaching the good points each axis decides, from 0 to 1."""
 
     axes: tuple[Axis, ...]
     plan: Plan
-    now: Tried
-    tried: tuple[Tried, ...]
+    now: TriedPoint
+    tried: tuple[TriedPoint, ...]
     importance: Mapping[str, float]
 
-    def front(self) -> tuple[Tried, ...]:
+    def front(self) -> tuple[TriedPoint, ...]:
         """The points that no other one beats in all goals at once, the best in the first goal first; by training."""
         values = {each.number: _values(each, self.plan.goals) for each in (self.now, *self.tried)}
         best = [
@@ -117,17 +117,17 @@ class Found:
             for each in (self.now, *self.tried)
             if not any(_beats(other, values[each.number]) for other in values.values())
         ]
-        chosen: dict[tuple[float, ...], Tried] = {}
+        chosen: dict[tuple[float, ...], TriedPoint] = {}
         for each in best:
             chosen.setdefault(values[each.number], each)
         return tuple(sorted(chosen.values(), key=lambda each: values[each.number], reverse=True))
 
     @property
-    def best(self) -> Tried:
+    def best(self) -> TriedPoint:
         """The best in the first goal, by training; of equal ones the better in the next."""
         return self.front()[0]
 
-    def gain(self, tried: Tried, metric: str) -> Gain:
+    def gain(self, tried: TriedPoint, metric: str) -> Gain:
         """What a point gains on the present settings."""
         parts = ((tried.training, self.now.training), (tried.held, self.now.held))
         differences = []
@@ -137,12 +137,12 @@ class Found:
         intervals = [after.gain(before, metric, self.plan.seed) for after, before in parts]
         return Gain(metric, differences[0], differences[1], intervals[0], intervals[1])
 
-    def warnings(self, tried: Tried) -> tuple[str, ...]:
+    def warnings(self, tried: TriedPoint) -> tuple[str, ...]:
         """What speaks against believing its gains, goal by goal."""
         told = (self.gain(tried, goal).warning for goal in self.plan.goals)
         return tuple(each for each in told if each)
 
-    def of(self, number: int) -> Tried:
+    def of(self, number: int) -> TriedPoint:
         """The point of that number. Raises InputError."""
         for each in (self.now, *self.tried):
             if each.number == number:
@@ -165,7 +165,7 @@ def _beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one != other and all(mine >= theirs for mine, theirs in zip(one, other, strict=True))
 
 
-def _values(tried: Tried, goals: Iterable[str]) -> tuple[float, ...]:
+def _values(tried: TriedPoint, goals: Iterable[str]) -> tuple[float, ...]:
     """The training values, more being better in all of them; nothing to divide by is the worst."""
     found = []
     for goal in goals:
@@ -207,7 +207,7 @@ class Split:
     plan: Plan
     chats: tuple[str, ...]
 
-    def apart(self, number: int, point: Point, scores: Sequence[Scores]) -> Tried:
+    def apart(self, number: int, point: Point, scores: Sequence[Scores]) -> TriedPoint:
         """The scores of all chats, those for choosing apart from those held out."""
         training, held = [], []
         for place, (chat, each) in enumerate(zip(self.chats, scores, strict=True)):
@@ -217,7 +217,7 @@ class Split:
                 kept = held_blocks(len(each.blocks), self.plan.held_out, self.plan.seed + place)
             training.append(_part(each, every - kept))
             held.append(_part(each, kept))
-        return Tried(number, point, pooled(training), pooled(held))
+        return TriedPoint(number, point, pooled(training), pooled(held))
 
 
 # ---- the journal ----------------------------------------------------------------------------------------------------
@@ -305,12 +305,12 @@ class _Journal:
             return known.IntDistribution(int(span.low), int(span.high), step=int(span.step or 1))
         return known.FloatDistribution(span.low, span.high, step=span.step)
 
-    def now(self) -> Tried | None:
+    def now(self) -> TriedPoint | None:
         """What the present settings came to, None before they were run."""
         scores = self.study.user_attrs.get(_NOW)
         return None if scores is None else self._split.apart(-1, {}, _scores_of(scores))
 
-    def keep_now(self, scores: tuple[Scores, ...]) -> Tried:
+    def keep_now(self, scores: tuple[Scores, ...]) -> TriedPoint:
         """Keep what the present settings came to. Raises InputError where a goal has nothing to count there."""
         tried = self._split.apart(-1, {}, scores)
         for goal in self._plan.goals:
@@ -321,7 +321,7 @@ class _Journal:
         self.study.set_user_attr(_NOW, _scores_json(scores))
         return tried
 
-    def tried(self) -> list[Tried]:
+    def tried(self) -> list[TriedPoint]:
         """All points that were run, in order."""
         complete = self.optuna.trial.TrialState.COMPLETE
         return [
@@ -349,7 +349,7 @@ class _Journal:
         """Give a trial up that was begun."""
         self.study.tell(trial, state=self.optuna.trial.TrialState.FAIL)
 
-    def keep(self, trial: Any, point: Point, scores: tuple[Scores, ...]) -> Tried:  # noqa: ANN401
+    def keep(self, trial: Any, point: Point, scores: tuple[Scores, ...]) -> TriedPoint:  # noqa: ANN401
         """Keep what a trial came to."""
         tried = self._split.apart(trial.number, point, scores)
         trial.set_user_attr(_SCORES, _scores_json(scores))
@@ -392,10 +392,10 @@ def search(
     workers: Workers = ALONE,
     journal: Path | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-    on_tried: Callable[[Tried], None] | None = None,
+    on_tried: Callable[[TriedPoint], None] | None = None,
     cancel: CancelToken | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Found:
+) -> SearchResult:
     """Run points of the trial's space until there are as many as planned, or all that there are.
 
     What a `journal` holds is taken up: those points count, and none is run again but those under way. `on_tried` is
@@ -414,7 +414,7 @@ def search(
         done = kept.tried()
         course, known = _Course(trial.space, plan, kept, [each.point for each in done]), len(done)
 
-        def told(each: Tried) -> None:
+        def told(each: TriedPoint) -> None:
             if on_tried is not None:
                 on_tried(each)
             if on_progress is not None:
@@ -436,7 +436,7 @@ def search(
                         break
             for begun_trial, _ in asked.values():
                 kept.refuse(begun_trial)
-    return Found(trial.space.axes, plan, now, tuple(done), kept.importance())
+    return SearchResult(trial.space.axes, plan, now, tuple(done), kept.importance())
 
 
 def _check(trial: TuningTrial, plan: Plan) -> None:

@@ -22,7 +22,7 @@ from lorestudio.studio.compare.comparing import candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning import search as searching
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
-from lorestudio.studio.tuning.search import Found, Gain, Plan, SearchWay, Tried, held_blocks, search
+from lorestudio.studio.tuning.search import Gain, Plan, SearchResult, SearchWay, TriedPoint, held_blocks, search
 from lorestudio.studio.tuning.space import Point
 from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import Workers
@@ -96,13 +96,13 @@ def scored(met: int, tokens: int, blocks: int = 6) -> Scores:
     return Scores(tuple(turns), tuple(range(place, place + 1) for place in range(blocks)))
 
 
-def tried(number: int, training: tuple[int, int], held: tuple[int, int] = (5, 100)) -> Tried:
-    return Tried(number, {"a": number}, scored(*training), scored(*held))
+def tried(number: int, training: tuple[int, int], held: tuple[int, int] = (5, 100)) -> TriedPoint:
+    return TriedPoint(number, {"a": number}, scored(*training), scored(*held))
 
 
 def test_the_front_is_what_nothing_else_beats_in_everything() -> None:
     points = (tried(0, (8, 90)), tried(1, (8, 120)), tried(2, (9, 200)), tried(3, (4, 50)), tried(4, (8, 90)))
-    found = Found((), Plan(), tried(-1, (5, 100)), points, {})
+    found = SearchResult((), Plan(), tried(-1, (5, 100)), points, {})
     assert [each.number for each in found.front()] == [2, 0, 3]
     assert found.best.number == 2
     assert found.of(3) is points[3]
@@ -180,7 +180,7 @@ def test_minutes_end_a_search(world: Project) -> None:
 def test_a_search_that_is_stopped_tells_what_there_is_and_goes_on_later(world: Project, tmp_path: Path) -> None:
     trial, journal, cancel = lamp_trial(world, *GRID), tmp_path / "journal.log", CancelToken()
 
-    def stop(each: Tried) -> None:
+    def stop(each: TriedPoint) -> None:
         if each.number == 5:
             cancel.cancel()
 

@@ -18,7 +18,7 @@ from lorestudio.studio.compare.comparing import candidate
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
-from lorestudio.studio.tuning.search import Plan, SearchWay, Tried, search
+from lorestudio.studio.tuning.search import Plan, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import Point
 from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import ATTEMPTS, Crew, Workers
@@ -111,7 +111,7 @@ def test_processes_come_to_the_same_and_one_that_dies_costs_nothing(world: Proje
     trial, plan = lamp_trial(world, "scanDepth=1..4", "maxEntries=1..3"), Plan(SearchWay.GRID, runs=12)
     killed: list[int] = []
 
-    def kill_one(each: Tried) -> None:
+    def kill_one(each: TriedPoint) -> None:
         if each.number >= 3 and not killed:
             killed.append(next(iter(get_reusable_executor(reuse=True)._processes)))
             os.kill(killed[0], signal.SIGKILL)
