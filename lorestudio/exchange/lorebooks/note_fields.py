@@ -40,7 +40,7 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         ),
         FieldWay(
             "key", "keys",
-            other=(_APPROXIMATE, "DeepLore has no patterns: of a simple one its words stand there, others find nothing."),
+            other=(_APPROXIMATE, "DeepLore has no patterns: for a simple one its words stand there; others find none."),
         ),
         FieldWay(
             "keysecondary", "refine_keys",
