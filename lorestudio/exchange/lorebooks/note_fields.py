@@ -130,6 +130,10 @@ OUT_OF_NOTES: Final[Mapping[str, FieldWay]] = {
             "cascade_links", "extensions.lorestudio.deeplore",
             other=(Fidelity.CARRIED, "World Info brings no other entries in; only recursion over the text may."),
         ),
+        FieldWay(
+            "compress", "extensions.lorestudio.deeplore",
+            other=(_APPROXIMATE, "DeepLore shortened the text when it was imported; the original is gone."),
+        ),
         FieldWay("summary", "extensions.lorestudio.deeplore", other=(Fidelity.CARRIED, _NO_MODEL)),
         FieldWay("tags", "extensions.lorestudio.deeplore", other=(Fidelity.CARRIED, "World Info has no tags.")),
     )
