@@ -34,7 +34,15 @@ from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, plan_export, write_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
-from lorestudio.studio.lorebooks.syncing import Gone, Prefer, SyncChoice, SyncPlan, carry_out_sync, plan_sync
+from lorestudio.studio.lorebooks.syncing import (
+    Gone,
+    Prefer,
+    SyncChoice,
+    SyncPlan,
+    carry_out_sync,
+    found_link,
+    plan_sync,
+)
 from lorestudio.studio.lorebooks.trying import Tried, try_book
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet
@@ -155,6 +163,12 @@ def sync_books(
     vault: FolderArgument,
     *,
     book: Annotated[str, typer.Option("--book", metavar="NAME", help="Only this book of the vault.")] = "",
+    lost: Annotated[
+        Path | None,
+        typer.Option(
+            "--with", metavar="FILE", help="The book, where NAME.book.json is lost: found by the notes' numbers."
+        ),
+    ] = None,
     prefer: Annotated[
         Prefer | None, typer.Option("--prefer", help="Who is right where both changed the same. Default: neither.")
     ] = None,
@@ -177,11 +191,14 @@ def sync_books(
     beside it; what is done to the notes is one step that can be undone. Ends with 1 where something is left open.
     """
     read = read_vault_notes(vault)
+    reading = reading_rules(settings, rules_named(rules))
     links = [link for link in links_of(read) if book in {"", link.book}]
+    if lost is not None:
+        path = real_path(lost)
+        links = [link for link in links if Path(link.file) == path] or [found_link(read, path, reading)]
     if not links:
         which = f"the book “{book}”" if book else "a lorebook"
         raise InputError(vault, f"the vault is not linked to {which}. Import or export one first.")
-    reading = reading_rules(settings, rules_named(rules))
     plans = [plan_sync(link, read, reading, SyncChoice(prefer, gone, new)) for link in links]
     if as_json:
         print_json([_sync_json(plan) for plan in plans], 1)

@@ -346,6 +346,9 @@ def entry_of(
     fields = {name: value for name, value in entry.system_fields.items() if member_of(name) not in changed}
     said = replace(entry, content=content, system_fields=fields)
     raw = native_of(said, disabled=values.get("enabled") is False, present=changed)
+    before_import = _DEEPLORE_PLACE.search(text[: len(text) - len(body)])
+    if before_import is not None and property_of("position") not in values:
+        raw["position"] = int(before_import[1])
     book, extra = values.get(BOOK), _parsed(values.get(_EXTRA))
     raw |= {name: value for name, value in extra.items() if name not in changed} if isinstance(extra, Mapping) else {}
     carried = _carried(values, raw, rules)
@@ -386,6 +389,10 @@ def restored(base: Raw, said: Raw) -> dict[str, Json]:
         if name in differs if name in wanted else not _same(value, base.get(name, _ABSENT)):
             kept[name] = value
     return kept
+
+
+_DEEPLORE_PLACE: Final = re.compile(r"^# original_st_position:[ \t]*([0-8])[ \t]*\r?$", re.MULTILINE)
+"""How DeepLore's own import says where the entry was; its `position` has the first two the wrong way round."""
 
 
 def native_of(entry: Entry, *, disabled: bool = False, present: Container[str] = ()) -> dict[str, Json]:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from posixpath import commonpath
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
@@ -30,7 +31,7 @@ from lorestudio.exchange.lorebooks.notes import (
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.lorebooks.importing import free_name
-from lorestudio.studio.lorebooks.links import BookLink, LinkedNote, linked
+from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, original_text
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import safe_name
@@ -132,8 +133,10 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
         book = written.data if written.data != data else None
     after = linked(link, both.base, both.notes, data if book is None else book)
     changes = list(both.changes)
-    if book is not None or replace(after, original=link.original) != link:
-        changes.append(NoteFileChange(vault.path(link.place), read_note(vault.path(link.place))[0], after.text))
+    place = vault.path(link.place)
+    known = read_note(place)[0] if place.exists() else None
+    if known is None or book is not None or replace(after, original=link.original) != link:
+        changes.append(NoteFileChange(place, known, after.text))
     remarks = []
     if book is not None and path.parent.name == _WORLDS:
         remarks.append(
@@ -142,6 +145,33 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
     return SyncPlan(link, path, items, ChangeSet(f"Sync with {path.name}", tuple(changes)), data, book, tuple(remarks))
 
 
+def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
+    """A link to a book that was lost, found again by the numbers that notes carry. Waits for the disk.
+
+    Nobody knows any more how both last agreed, so what they say differently is to be asked. Raises InputError.
+    """
+    data = read_file(path, "lorebook")
+    lore = parse_lore(data, path)
+    there = {to_string(raw.get("uid")): raw for raw in lore.entries}
+    entries: dict[str, Raw] = {}
+    notes: dict[str, LinkedNote] = {}
+    for filename, note in sorted(vault.index.notes.items()):
+        said = entry_of(note.text, filename, rules)
+        uid = to_string(said.uid)
+        if said.book == lore.name and uid in there and uid not in notes:
+            mine = restored(there[uid], said.raw)
+            differs = _changed(mine, there[uid])
+            entries[uid] = {name: _UNKNOWN if name in differs else value for name, value in there[uid].items()}
+            notes[uid] = LinkedNote(filename, "")
+    if not notes:
+        raise InputError(path, f"no note of the vault says that it is of this book ({BOOK}: {lore.name}). Import it.")
+    folder = commonpath([note.filename.rpartition("/")[0] for note in notes.values()])
+    place = "/".join(filter(None, (folder, f"{safe_name(lore.name, 'Lorebook')}{SUFFIX}")))
+    return BookLink(lore.name, str(path), lore.form, folder, entries, notes, original_text(data), place)
+
+
+_UNKNOWN: Final = "\0unknown"
+"""Stands for what an entry said when both sides last agreed, where nobody knows that."""
 _WORLDS: Final = "worlds"
 """The folder of books in SillyTavern's."""
 

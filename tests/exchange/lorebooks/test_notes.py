@@ -241,3 +241,10 @@ def test_what_never_goes_out_says_why() -> None:
     assert "wi_export" in entry_of(NOTE.replace("own:", "wi_export: false\nown:"), "B.md", RULES).left_out
     assert "tag" in entry_of("# Bare\n", "Bare.md", RULES).left_out
     assert "guide" in entry_of("---\ntags: [lorebook, lorebook-guide]\n---\n# G\n", "G.md", RULES).left_out
+
+
+def test_a_note_of_deeplores_own_import_is_where_the_entry_was() -> None:
+    front = "# original_st_position: 0\nposition: after\ncompress: caveman\nuse_probability: false\n"
+    said = entry_of(f"---\ntags: [lorebook]\n{front}---\n# A\n\nText.", "A.md", NEWER)
+    assert (said.raw["position"], said.raw["useProbability"]) == (0, False)
+    assert {one.field: one.fate for one in said.fate.fields}["compress"] is Fidelity.APPROXIMATE

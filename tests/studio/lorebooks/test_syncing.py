@@ -21,6 +21,7 @@ from lorestudio.studio.lorebooks.syncing import (
     SyncPlan,
     SyncState,
     carry_out_sync,
+    found_link,
     plan_sync,
 )
 from lorestudio.studio.notes.change_log import ChangeLog
@@ -280,3 +281,21 @@ def test_only_what_is_chosen_is_brought_together(pair: Pair) -> None:
     items = pair.sync(only={"1"})
     assert [item.uid for item in items] == ["1"]
     assert ("priority: 900" in text(pair), "priority: 998" in text(pair, "Sea")) == (True, True)
+
+
+def test_a_lost_link_is_found_by_the_numbers_of_the_notes(pair: Pair) -> None:
+    (pair.place / "Sea/Sea.book.json").unlink()
+    pair.note(("priority: 900", "priority: 850"))
+    pair.entry(order=30, sticky=0)
+    before = pair.entries
+    notes = read_vault_notes(pair.place)
+    plan = plan_sync(found_link(notes, pair.path, RULES), notes, RULES, SyncChoice())
+    (item,) = plan.items
+    assert (item.title, item.clashes, item.settled) == ("Bell", {"order": (150, 30)}, False)
+    carry_out_sync(plan, pair.log)
+    assert json.dumps(pair.entries) == json.dumps(before)
+    assert pair.sync(prefer=Prefer.NOTE)[0].settled
+    assert pair.entries["0"]["order"] == 150
+    assert pair.plan().is_idle
+    with pytest.raises(InputError, match="wi_book: Sea"):
+        found_link(read_vault_notes(vault(pair.path.parent / "log", A=MINE)), pair.path, RULES)
