@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import typing
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from typer.main import get_command
@@ -18,6 +19,8 @@ from typer.main import get_command
 from lorestudio.cli.app import COMMANDS, app
 from lorestudio.exchange.lorebooks.crossing import FieldLink
 from lorestudio.exchange.lorebooks.formats import FORMATS, LoreFormat
+from lorestudio.exchange.lorebooks.note_fields import INTO_NOTES, KEPT, OUT_OF_NOTES, FieldWay
+from lorestudio.exchange.lorebooks.notes import property_of
 from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.differences import value_text
 from lorestudio.systems.registry import KINDS
@@ -144,7 +147,28 @@ def formats() -> str:
             lines += ["The place in the list is the order.", ""]
         if not form.cannot:
             lines += ["What World Info says beyond that is kept in the entry's extensions; nothing is lost.", ""]
+    lines += ["## World Info into notes", "", CARRIED, ""]
+    lines += table(
+        ("Entry", "Note", "Otherwise"), (way_row(way, property_of(way.field)) for way in INTO_NOTES.values())
+    )
+    lines += ["## Notes into World Info", ""]
+    out = [*OUT_OF_NOTES.values(), replace(KEPT, field="any other")]
+    lines += table(("Note", "Entry", "Otherwise"), (way_row(way, "") for way in out))
     return "\n".join(lines).rstrip() + "\n"
+
+
+CARRIED = (
+    "What a note cannot say in this way stands in a property of its own, named in the last column, and decides in "
+    "World Info; a member that is missing where that matters is named in `wi_missing`, and what no property can hold "
+    "stands in `wi_extra`."
+)
+
+
+def way_row(way: FieldWay, own: str) -> tuple[str, ...]:
+    """What becomes of a field, and what where the other side cannot say it."""
+    plain = ": ".join(filter(None, (way.plain[0] if way.plain[1] else "", way.plain[1])))
+    other = ": ".join(filter(None, (f"`{own}`" if own else "", way.other[1])))
+    return f"`{way.field}`", "; ".join(filter(None, (way.becomes, plain))), other
 
 
 def format_row(kind: LoreFormat) -> tuple[str, ...]:

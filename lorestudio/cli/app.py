@@ -35,6 +35,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "entries": "entries.entries",
     "import": "lorebooks.import_books",
     "export": "lorebooks.export_notes",
+    "sync": "lorebooks.sync_books",
     "report": "reports.report",
     "scenario": "reports.scenario",
     "runs": "runs.runs",

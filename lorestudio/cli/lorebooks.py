@@ -12,13 +12,25 @@ from rich.console import Console
 
 from lorestudio.cli.notes import FolderArgument
 from lorestudio.cli.options import RulesOption, SettingsOption, rules_named
-from lorestudio.cli.output import answer_to, filled, fixed, fold, json_bytes, print_json, say, say_all, table
+from lorestudio.cli.output import FAILED, answer_to, filled, fixed, fold, json_bytes, print_json, say, say_all, table
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
 from lorestudio.exchange.lorebooks.formats import BY_NAME
 from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, plan_export, write_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
+from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.syncing import (
+    Gone,
+    Prefer,
+    SyncChoice,
+    SyncPlan,
+    carry_out_sync,
+    found_link,
+    plan_sync,
+)
 from lorestudio.studio.lorebooks.trying import Tried, try_book
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet
@@ -31,6 +43,8 @@ from lorestudio.vault.links.index import LinkIndex
 
 _SHOWN: Final = 12
 """Entries that are listed one by one."""
+_WIDTH: Final = 60
+"""Characters of a value that are shown."""
 
 ReportOption = Annotated[
     Path | None, typer.Option("--report", metavar="FILE.json", help="Write what becomes of every entry and field.")
@@ -131,6 +145,95 @@ def export_notes(
         _apply(read.folder, ChangeSet(f"Link {plan.target.name}", (plan.link,)))
     kept = f" What was there before is {copy.name}." if copy is not None else ""
     say(f"{plural(len(plan.entries), '# entry|# entries')} written to {plan.target}.{kept}")
+
+
+def sync_books(
+    vault: FolderArgument,
+    *,
+    book: Annotated[str, typer.Option("--book", metavar="NAME", help="Only this book of the vault.")] = "",
+    lost: Annotated[
+        Path | None,
+        typer.Option(
+            "--with", metavar="FILE", help="The book, where NAME.book.json is lost: found by the notes' numbers."
+        ),
+    ] = None,
+    prefer: Annotated[
+        Prefer | None, typer.Option("--prefer", help="Who is right where both changed the same. Default: neither.")
+    ] = None,
+    gone: Annotated[
+        Gone,
+        typer.Option(
+            "--gone", help="What becomes of the other one where an entry or a note is gone. follow: it goes, too."
+        ),
+    ] = Gone.LEAVE,
+    new: Annotated[bool, typer.Option("--new/--no-new", help="Take new entries and notes over.")] = True,
+    settings: SettingsOption = None,
+    rules: RulesOption = None,
+    yes: DoItOption = False,
+    dry_run: DryOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
+) -> None:
+    """Bring lorebooks and the notes they became together: what changed here, there, in both, is new or gone.
+
+    Both sides are compared with how they last agreed, field by field, texts line by line. A copy of the book stays
+    beside it; what is done to the notes is one step that can be undone. Ends with 1 where something is left open.
+    """
+    read = read_vault_notes(vault)
+    reading = reading_rules(settings, rules_named(rules))
+    links = [link for link in links_of(read) if book in {"", link.book}]
+    if lost is not None:
+        path = real_path(lost)
+        links = [link for link in links if Path(link.file) == path] or [found_link(read, path, reading)]
+    if not links:
+        which = f"the book “{book}”" if book else "a lorebook"
+        raise InputError(vault, f"the vault is not linked to {which}. Import or export one first.")
+    plans = [plan_sync(link, read, reading, SyncChoice(prefer, gone, new)) for link in links]
+    if as_json:
+        print_json([_sync_json(plan) for plan in plans], 1)
+    else:
+        for plan in plans:
+            _say_sync(plan)
+    waiting = [plan for plan in plans if not plan.is_idle]
+    if waiting and (dry_run or not _agreed("Write both sides?", yes=yes)):
+        say("nothing is written.")
+        return
+    log = ChangeLog(default_folder(), [read.folder])
+    say_all(log.mend_interrupted())
+    for plan in waiting:
+        copy = carry_out_sync(plan, log)
+        kept = f" What was there before is {copy.name}." if copy is not None else ""
+        say(f"{plan.changes.title}: done.{kept}")
+        say_all(plan.remarks)
+    if any(not item.settled for plan in plans for item in plan.items):
+        raise typer.Exit(FAILED)
+
+
+def _sync_json(plan: SyncPlan) -> dict[str, Json]:
+    items: list[Json] = [
+        {
+            "uid": item.uid, "title": item.title, "note": item.filename, "found": item.found.value,
+            "fields": list(item.members), "settled": item.settled,
+            "clashes": {name: {"note": mine, "book": theirs} for name, (mine, theirs) in item.clashes.items()},
+        }
+        for item in plan.items
+    ]  # fmt: skip
+    return {"book": plan.link.book, "file": str(plan.path), "items": items}
+
+
+def _say_sync(plan: SyncPlan) -> None:
+    found = plural(len(plan.items), "# entry|# entries")
+    typer.echo(f"{plan.link.book} ({plan.path}): {found} not as both last agreed.")
+    for item in plan.items:
+        members = f" ({', '.join(item.members)})" if item.members else ""
+        left = "" if item.settled else "; left as it is"
+        typer.echo(f"  {item.found}: {item.title}{members}{left}")
+        for name, (mine, theirs) in item.clashes.items():
+            typer.echo(f"    {name}: the note says {_short(mine)}, the book {_short(theirs)}; --prefer decides")
+
+
+def _short(value: Json) -> str:
+    text = spell(value)
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"
 
 
 def _say_tried(tried: Tried) -> None:

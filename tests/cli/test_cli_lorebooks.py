@@ -78,3 +78,25 @@ def test_a_chat_tells_what_the_book_does_in_the_place_of_the_vault(lorestudio: R
     result = lorestudio("export", tmp_path / "v", "--to", tmp_path / "x.json", "--chat", chat, "--dry-run")
     assert "replies the book gives the same entries in" in result.stdout
     assert not (tmp_path / "x.json").exists()
+
+
+def test_a_book_and_its_notes_are_brought_together(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    place = tmp_path / "v"
+    assert lorestudio("import", book, "--into", place, "--yes").exit_code == 0
+    assert "0 entries not as both last agreed" in lorestudio("sync", place).stdout
+    whole = json.loads(book.read_bytes())
+    whole["entries"]["0"] |= {"order": 50, "depth": 9}
+    book.write_text(json.dumps(whole), encoding="utf-8")
+    note = place / "Sea/Bell.md"
+    note.write_text(note.read_text(encoding="utf-8").replace("priority: 900", "priority: 800"), encoding="utf-8")
+    looked = lorestudio("sync", place, "--dry-run", "--json")
+    (item,) = json.loads(looked.stdout)[0]["items"]
+    assert item["clashes"] == {"order": {"note": 200, "book": 50}}
+    asked = lorestudio("sync", place, "--yes")
+    assert (asked.exit_code, "the note says 200, the book 50; --prefer decides" in asked.stdout) == (1, True)
+    done = lorestudio("sync", place, "--yes", "--prefer", "note")
+    assert (done.exit_code, "What was there before is Sea.json." in done.stderr) == (0, True)
+    assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 200
+    assert "wi_depth: 9" in note.read_text(encoding="utf-8")
+    none = lorestudio("sync", tmp_path, "--book", "Other")
+    assert (none.exit_code, "not linked to the book" in none.stderr) == (2, True)

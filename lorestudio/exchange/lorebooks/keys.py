@@ -75,6 +75,84 @@ def is_plain(key: str) -> bool:
     return not key.startswith("/") or pattern_of(key) is None
 
 
+MOST_WORDS: Final = 20
+"""A pattern that finds more texts than this is not simple."""
+
+
+def words_of(key: str) -> tuple[str, ...]:
+    """The texts that a simple pattern finds: letters, alternatives, and what may be missing; () for any other one."""
+    found = _PATTERN.fullmatch(key)
+    if found is None:
+        return ()
+    reading = _Words(found[1])
+    try:
+        words = reading.alternatives()
+    except ValueError:
+        return ()
+    kept = tuple(dict.fromkeys(word for word in words if word.strip()))
+    return kept if reading.ended and len(kept) <= MOST_WORDS else ()
+
+
+class _Words:
+    """Reads a pattern piece by piece. Raises ValueError where it is not simple."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+
+    @property
+    def ended(self) -> bool:
+        return self._at == len(self._text)
+
+    def alternatives(self) -> list[str]:
+        """What the alternatives find, up to the end or a closing bracket."""
+        words = self._sequence()
+        while self._take("|"):
+            words += self._sequence()
+        return words
+
+    def _sequence(self) -> list[str]:
+        words = [""]
+        while not self.ended and self._text[self._at] not in "|)":
+            piece = self._piece()
+            if self._take("?"):
+                piece = ["", *piece]
+            words = [word + more for word in words for more in piece]
+            if len(words) > MOST_WORDS:
+                raise ValueError("too many words")
+        return words
+
+    def _piece(self) -> list[str]:
+        if self._take("("):
+            if self._take("?") and not self._take(":"):
+                raise ValueError("a group that looks around")
+            words = self.alternatives()
+            if not self._take(")"):
+                raise ValueError("an open group")
+            return words
+        if self._take("\\"):
+            char = self._next()
+            if char == "b":
+                return [""]
+            if char.isalnum():
+                raise ValueError("a class of signs")
+            return [char]
+        char = self._next()
+        if char in ".[]{}*+^$?":
+            raise ValueError("a sign of patterns")
+        return [char]
+
+    def _next(self) -> str:
+        if self.ended:
+            raise ValueError("an open end")
+        self._at += 1
+        return self._text[self._at - 1]
+
+    def _take(self, sign: str) -> bool:
+        found = self._text.startswith(sign, self._at)
+        self._at += len(sign) if found else 0
+        return found
+
+
 def broken_patterns(keys: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The keys that look like a pattern and are none that can be used, with the reason."""
     for key in keys:

@@ -40,7 +40,7 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         ),
         FieldWay(
             "key", "keys",
-            other=(_APPROXIMATE, "DeepLore looks for plain keys only: patterns and blank keys find nothing there."),
+            other=(_APPROXIMATE, "DeepLore has no patterns: for a simple one its words stand there; others find none."),
         ),
         FieldWay(
             "keysecondary", "refine_keys",
@@ -129,6 +129,10 @@ OUT_OF_NOTES: Final[Mapping[str, FieldWay]] = {
         FieldWay(
             "cascade_links", "extensions.lorestudio.deeplore",
             other=(Fidelity.CARRIED, "World Info brings no other entries in; only recursion over the text may."),
+        ),
+        FieldWay(
+            "compress", "extensions.lorestudio.deeplore",
+            other=(_APPROXIMATE, "DeepLore shortened the text when it was imported; the original is gone."),
         ),
         FieldWay("summary", "extensions.lorestudio.deeplore", other=(Fidelity.CARRIED, _NO_MODEL)),
         FieldWay("tags", "extensions.lorestudio.deeplore", other=(Fidelity.CARRIED, "World Info has no tags.")),

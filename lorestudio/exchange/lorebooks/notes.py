@@ -21,7 +21,7 @@ from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Positio
 from lorestudio.domain.javascript import Json, number, to_string, trim, truthy
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
-from lorestudio.exchange.lorebooks.keys import is_plain
+from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
 from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
@@ -122,7 +122,7 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
     said = _with_brought(said, raw, body, rules)
     unlike = _unlike(raw, _read_back(said, body, rules))
     for member in [*unlike]:
-        stated: dict[str, Json] = {_property(member): _stated(member, unlike[member])}
+        stated: dict[str, Json] = {property_of(member): _stated(member, unlike[member])}
         if _can_say(member, unlike[member]) and _holds(stated):
             said |= stated
             del unlike[member]
@@ -147,7 +147,8 @@ def title_of(raw: Raw, uid: str) -> str:
 def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
     """What DeepLore's own properties can say of an entry."""
     said: dict[str, Json] = {}
-    keys = [_writable(key) for key in _texts(raw.get("key")) if trim(key) and is_plain(key)]
+    patterns = _texts(raw.get("key"))
+    keys = [_writable(word) for key in patterns for word in ([key] if is_plain(key) else words_of(key)) if trim(word)]
     if keys:
         said["keys"] = keys
     secondary, logic = _texts(raw.get("keysecondary")), _choice(raw.get("selectiveLogic"), Logic, Logic.AND_ANY)
@@ -283,7 +284,8 @@ def _stated(member: str, value: Json) -> Json:
     return _json_line(value) if member == _FILTER else value
 
 
-def _property(member: str) -> str:
+def property_of(member: str) -> str:
+    """The property that carries a member of an entry."""
     return PREFIX + (_BY_MEMBER.get(member) or to_snake(member))
 
 
@@ -344,6 +346,9 @@ def entry_of(
     fields = {name: value for name, value in entry.system_fields.items() if member_of(name) not in changed}
     said = replace(entry, content=content, system_fields=fields)
     raw = native_of(said, disabled=values.get("enabled") is False, present=changed)
+    before_import = _DEEPLORE_PLACE.search(text[: len(text) - len(body)])
+    if before_import is not None and property_of("position") not in values:
+        raw["position"] = int(before_import[1])
     book, extra = values.get(BOOK), _parsed(values.get(_EXTRA))
     raw |= {name: value for name, value in extra.items() if name not in changed} if isinstance(extra, Mapping) else {}
     carried = _carried(values, raw, rules)
@@ -368,7 +373,7 @@ def _changed_members(values: Raw, title: str, body: str, then: str) -> set[str]:
     }
     changed |= {"comment"} if cleaning.title(old_body, "") != title else set()
     changed |= {"content"} if own_text(old_body) != own_text(body) else set()
-    return {member for member in changed if _same(values.get(_property(member)), before.get(_property(member)))}
+    return {member for member in changed if _same(values.get(property_of(member)), before.get(property_of(member)))}
 
 
 def restored(base: Raw, said: Raw) -> dict[str, Json]:
@@ -384,6 +389,10 @@ def restored(base: Raw, said: Raw) -> dict[str, Json]:
         if name in differs if name in wanted else not _same(value, base.get(name, _ABSENT)):
             kept[name] = value
     return kept
+
+
+_DEEPLORE_PLACE: Final = re.compile(r"^# original_st_position:[ \t]*([0-8])[ \t]*\r?$", re.MULTILINE)
+"""How DeepLore's own import says where the entry was; its `position` has the first two the wrong way round."""
 
 
 def native_of(entry: Entry, *, disabled: bool = False, present: Container[str] = ()) -> dict[str, Json]:
@@ -559,7 +568,7 @@ def _line(name: str, value: Json) -> str:
         return f"{name}:{''.join(f'{chr(10)}  - {item}' for item in items) if items else ' []'}\n"
     if isinstance(value, Mapping):
         raise ValueError(why_not(name, value))  # noqa: TRY004  # as for every value that no property holds
-    quote = "'" if name in {_EXTRA, _property(_FILTER)} else ""
+    quote = "'" if name in {_EXTRA, property_of(_FILTER)} else ""
     for spelling in spellings(value, quote):
         if agrees(line := f"{name}: {spelling}\n", name, value):
             return line
@@ -608,8 +617,10 @@ def changed_note(text: str, before: BookNote, after: BookNote) -> tuple[str, tup
     if before.body == after.body:
         return text, ()
     document = NoteDocument(text)
-    pieces = three_way(before.body, document.body, after.body)
-    body = joined(pieces, _mine(pieces))
+    mine = document.body
+    tail = "" if before.body.endswith("\n") else mine[len(mine.rstrip("\n")) :]  # as editors end a file
+    pieces = three_way(before.body, mine.removesuffix(tail), after.body)
+    body = joined(pieces, _mine(pieces)) + tail
     return text[: document.body_start] + body, tuple(piece for piece in pieces if piece.merged is None)
 
 

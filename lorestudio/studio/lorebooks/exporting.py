@@ -121,7 +121,7 @@ class _Note:
 def _notes(vault: VaultNotes, links: Sequence[BookLink], rules: ParseRules, choice: ExportChoice) -> Iterator[_Note]:
     folder = choice.folder.strip("/")
     known = {note.filename: (link, uid) for link in links for uid, note in link.notes.items()}
-    by_uid = {(link.book, uid): link for link in links for uid in link.notes}
+    by_uid = {(link.book, uid): link for link in links for uid in link.notes.keys() & link.entries.keys()}
     for filename in sorted(vault.index.notes, key=str.casefold):
         inside = not folder or filename.startswith(f"{folder}/")
         if not inside or (choice.only is not None and filename not in choice.only):
@@ -135,7 +135,7 @@ def _notes(vault: VaultNotes, links: Sequence[BookLink], rules: ParseRules, choi
         if link is None and uid is None and filename in known:
             link, uid = known[filename]
             book = link.book
-        if link is not None and not said.left_out:
+        if link is not None and to_string(uid) in link.entries and not said.left_out:
             then, base = link.notes[to_string(uid)], link.entries[to_string(uid)]
             if then.text == text:
                 raw: Raw = base

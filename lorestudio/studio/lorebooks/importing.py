@@ -76,12 +76,13 @@ class ImportChoice:
 
 @dataclass(frozen=True, slots=True)
 class ImportedEntry:
-    """What becomes of one entry. `filename` is the note that it becomes or goes into, "" where it is left out.
+    """What becomes of one entry. `source` is its book's own name, `filename` the note that it becomes or goes into,
+    "" where it is left out.
 
     `twin` is the note that says the same, and `alike` in what; `way` is what is done about that.
     """
 
-    book: str
+    source: str
     fate: EntryFate
     filename: str = ""
     twin: str = ""
@@ -164,7 +165,6 @@ class _Making:
 
     def __post_init__(self) -> None:
         self._twins = _Twins.of(self.vault, self.rules)
-        self._taken |= {_folded(path.relative_to(self.vault.folder).as_posix()) for path in _files(self.vault.folder)}
 
     def take(self, book: BookFileRead) -> Iterator[ImportedEntry]:
         """Make the notes of a book, and the link to it."""
@@ -178,10 +178,10 @@ class _Making:
             note = note_of(raw, name, self.rules)
             left_out = self._left_out(raw, wanted, uid)
             if left_out:
-                yield ImportedEntry(name, replace(note.fate, left_out=left_out))
+                yield ImportedEntry(lore.name, replace(note.fate, left_out=left_out))
                 continue
             inner = safe_name(lore.folders.get(uid, ""), "") if self.choice.grouped else ""
-            done = self._make(note, "/".join(filter(None, (folder, inner))), name, uid)
+            done = self._make(note, "/".join(filter(None, (folder, inner))), lore.name, uid)
             if done.filename:
                 notes[uid] = LinkedNote(done.filename, self.changes[-1].after or "")
             yield done
@@ -235,21 +235,21 @@ class _Making:
                 self._twins.forget(twin)
                 self.changes.append(NoteFileChange(path, text, after))
                 return ImportedEntry(book, note.fate, twin, twin, alike, way)
-        filename = self._free(folder, safe_name(note.title, f"Entry {uid}"))
+        filename = free_name(self.vault.folder, folder, safe_name(note.title, f"Entry {uid}"), self._taken)
         self.changes.append(NoteFileChange(self.vault.path(filename), None, note.text))
         return ImportedEntry(book, note.fate, filename, twin, alike, way)
 
-    def _free(self, folder: str, name: str) -> str:
-        number, free = 1, f"{folder}/{name}{NOTE_SUFFIX}"
-        while _folded(free) in self._taken:
-            number += 1
-            free = f"{folder}/{name} ({number}){NOTE_SUFFIX}"
-        self._taken.add(_folded(free))
-        return free
 
-
-def _files(folder: Path) -> Iterator[Path]:
-    return folder.rglob("*") if folder.is_dir() else iter(())
+def free_name(vault: Path, folder: str, name: str, taken: set[str]) -> str:
+    """A name in the vault that neither a file nor one of `taken` has; it is added to these. Waits for the disk."""
+    place = vault / folder
+    here = {_folded(path.name) for path in place.iterdir()} if place.is_dir() else set()
+    number, free = 1, f"{name}{NOTE_SUFFIX}"
+    while _folded(free) in here or _folded(f"{folder}/{free}") in taken:
+        number += 1
+        free = f"{name} ({number}){NOTE_SUFFIX}"
+    taken.add(_folded(f"{folder}/{free}"))
+    return f"{folder}/{free}" if folder else free
 
 
 def _folded(name: str) -> str:

@@ -11,6 +11,7 @@ from lorestudio.ui.features.chat.replay import ReplayFeature
 from lorestudio.ui.features.controls.actions import ControlsFeature
 from lorestudio.ui.features.facts.actions import MemoriesFeature
 from lorestudio.ui.features.graph.actions import GraphFeature
+from lorestudio.ui.features.lorebooks.actions import LorebooksFeature
 from lorestudio.ui.features.notes.actions import NotesFeature
 from lorestudio.ui.features.problems.actions import ProblemsFeature
 from lorestudio.ui.features.projects.actions import ProjectsFeature
@@ -54,6 +55,7 @@ class Features:
         self.reports = ReportsFeature(context)
         self.recap = RecapFeature(context, self.chat)
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)
+        self.lorebooks = LorebooksFeature(context, self.vault.work)
         self.proposals = ProposalsFeature(context, self.notes.pane, self.vault.work.log_of)
 
     def __iter__(self) -> Iterator[Feature]:

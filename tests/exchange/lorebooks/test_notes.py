@@ -131,6 +131,20 @@ def test_what_a_note_has_no_place_for_is_carried_and_said(member: str, value: An
     assert next(one.fate for one in note.fate.fields if one.field == member) is fate
 
 
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("/cat|dog/", ["cat", "dog"]), ("/cats?/i", ["cat", "cats"]), (r"/\b(?:old )?bell\b/", ["bell", "old bell"]),
+        ("/b(e|o)ll(s|)/", ["bells", "bell", "bolls", "boll"]), (r"/a\.b/", ["a.b"]), ("/ca+t/", []), ("/c[ao]t/", []),
+        ("/(?=x)y/", []), (r"/\d/", []), ("/(a|b)(a|b)(a|b)(a|b)(a|b)/", []), ("/^a/", []),
+    ],
+)  # fmt: skip
+def test_a_simple_pattern_becomes_the_words_that_it_finds(pattern: str, words: list[str]) -> None:
+    note = note_of({**NEW_ENTRY, "uid": 1, "key": [pattern, "x"]}, "B", RULES)
+    assert note.properties["keys"] == [*words, "x"]
+    assert entry_of(note.text, "x.md", RULES).raw["key"] == [pattern, "x"]
+
+
 def test_exclusion_is_said_by_newer_rules_and_carried_under_older_ones() -> None:
     raw = {**NEW_ENTRY, "uid": 1, "key": ["a"], "keysecondary": ["b", "c"], "selectiveLogic": 2}
     assert "selective_logic: not_any" in note_of(raw, "B", NEWER).text
@@ -227,3 +241,10 @@ def test_what_never_goes_out_says_why() -> None:
     assert "wi_export" in entry_of(NOTE.replace("own:", "wi_export: false\nown:"), "B.md", RULES).left_out
     assert "tag" in entry_of("# Bare\n", "Bare.md", RULES).left_out
     assert "guide" in entry_of("---\ntags: [lorebook, lorebook-guide]\n---\n# G\n", "G.md", RULES).left_out
+
+
+def test_a_note_of_deeplores_own_import_is_where_the_entry_was() -> None:
+    front = "# original_st_position: 0\nposition: after\ncompress: caveman\nuse_probability: false\n"
+    said = entry_of(f"---\ntags: [lorebook]\n{front}---\n# A\n\nText.", "A.md", NEWER)
+    assert (said.raw["position"], said.raw["useProbability"]) == (0, False)
+    assert {one.field: one.fate for one in said.fate.fields}["compress"] is Fidelity.APPROXIMATE

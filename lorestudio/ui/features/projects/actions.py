@@ -110,8 +110,8 @@ class ProjectsFeature(Feature):
                 tip="Open the demo as it came with the program; what was done to it is kept beside it",
             ),
             Action(
-                "book.open", "Open lorebook…", "File", 6, self._ask_book, when=now.idle, icon="list", leaves_chat=True,
-                tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
+                "book.open", "Open lorebook…", "File/Lorebooks", 6, self._ask_book, when=now.idle, icon="list",
+                leaves_chat=True, tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
             ),
             Action(
                 "sillytavern.open", "Open SillyTavern's folder…", "File", 7, self._ask_sillytavern, when=now.idle,

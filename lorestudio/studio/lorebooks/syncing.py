@@ -1,0 +1,408 @@
+"""A lorebook and its notes brought together: what was changed here, there and in both, new and gone.
+
+Three versions of every entry decide, member by member: what the note says, what the book says, and how both were when
+they last agreed. What both sides said differently is never decided here; who is right is for a person to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from posixpath import commonpath
+from typing import Final
+
+from lorestudio.domain.javascript import Json, to_string
+from lorestudio.exchange.json_file import carry_out, change_of, read_file
+from lorestudio.exchange.json_spelling import same_value
+from lorestudio.exchange.lorebooks.formats import parse_lore, write_lore
+from lorestudio.exchange.lorebooks.notes import (
+    BOOK,
+    UID,
+    Raw,
+    changed_note,
+    entry_of,
+    meaning,
+    note_of,
+    restored,
+    values_of,
+)
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import write_atomically
+from lorestudio.studio.lorebooks.importing import free_name
+from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, original_text
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.renaming import safe_name
+from lorestudio.studio.notes.vault_notes import VaultNotes
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.note.three_way_merge import joined, three_way
+from lorestudio.vault.writer import read_note
+
+
+class SyncState(StrEnum):
+    """How an entry and its note stand to each other."""
+
+    HERE = "changed here"
+    THERE = "changed there"
+    BOTH = "changed in both"
+    NEW_HERE = "new here"
+    NEW_THERE = "new there"
+    GONE_HERE = "gone here"
+    GONE_THERE = "gone there"
+
+
+class Gone(StrEnum):
+    """What becomes of the other one where an entry or its note is gone."""
+
+    LEAVE = "leave"
+    FOLLOW = "follow"
+    UNLINK = "unlink"
+
+
+class Prefer(StrEnum):
+    """Who is right where both say something else."""
+
+    NOTE = "note"
+    BOOK = "book"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncChoice:
+    """How both are brought together. Without `prefer` what both changed differently stays as it is on both sides.
+
+    `only` are the uids that are looked at, None for all.
+    """
+
+    prefer: Prefer | None = None
+    gone: Gone = Gone.LEAVE
+    new: bool = True
+    only: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncItem:
+    """An entry and its note that are not as they were when they last agreed.
+
+    `members` are those that differ from then, `clashes` those that both changed, with what each says. `settled` says
+    that the choice leaves nothing open.
+    """
+
+    uid: str
+    title: str
+    filename: str
+    found: SyncState
+    members: tuple[str, ...] = ()
+    clashes: Mapping[str, tuple[Json, Json]] = field(default_factory=dict)
+    settled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What bringing both together would do. `book` are the bytes that the book's file gets, None for those it has."""
+
+    link: BookLink
+    path: Path
+    items: tuple[SyncItem, ...]
+    changes: ChangeSet = field(repr=False)
+    before: bytes = field(repr=False)
+    book: bytes | None = field(repr=False)
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to write."""
+        return self.book is None and not self.changes.changes
+
+
+def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: SyncChoice) -> SyncPlan:
+    """What has to be written so that the book and its notes say the same. Waits for the disk.
+
+    Raises InputError where the book is not there, or is another one.
+    """
+    path = Path(link.file)
+    data = read_file(path, "lorebook")
+    there = {to_string(raw.get("uid")): raw for raw in parse_lore(data, path).entries}
+    _check_same_book(link, there, path)
+    both = _Both(link, vault, rules, choice, there)
+    items = tuple(both.look())
+    book: bytes | None = None
+    if both.there != there:
+        written = write_lore(link.form, link.book, list(both.there.values()), (path, data))
+        book = written.data if written.data != data else None
+    after = linked(link, both.base, both.notes, data if book is None else book)
+    changes = list(both.changes)
+    place = vault.path(link.place)
+    known = read_note(place)[0] if place.exists() else None
+    if known is None or book is not None or replace(after, original=link.original) != link:
+        changes.append(NoteFileChange(place, known, after.text))
+    remarks = []
+    if book is not None and path.parent.name == _WORLDS:
+        remarks.append(
+            "SillyTavern keeps books in memory: reload its page before you edit there, or it writes its own."
+        )
+    return SyncPlan(link, path, items, ChangeSet(f"Sync with {path.name}", tuple(changes)), data, book, tuple(remarks))
+
+
+def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
+    """A link to a book that was lost, found again by the numbers that notes carry. Waits for the disk.
+
+    Nobody knows any more how both last agreed, so what they say differently is to be asked. Raises InputError.
+    """
+    data = read_file(path, "lorebook")
+    lore = parse_lore(data, path)
+    there = {to_string(raw.get("uid")): raw for raw in lore.entries}
+    entries: dict[str, Raw] = {}
+    notes: dict[str, LinkedNote] = {}
+    for filename, note in sorted(vault.index.notes.items()):
+        said = entry_of(note.text, filename, rules)
+        uid = to_string(said.uid)
+        if said.book == lore.name and uid in there and uid not in notes:
+            mine = restored(there[uid], said.raw)
+            differs = _changed(mine, there[uid])
+            entries[uid] = {name: _UNKNOWN if name in differs else value for name, value in there[uid].items()}
+            notes[uid] = LinkedNote(filename, "")
+    if not notes:
+        raise InputError(path, f"no note of the vault says that it is of this book ({BOOK}: {lore.name}). Import it.")
+    folder = commonpath([note.filename.rpartition("/")[0] for note in notes.values()])
+    place = "/".join(filter(None, (folder, f"{safe_name(lore.name, 'Lorebook')}{SUFFIX}")))
+    return BookLink(lore.name, str(path), lore.form, folder, entries, notes, original_text(data), place)
+
+
+_UNKNOWN: Final = "\0unknown"
+"""Stands for what an entry said when both sides last agreed, where nobody knows that."""
+_WORLDS: Final = "worlds"
+"""The folder of books in SillyTavern's."""
+
+
+def carry_out_sync(plan: SyncPlan, log: ChangeLog) -> Path | None:
+    """Write both sides, the book first; where the notes cannot be written the book is what it was.
+
+    The path of the copy that is kept of the book is returned. Raises InputError and VaultError. If it is stopped
+    between the two, the next sync finds the book and the notes agreed about what was written.
+    """
+    copy = write_book_of(plan)
+    try:
+        log.apply(plan.changes)
+    except BaseException:
+        put_back_book_of(plan)
+        raise
+    return copy
+
+
+def write_book_of(plan: SyncPlan) -> Path | None:
+    """Write the book's side; the path of the copy that is kept is returned. Raises InputError."""
+    return None if plan.book is None else carry_out(change_of(plan.path, plan.before, plan.book))
+
+
+def put_back_book_of(plan: SyncPlan) -> None:
+    """Make the book what it was before it was written. Raises OSError."""
+    if plan.book is not None:
+        write_atomically(plan.path, plan.before)
+
+
+def _check_same_book(link: BookLink, there: Mapping[str, Raw], path: Path) -> None:
+    known = [uid for uid in link.entries if uid in there]
+    alike = sum(
+        any(same_value(there[uid].get(name), link.entries[uid].get(name)) for name in ("content", "comment", "key"))
+        for uid in known
+    )
+    if there and 2 * alike < len(link.entries):
+        raise InputError(
+            path, f"this is another book than {link.book}: less than half of its entries are here. Import it instead."
+        )
+
+
+@dataclass(slots=True)
+class _Both:
+    """Both sides, and what is done to them. `base` and `notes` become those of the link."""
+
+    link: BookLink
+    vault: VaultNotes
+    rules: ParseRules
+    choice: SyncChoice
+    there: dict[str, Raw]
+    base: dict[str, Raw] = field(init=False)
+    notes: dict[str, LinkedNote] = field(init=False)
+    changes: list[NoteFileChange] = field(default_factory=list)
+    _taken: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.there, self.base, self.notes = dict(self.there), dict(self.link.entries), dict(self.link.notes)
+
+    def look(self) -> Iterator[SyncItem]:
+        """What is found, one entry after the other; what the choice settles is done."""
+        places = self._places()
+        known = frozenset(self.there)
+        for uid, note in self.link.notes.items():
+            if uid not in self.link.entries or not (self.choice.only is None or uid in self.choice.only):
+                continue
+            filename = places.get(uid)
+            if filename is None:
+                yield self._gone(uid, note, SyncState.GONE_HERE)
+            elif uid not in known:
+                yield self._gone(uid, replace(note, filename=filename), SyncState.GONE_THERE)
+            elif (item := self._compared(uid, note, filename)) is not None:
+                yield item
+        yield from self._new_there(known)
+        yield from self._new_here(frozenset(places.values()))
+
+    def _places(self) -> dict[str, str]:
+        """Where the linked notes lie now: by their own number, else under the name that they had."""
+        found: dict[str, str] = {}
+        for filename, note in self.vault.index.notes.items():
+            if UID in note.text:
+                values = values_of(note.text)[0]
+                uid = to_string(values.get(UID))
+                if values.get(BOOK) == self.link.book and uid in self.link.notes:
+                    found.setdefault(uid, filename)
+        for uid, one in self.link.notes.items():
+            if one.filename in self.vault.index.notes and one.filename not in found.values():
+                found.setdefault(uid, one.filename)
+        return found
+
+    def _compared(self, uid: str, note: LinkedNote, filename: str) -> SyncItem | None:
+        """Bring one entry and its note together; None where both are as they were."""
+        text = read_note(self.vault.path(filename))[0]
+        base, theirs = self.base[uid], self.there[uid]
+        said = entry_of(text, filename, self.rules, note.text)
+        mine = base if text == note.text or said.left_out else restored(base, said.raw)
+        here, there = _changed(base, mine), _changed(base, theirs)
+        if not here and not there:
+            self.notes[uid] = LinkedNote(filename, text)
+            return None
+        merged, clashes = _merged(base, mine, theirs, self.choice.prefer)
+        for_note = merged | {name: mine[name] for name in clashes if name in mine}
+        after = text
+        if meaning(for_note) != meaning(mine) or _foreign(for_note) != _foreign(mine):
+            book = self.link.book
+            wanted = note_of(for_note, book, self.rules, uid)
+            after, pieces = changed_note(text, note_of(mine, book, self.rules, uid), wanted)
+            if pieces:  # the note's own text is another than the entry's, and both changed the same lines
+                clashes["content"] = mine.get("content"), theirs.get("content")
+        for_book = {name: value for name, value in merged.items() if name not in clashes}
+        for_book |= {name: theirs[name] for name in clashes if name in theirs}
+        title = said.title or note.filename
+        settled = not clashes
+        agreed = {name: value for name, value in merged.items() if name not in clashes}
+        agreed |= {name: base[name] for name in clashes if name in base}
+        if text != after:
+            self.changes.append(NoteFileChange(self.vault.path(filename), text, after))
+        self.there[uid], self.base[uid] = _in_order(theirs, for_book), _in_order(theirs, agreed)
+        self.notes[uid] = LinkedNote(filename, note.text if clashes else after)
+        found = SyncState.BOTH if here and there else SyncState.HERE if here else SyncState.THERE
+        return SyncItem(uid, title, filename, found, tuple(sorted(here | there)), clashes, settled)
+
+    def _gone(self, uid: str, note: LinkedNote, found: SyncState) -> SyncItem:
+        """One side is gone. Where the other was changed since, nothing is done by itself."""
+        base = self.base[uid]
+        path = self.vault.path(note.filename)
+        if found is SyncState.GONE_HERE:
+            touched = bool(_changed(base, self.there[uid])) if uid in self.there else False
+        else:
+            touched = read_note(path)[0] != note.text
+        settled = self.choice.gone is Gone.UNLINK or (self.choice.gone is Gone.FOLLOW and not touched)
+        if settled:
+            if self.choice.gone is Gone.FOLLOW and found is SyncState.GONE_HERE:
+                self.there.pop(uid, None)
+            elif self.choice.gone is Gone.FOLLOW:
+                self.changes.append(NoteFileChange(path, read_note(path)[0], None))
+            if found is SyncState.GONE_HERE or self.choice.gone is Gone.FOLLOW:
+                del self.notes[uid]  # an unlinked note is kept in mind, so that it is not taken for a new one
+            if uid not in self.there:
+                self.base.pop(uid)
+        return SyncItem(uid, note_title(base, uid), note.filename, found, settled=settled)
+
+    def _new_there(self, known: Collection[str]) -> Iterator[SyncItem]:
+        for uid in known:
+            wanted = self.choice.only is None or uid in self.choice.only
+            if uid in self.link.entries or not wanted:
+                continue
+            raw = self.there[uid]
+            note = note_of(raw, self.link.book, self.rules, uid)
+            name = free_name(self.vault.folder, self.link.folder, safe_name(note.title, f"Entry {uid}"), self._taken)
+            if self.choice.new:
+                self.changes.append(NoteFileChange(self.vault.path(name), None, note.text))
+                self.base[uid], self.notes[uid] = raw, LinkedNote(name, note.text)
+            yield SyncItem(uid, note.title, name, SyncState.NEW_THERE, settled=self.choice.new)
+
+    def _new_here(self, known: Collection[str]) -> Iterator[SyncItem]:
+        """Notes in the book's folder that are entries and of no other book."""
+        used = [int(uid) for uid in {*self.base, *self.there, *self.link.entries} if uid.isascii() and uid.isdigit()]
+        highest = max(used, default=-1)
+        for filename, note in sorted(self.vault.index.notes.items()):
+            inside = not self.link.folder or filename.startswith(f"{self.link.folder}/")
+            if filename in known or not inside or self.rules.lorebook_tag not in note.tags:
+                continue
+            text = read_note(self.vault.path(filename))[0]
+            said = entry_of(text, filename, self.rules)
+            if said.left_out or said.book not in {"", self.link.book}:
+                continue
+            highest += 1
+            uid = str(highest)
+            if self.choice.only is not None and filename not in self.choice.only:
+                continue
+            if self.choice.new:
+                raw = {"uid": highest, **said.raw}
+                self.there[uid] = self.base[uid] = raw
+                self.notes[uid] = LinkedNote(filename, text)
+            yield SyncItem(filename, said.title, filename, SyncState.NEW_HERE, settled=self.choice.new)
+
+
+def note_title(raw: Raw, uid: str) -> str:
+    """What an entry is called."""
+    return to_string(raw.get("comment") or "") or f"entry {uid}"
+
+
+_NOTHING: Final = object()
+
+
+def _changed(base: Raw, other: Raw) -> set[str]:
+    """The members that are other ones, or there alone."""
+    return {name for name in {**base, **other} if not _alike(base.get(name, _NOTHING), other.get(name, _NOTHING))}
+
+
+def _alike(one: object, other: object) -> bool:
+    if one is _NOTHING or other is _NOTHING:
+        return one is other
+    return same_value(one, other)  # type: ignore[arg-type]  # values of JSON
+
+
+_Clashes = dict[str, tuple[Json, Json]]
+
+
+def _merged(base: Raw, mine: Raw, theirs: Raw, prefer: Prefer | None) -> tuple[dict[str, Json], _Clashes]:
+    """What both say together, and what they say differently."""
+    merged: dict[str, Json] = {}
+    clashes: _Clashes = {}
+    for name in {**theirs, **mine, **base}:
+        versions = [side.get(name, _NOTHING) for side in (base, mine, theirs)]
+        old, own, other = versions
+        taken = other if _alike(old, own) else own
+        if not (_alike(old, own) or _alike(old, other) or _alike(own, other)):
+            text = _lines(*versions) if name == "content" else None
+            if text is None and prefer is None:
+                clashes[name] = (mine.get(name), theirs.get(name))
+                continue
+            taken = text if text is not None else own if prefer is Prefer.NOTE else other
+        if taken is not _NOTHING:
+            merged[name] = taken  # type: ignore[assignment]  # a value of JSON
+    return merged, clashes
+
+
+def _lines(base: object, mine: object, theirs: object) -> str | None:
+    """Three texts brought together line by line; None where a person has to decide."""
+    if not (isinstance(base, str) and isinstance(mine, str) and isinstance(theirs, str)):
+        return None
+    pieces = three_way(base, mine, theirs)
+    return None if any(piece.merged is None for piece in pieces) else joined(pieces, {})
+
+
+def _in_order(order: Raw, values: Raw) -> dict[str, Json]:
+    """The values in the order of another entry, new ones last."""
+    return {name: values[name] for name in (*order, *(name for name in values if name not in order)) if name in values}
+
+
+def _foreign(raw: Raw) -> dict[str, Json]:
+    return {name: value for name, value in raw.items() if name not in meaning(raw)}

@@ -1,0 +1,1 @@
+"""Lorebooks that become notes, and notes that become lorebooks."""

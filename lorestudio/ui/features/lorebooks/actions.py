@@ -1,0 +1,57 @@
+"""Lorebooks in and out of the vault, from the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
+from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
+from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
+from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.state.note_changes import NoteWork
+
+
+class LorebooksFeature(Feature):
+    """Asks which books become notes, which notes become a book, and what brings both together."""
+
+    def __init__(self, context: Context, work: NoteWork) -> None:
+        super().__init__(context)
+        self._work = work
+
+    def actions(self) -> Iterable[Action]:
+        """What can be done."""
+        now = self.context
+        return (
+            Action(
+                "book.import", "Import lorebooks…", "File/Lorebooks", 100, self._import, when=now.idle, icon="plus",
+                tip="Make notes of the entries of lorebooks and cards; what becomes of every field is shown first",
+            ),
+            Action(
+                "book.export", "Export a lorebook…", "File/Lorebooks", 105, self._export, when=self._has_notes,
+                icon="save", tip="Make a lorebook of the vault's notes; what becomes of every field is shown first",
+            ),
+            Action(
+                "book.sync", "Sync with a lorebook…", "File/Lorebooks", 110, self._sync, when=self._has_notes,
+                icon="reload", tip="Bring a book and the notes that it became together; both sides are compared first",
+            ),
+        )  # fmt: skip
+
+    def _has_notes(self) -> bool:
+        return self._work.ready and self.context.idle()
+
+    def _import(self) -> None:
+        now = self.context
+        dialog = ImportBooksDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window)
+        dialog.made.connect(lambda folder: now.session.reading.open([folder]))
+        dialog.open()
+
+    def _export(self) -> None:
+        now = self.context
+        if now.session.project is not None:
+            ExportBookDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()
+
+    def _sync(self) -> None:
+        now = self.context
+        if now.session.project is not None:
+            SyncDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()

@@ -1,0 +1,301 @@
+"""A lorebook and its notes brought together: every pair of changes, what is asked, and both sides alike afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.syncing import (
+    Gone,
+    Prefer,
+    SyncChoice,
+    SyncItem,
+    SyncPlan,
+    SyncState,
+    carry_out_sync,
+    found_link,
+    plan_sync,
+)
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.vault_notes import read_vault_notes
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.files import SaveError
+from tests.examples import examples
+from tests.studio.lorebooks.test_exporting import export, imported
+from tests.studio.lorebooks.test_importing import MINE, book, files, vault
+
+RULES = ParseRules()
+BELL = {"key": ["bell"], "comment": "Bell", "content": "One.\nTwo.\nThree.", "sticky": 0}
+SEA = {"key": ["sea"], "comment": "Sea", "content": "Wide."}
+
+
+class Pair:
+    """A book, the vault that it was imported into, and ways to change either."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = book(folder, BELL, SEA)
+        self.place = imported(folder, self.path)
+        self.log = ChangeLog(folder / "log", [self.place])
+
+    def note(self, *changes: tuple[str, str], name: str = "Bell") -> None:
+        path = self.place / f"Sea/{name}.md"
+        text = path.read_text(encoding="utf-8")
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        path.write_text(text, encoding="utf-8")
+
+    @property
+    def entries(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.path.read_bytes())["entries"]
+        return found
+
+    def entry(self, uid: str = "0", **members: Any) -> None:
+        whole = json.loads(self.path.read_bytes())
+        whole["entries"].setdefault(uid, {"uid": int(uid), **NEW_ENTRY}).update(members)
+        self.path.write_text(json.dumps(whole), encoding="utf-8")
+
+    def drop(self, uid: str) -> None:
+        whole = json.loads(self.path.read_bytes())
+        del whole["entries"][uid]
+        self.path.write_text(json.dumps(whole), encoding="utf-8")
+
+    def plan(self, **choice: Any) -> SyncPlan:
+        vault_notes = read_vault_notes(self.place)
+        (link,) = links_of(vault_notes)
+        return plan_sync(link, vault_notes, RULES, SyncChoice(**choice))
+
+    def sync(self, **choice: Any) -> tuple[SyncItem, ...]:
+        plan = self.plan(**choice)
+        carry_out_sync(plan, self.log)
+        return plan.items
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Pair:
+    return Pair(tmp_path)
+
+
+def text(pair: Pair, name: str = "Bell") -> str:
+    return (pair.place / f"Sea/{name}.md").read_text(encoding="utf-8")
+
+
+def test_nothing_is_written_where_nothing_changed(pair: Pair) -> None:
+    plan = pair.plan()
+    assert (plan.items, plan.is_idle) == ((), True)
+
+
+def test_what_changed_here_goes_there_member_for_member(pair: Pair) -> None:
+    before = pair.entries["0"]
+    pair.note(("priority: 900", "priority: 850"), ("Two.", "Second."))
+    (item,) = pair.sync()
+    assert (item.found, item.members, item.settled) == (SyncState.HERE, ("content", "order"), True)
+    wanted = {**before, "order": 150, "content": "One.\nSecond.\nThree."}
+    assert json.dumps(pair.entries["0"]) == json.dumps(wanted)
+    assert pair.plan().is_idle
+
+
+def test_what_changed_there_changes_only_its_lines_here(pair: Pair) -> None:
+    pair.note(("keys:", "# mine\nmood: dark\nkeys:"))
+    pair.sync()
+    before = text(pair)
+    pair.entry(order=20, sticky=4, comment="Tower")
+    (item,) = pair.sync()
+    assert (item.found, item.members) == (SyncState.THERE, ("comment", "order", "sticky"))
+    assert text(pair) == before.replace("priority: 900", "priority: 980").replace("# Bell", "# Tower").replace(
+        "wi_book: Sea\n", "wi_book: Sea\nwi_sticky: 4\n"
+    )
+    assert pair.plan().is_idle
+
+
+def test_both_are_merged_field_by_field_and_texts_line_by_line(pair: Pair) -> None:
+    pair.note(("One.", "First."), ("priority: 900", "priority: 800"))
+    pair.entry(content="One.\nTwo.\nThird.", position=1)
+    (item,) = pair.sync()
+    assert (item.found, item.clashes) == (SyncState.BOTH, {})
+    assert "First.\nTwo.\nThird." in text(pair)
+    assert "position: after" in text(pair)
+    entry = pair.entries["0"]
+    assert (entry["content"], entry["order"], entry["position"]) == ("First.\nTwo.\nThird.", 200, 1)
+    assert pair.plan().is_idle
+
+
+@pytest.mark.parametrize(("prefer", "order"), [(Prefer.NOTE, 150), (Prefer.BOOK, 30)])
+def test_what_both_changed_differently_is_asked(pair: Pair, prefer: Prefer, order: int) -> None:
+    pair.note(("priority: 900", "priority: 850"), ("Two.", "Mine."))
+    pair.entry(order=30, depth=7)
+    for _round in range(2):  # it is asked until somebody answers
+        (item,) = pair.sync()
+        assert (item.clashes, item.settled) == ({"order": (150, 30)}, False)
+        assert ("priority: 850" in text(pair), pair.entries["0"]["order"]) == (True, 30)
+    assert "Mine." in pair.entries["0"]["content"]
+    assert "wi_depth: 7" in text(pair)
+    (item,) = pair.sync(prefer=prefer)
+    assert item.settled
+    assert (f"priority: {1000 - order}" in text(pair), pair.entries["0"]["order"]) == (True, order)
+    assert pair.plan().is_idle
+
+
+def test_new_ones_are_taken_over_both_ways(pair: Pair) -> None:
+    (pair.place / "Sea/New.md").write_text(MINE, encoding="utf-8")
+    (pair.place / "Else.md").write_text(MINE, encoding="utf-8")
+    pair.entry("9", key=["fog"], comment="Fog", content="Grey.")
+    assert {item.found for item in pair.plan(new=False).items} == {SyncState.NEW_HERE, SyncState.NEW_THERE}
+    assert pair.plan(new=False).is_idle
+    pair.sync()
+    assert pair.entries["10"]["comment"] == "The bell"
+    assert "# Fog\n\nGrey." in text(pair, "Fog")
+    assert pair.plan().is_idle
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_what_is_gone_is_left_followed_or_unlinked(tmp_path: Path, *, here: bool) -> None:
+    for number, gone in enumerate(Gone):
+        (tmp_path / str(number)).mkdir()
+        pair = Pair(tmp_path / str(number))
+        if here:
+            (pair.place / "Sea/Bell.md").unlink()
+        else:
+            pair.drop("0")
+        (item,) = pair.sync(gone=gone)
+        assert item.found is (SyncState.GONE_HERE if here else SyncState.GONE_THERE)
+        assert item.settled is (gone is not Gone.LEAVE)
+        stays = gone is not Gone.FOLLOW
+        assert ("0" in pair.entries if here else (pair.place / "Sea/Bell.md").exists()) is stays
+        assert bool(pair.plan().items) is (gone is Gone.LEAVE)
+
+
+def test_what_was_changed_is_not_deleted_because_the_other_is_gone(pair: Pair) -> None:
+    (pair.place / "Sea/Bell.md").unlink()
+    pair.entry(order=1)
+    (item,) = pair.sync(gone=Gone.FOLLOW)
+    assert (item.settled, pair.entries["0"]["order"]) == (False, 1)
+
+
+def test_a_note_that_was_moved_is_found_by_its_number(pair: Pair) -> None:
+    (pair.place / "Other").mkdir()
+    (pair.place / "Sea/Bell.md").rename(pair.place / "Other/Renamed.md")
+    assert pair.sync() == ()
+    pair.entry(order=5)
+    pair.sync()
+    assert "priority: 995" in (pair.place / "Other/Renamed.md").read_text(encoding="utf-8")
+
+
+def test_another_book_stops_it(pair: Pair, tmp_path: Path) -> None:
+    other = {"key": ["x"], "comment": "X", "content": "Y"}
+    book(tmp_path, other, {**other, "key": ["z"], "comment": "Z", "content": "Z"})
+    with pytest.raises(InputError, match="another book than Sea"):
+        pair.plan()
+    pair.path.unlink()
+    with pytest.raises(InputError, match="no such file"):
+        pair.plan()
+
+
+def test_an_exported_vault_keeps_its_comments_when_the_book_changes(tmp_path: Path) -> None:
+    place, target = vault(tmp_path, A=MINE.replace("It rings.", "%%why%%\n\nIt rings.")), tmp_path / "out.json"
+    plan = export(place, target)
+    target.write_bytes(plan.written.data)
+    assert plan.link is not None
+    log = ChangeLog(tmp_path / "log", [place])
+    log.apply(ChangeSet("Link", (plan.link,)))
+    whole = json.loads(target.read_bytes())
+    whole["entries"]["0"]["content"] = whole["entries"]["0"]["content"].replace("In fog.", "In rain.")
+    target.write_text(json.dumps(whole), encoding="utf-8")
+    notes = read_vault_notes(place)
+    carry_out_sync(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
+    assert (place / "A.md").read_text(encoding="utf-8").endswith("%%why%%\n\nIt rings.\nIn rain.\n")
+
+
+def test_the_book_is_what_it_was_where_the_notes_cannot_be_written(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair.note(("priority: 900", "priority: 850"))
+    pair.entry(depth=7)
+    before, notes = pair.path.read_bytes(), files(pair.place)
+
+    def refuse(*_given: object) -> None:
+        raise SaveError("no room")
+
+    monkeypatch.setattr(ChangeLog, "apply", refuse)
+    with pytest.raises(SaveError):
+        pair.sync()
+    assert (pair.path.read_bytes(), files(pair.place)) == (before, notes)
+
+
+def test_a_sync_that_was_stopped_behind_the_book_ends_alike(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair.note(("priority: 900", "priority: 850"))
+    pair.entry(depth=7)
+    plan = pair.plan()
+    assert plan.book is not None
+    pair.path.write_bytes(plan.book)  # and the power goes out here
+    pair.sync()
+    assert (pair.entries["0"]["order"], pair.entries["0"]["depth"]) == (150, 7)
+    assert "priority: 850" in text(pair)
+    assert "wi_depth: 7" in text(pair)
+    assert pair.plan().is_idle
+
+
+NOTE_EDITS: dict[str, tuple[str, str]] = {
+    "order": ("priority: 900", "priority: 700"), "position": ("position: before", "position: after"),
+    "content": ("Two.", "2."), "comment": ("# Bell", "# Tower"), "sticky": ("wi_book:", "wi_sticky: 9\nwi_book:"),
+}  # fmt: skip
+BOOK_EDITS: dict[str, Any] = {
+    "order": 1, "position": 4, "content": "One.\nTwo.\n3.", "comment": "Gate", "sticky": 2, "role": None, "mine": {},
+}  # fmt: skip
+
+
+@given(
+    st.sets(st.sampled_from(sorted(NOTE_EDITS))), st.sets(st.sampled_from(sorted(BOOK_EDITS))), st.sampled_from(Prefer)
+)
+@settings(max_examples=examples(60))
+def test_after_any_changes_both_sides_say_the_same(
+    tmp_path_factory: Any, here: set[str], there: set[str], prefer: Prefer
+) -> None:
+    pair = Pair(tmp_path_factory.mktemp("pair"))
+    before = pair.entries["0"]
+    pair.note(*(NOTE_EDITS[name] for name in here))
+    pair.entry(**{name: BOOK_EDITS[name] for name in there})
+    pair.sync(prefer=prefer)
+    assert pair.plan().items == ()
+    values = {"order": 300, "position": 1, "comment": "Tower", "sticky": 9}
+    for name, edit in BOOK_EDITS.items():
+        mine = name in here and (prefer is Prefer.NOTE or name not in there)
+        wanted = values[name] if mine and name in values else edit if name in there else before.get(name)
+        if name == "content":
+            wanted = f"One.\n{'2.' if 'content' in here else 'Two.'}\n{'3.' if 'content' in there else 'Three.'}"
+        if name == "content" and here >= {"content"} and "content" in there:
+            continue  # neighbouring lines: who is preferred decides
+        assert pair.entries["0"].get(name) == wanted, name
+
+
+def test_only_what_is_chosen_is_brought_together(pair: Pair) -> None:
+    pair.entry(order=1)
+    pair.entry("1", order=2)
+    items = pair.sync(only={"1"})
+    assert [item.uid for item in items] == ["1"]
+    assert ("priority: 900" in text(pair), "priority: 998" in text(pair, "Sea")) == (True, True)
+
+
+def test_a_lost_link_is_found_by_the_numbers_of_the_notes(pair: Pair) -> None:
+    (pair.place / "Sea/Sea.book.json").unlink()
+    pair.note(("priority: 900", "priority: 850"))
+    pair.entry(order=30, sticky=0)
+    before = pair.entries
+    notes = read_vault_notes(pair.place)
+    plan = plan_sync(found_link(notes, pair.path, RULES), notes, RULES, SyncChoice())
+    (item,) = plan.items
+    assert (item.title, item.clashes, item.settled) == ("Bell", {"order": (150, 30)}, False)
+    carry_out_sync(plan, pair.log)
+    assert json.dumps(pair.entries) == json.dumps(before)
+    assert pair.sync(prefer=Prefer.NOTE)[0].settled
+    assert pair.entries["0"]["order"] == 150
+    assert pair.plan().is_idle
+    with pytest.raises(InputError, match="wi_book: Sea"):
+        found_link(read_vault_notes(vault(pair.path.parent / "log", A=MINE)), pair.path, RULES)

@@ -1,0 +1,159 @@
+"""Lorebooks in and out in the window: what is shown, what is written, and the one undo."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.studio.project.project import open_project
+from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
+from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
+from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
+from tests.ui.conftest import settle
+from tests.ui.vaults import contents, write_vault
+
+NOTES = {
+    "Bell.md": "---\ntags: [lorebook]\nkeys: [bell]\nrequires: [Sea]\n---\n# Bell\n\nIt rings.\n",
+    "Sea.md": "---\ntags: [lorebook]\nkeys: [sea]\n---\n# Sea\n\nWide.\n",
+    "plain.md": "Milk.\n",
+}
+
+
+@pytest.fixture
+def window(make_window, tmp_path):
+    made = make_window()
+    made.features.vault.keep_in(tmp_path / "kept")
+    chat = Chat((Message("U", "The bell and the sea?", is_user=True), Message("C", "It rings.")))
+    made.session.set_project(replace(open_project([write_vault(tmp_path / "vault", NOTES)]), chat=chat))
+    settle(made)
+    return made
+
+
+@pytest.fixture
+def book(tmp_path):
+    path = tmp_path / "Isles.json"
+    entries = {
+        "0": {"uid": 0, **NEW_ENTRY, "key": ["skarn"], "comment": "Skarn", "content": "An isle.", "sticky": 2},
+        "1": {"uid": 1, **NEW_ENTRY, "key": ["BELL"], "comment": "Other bell", "content": "It rings."},
+        "2": {"uid": 2, **NEW_ENTRY, "key": ["other"], "comment": "Other", "content": "Else."},
+    }
+    path.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    return path
+
+
+def shown(window, action, kind):
+    window.run(action)
+    settle(window)
+    return next(one for one in QApplication.topLevelWidgets() if isinstance(one, kind) and one.isVisible())
+
+
+def click(dialog, window) -> None:
+    QTest.mouseClick(dialog.ok, Qt.MouseButton.LeftButton)
+    settle(window)
+
+
+def filled(dialog, window, field, text) -> None:
+    field.setText(text)
+    dialog._look()
+    settle(window)
+
+
+def test_books_become_notes_as_one_step(window, book, tmp_path) -> None:
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    assert not dialog.ok.isEnabled()
+    filled(dialog, window, dialog.files, str(tmp_path / "gone.json"))
+    assert "no such file" in dialog.bar.label.text()
+    filled(dialog, window, dialog.files, str(book))
+    rows = {row.title: (row.place, row.said) for row in dialog.entries.rows}
+    assert rows["Other bell"] == ("", "Bell.md has the same text and keys already.")
+    assert ("sticky", "carried along") in {(row.field, row.becomes) for row in dialog.fields.rows}
+    assert rows["Skarn"] == ("Isles/Skarn.md", "sticky: carried along")
+    dialog.twins.setCurrentIndex(dialog.twins.findText("keep both"))
+    dialog._look()
+    settle(window)
+    assert "Isles/Other bell.md" in {row.place for row in dialog.entries.rows}
+    dialog.entries.choose([("Isles", "0")])
+    click(dialog, window)
+    assert not dialog.isVisible()
+    assert contents(tmp_path / "vault").keys() - NOTES.keys() == {"Isles/Skarn.md"}
+    assert (tmp_path / "vault/Isles/Isles.book.json").exists()
+    assert "Skarn" in {entry.title for entry in window.session.project.index.entries}
+    window.run("vault.undo")
+    settle(window)
+    assert contents(tmp_path / "vault") == NOTES
+
+
+def test_books_become_a_new_vault(window, book, tmp_path) -> None:
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    dialog.into.setCurrentIndex(dialog.into.findData(""))
+    dialog.vault.setText(str(tmp_path / "new"))
+    filled(dialog, window, dialog.files, str(book))
+    click(dialog, window)
+    settle(window)
+    assert {entry.title for entry in window.session.project.index.entries} == {"Skarn", "Other bell", "Other"}
+
+
+def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -> None:
+    dialog = shown(window, "book.export", ExportBookDialog)
+    target = tmp_path / "out.json"
+    filled(dialog, window, dialog.file, str(target))
+    assert [row.title for row in dialog.entries.rows] == ["Bell", "Sea"]
+    assert ("requires", "carried along") in {(row.field, row.becomes) for row in dialog.fields.rows}
+    QTest.mouseClick(dialog.compare, Qt.MouseButton.LeftButton)
+    settle(window)
+    assert "the book gives the same entries in" in dialog.tried.text()
+    dialog.entries.choose([("Bell.md", "")])
+    click(dialog, window)
+    entries = json.loads(target.read_bytes())["entries"]
+    assert [raw["comment"] for raw in entries.values()] == ["Bell"]
+    assert (tmp_path / "vault/out.book.json").exists()
+
+
+def test_what_is_lost_has_to_be_agreed_to(window, tmp_path) -> None:
+    path = tmp_path / "vault" / "Sea.md"
+    path.write_text(NOTES["Sea.md"].replace("keys: [sea]", "keys: [sea]\nwi_sticky: 4"), encoding="utf-8")
+    dialog = shown(window, "book.export", ExportBookDialog)
+    dialog.form.setCurrentIndex(dialog.form.findData("novelai"))
+    filled(dialog, window, dialog.file, str(tmp_path / "out.lorebook"))
+    assert ("sticky", "lost") in {(row.field, row.becomes) for row in dialog.fields.rows}
+    assert not dialog.ok.isEnabled()
+    dialog.lossy.setChecked(True)
+    click(dialog, window)
+    assert (tmp_path / "out.lorebook").exists()
+
+
+def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> None:
+    dialog = shown(window, "book.sync", SyncDialog)
+    assert "linked to no lorebook" in dialog.bar.label.text()
+    dialog.reject()
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, str(book))
+    click(dialog, window)
+    whole = json.loads(book.read_bytes())
+    whole["entries"]["0"]["order"] = 40
+    whole["entries"]["2"]["order"] = 30
+    book.write_text(json.dumps(whole), encoding="utf-8")
+    note = tmp_path / "vault/Isles/Skarn.md"
+    note.write_text(note.read_text(encoding="utf-8").replace("priority: 900", "priority: 700"), encoding="utf-8")
+    dialog = shown(window, "book.sync", SyncDialog)
+    settle(window)
+    rows = {row.title: (row.place, row.said) for row in dialog.entries.rows}
+    assert rows == {
+        "Skarn": ("changed in both", "order: the note says 300, the book 40"),
+        "Other": ("changed there", "order"),
+    }
+    dialog.prefer.setCurrentIndex(dialog.prefer.findText("the note is right"))
+    settle(window)
+    dialog.entries.choose([("0", "changed in both")])
+    click(dialog, window)
+    assert not dialog.isVisible()
+    orders = {uid: raw["order"] for uid, raw in json.loads(book.read_bytes())["entries"].items()}
+    assert orders == {"0": 300, "1": 100, "2": 30}
+    assert "priority: 900" in (tmp_path / "vault/Isles/Other.md").read_text(encoding="utf-8")
