@@ -88,7 +88,7 @@ def _checked(known: Declaration, value: Json, where: str) -> Json:
         problem = "" if not known.choices or value in known.choices else f"may be {known.allowed}"
     elif isinstance(value, bool) or not isinstance(value, int | float):
         problem = "is no number"
-    elif known.type is int and not float(value).is_integer():
+    elif known.type is int and isinstance(value, float) and not value.is_integer():
         problem = "is no whole number"
     elif _outside(known, value):
         problem = f"may be {known.allowed}"
