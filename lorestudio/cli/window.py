@@ -114,7 +114,7 @@ _INSTALLED_WITH: Final = {
 
 
 def install_command(release: Path = Path("/etc/os-release")) -> str:
-    """The command for this system; that of Debian and Ubuntu, named as theirs, where `release` tells of none known."""
+    """The command for this system; that of Debian and Ubuntu, named as theirs, where `release` tells of no other."""
     told = release.read_text(encoding="utf-8", errors="replace") if release.is_file() else ""
     named = re.findall(r'^ID(?:_LIKE)?="?([^"\n]*)', told, re.MULTILINE)
     families = [family for word in " ".join(named).split() for family in _INSTALLED_WITH if family in word]

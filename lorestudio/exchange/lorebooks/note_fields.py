@@ -40,9 +40,7 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         ),
         FieldWay(
             "key", "keys",
-            other=(
-                _APPROXIMATE, "DeepLore has no patterns: of a simple one its words stand there, others find nothing."
-            ),
+            other=(_APPROXIMATE, "DeepLore has no patterns: a simple one gives its words, others find nothing."),
         ),
         FieldWay(
             "keysecondary", "refine_keys",

@@ -78,9 +78,7 @@ class MainWindow(QMainWindow):
             "start; the report helps to mend it.",
             error=shorten(str(error) or type(error).__name__, 200),
         )
-        self.session.notice.emit(
-            Notice(text, "error", details=fault_report(error), actions=("help.details",), key="unexpected")
-        )
+        self.session.notice.emit(Notice(text, "error", details=fault_report(error), key="unexpected"))
         for feature in self.features:
             with suppress(Exception):  # what is told already must not tell itself without end
                 feature.save_work()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -179,7 +180,7 @@ def show_text(parent: QWidget, title: str, text: str) -> QDialog:
     dialog = _dialog(parent, title)
     field = text_view(dialog, title, font=fixed_font(parent.font().pointSizeF()))
     field.setPlainText(text)
-    return _opened(dialog, field, 720, 420)
+    return _opened(dialog, field, 720, 420, copied=text)
 
 
 def show_markdown(parent: QWidget, title: str, text: str) -> QDialog:
@@ -210,9 +211,12 @@ def _dialog(parent: QWidget, title: str) -> QDialog:
     return dialog
 
 
-def _opened(dialog: QDialog, content: QWidget, width: int, height: int) -> QDialog:
-    """The dialog with this content and a button to close it, shown."""
+def _opened(dialog: QDialog, content: QWidget, width: int, height: int, copied: str = "") -> QDialog:
+    """The dialog with this content and a button to close it, shown; another button puts `copied` on the clipboard."""
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
+    if copied:
+        copy = buttons.addButton(tr("Copy"), QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(lambda _on: QGuiApplication.clipboard().setText(copied))
     buttons.rejected.connect(partial(dialog.done, 0))
     column((content, 1), buttons, of=dialog)
     dialog.open()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QMessageBox, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.llm.errors import ErrorKind
@@ -233,8 +233,11 @@ def test_after_an_error_of_the_program_the_next_start_offers_an_unsaved_chat(
     settle(opened, qtbot)
     (kept,) = (tmp_path / "kept" / "unsaved-chats").glob("*.jsonl")
     assert '"mes":"I run."' in kept.read_text("utf-8")
-    assert "RuntimeError: “…”" not in opened.context.bars.details()
-    assert "RuntimeError: the tap “…”" in opened.context.bars.details()
+    opened.run("help.details")
+    dialog = opened.findChildren(QDialog)[-1]
+    next(each for each in dialog.findChildren(QPushButton) if each.text() == "Copy").click()
+    assert "RuntimeError: the tap “…”" in QApplication.clipboard().text()
+    dialog.close()
 
     opened.features.chat.keep_in(tmp_path / "kept")  # as the next start does
     assert kept.name in box().text()
