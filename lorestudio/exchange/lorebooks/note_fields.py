@@ -40,11 +40,7 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         ),
         FieldWay(
             "key", "keys",
-<<<<<<< HEAD
-            other=(_APPROXIMATE, "DeepLore has no patterns: a simple one gives its words, others find nothing."),
-=======
             other=(_APPROXIMATE, "DeepLore has no patterns: for a simple one its words stand there; others find none."),
->>>>>>> lorein
         ),
         FieldWay(
             "keysecondary", "refine_keys",
