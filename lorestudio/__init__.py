@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lorestudio.studio.project.project import Project, demo_project
     from lorestudio.studio.scripting import check, explain, fate, find_entry, open_project, replay, system_names, tune
     from lorestudio.studio.tuning.checking import CheckedChat
-    from lorestudio.studio.tuning.search import Plan, SearchResult, SearchWay
+    from lorestudio.studio.tuning.search import Plan, SearchOutcome, SearchWay
     from lorestudio.trace.journey import Fate
     from lorestudio.trace.model import Injection, Trace
     from lorestudio.trace.summary import summary
@@ -32,7 +32,7 @@ _PLACES = {
     "Injection": "trace.model",
     "Plan": "studio.tuning.search",
     "Project": "studio.project.project",
-    "SearchResult": "studio.tuning.search",
+    "SearchOutcome": "studio.tuning.search",
     "SearchWay": "studio.tuning.search",
     "Trace": "trace.model",
     "check": "studio.scripting",
@@ -55,7 +55,7 @@ __all__ = [
     "Injection",
     "Plan",
     "Project",
-    "SearchResult",
+    "SearchOutcome",
     "SearchWay",
     "Trace",
     "__version__",

@@ -21,7 +21,7 @@ from lorestudio.studio.tuning.carrying import keep_as_profile, settings_file, to
 from lorestudio.studio.tuning.report import tuning_page
 from lorestudio.studio.tuning.scores import METRICS, Interval
 from lorestudio.studio.tuning.scoring import metric_words
-from lorestudio.studio.tuning.search import GOALS, Gain, Plan, SearchResult, SearchWay, TriedPoint, search
+from lorestudio.studio.tuning.search import GOALS, Gain, Plan, SearchOutcome, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import point_words
 from lorestudio.studio.tuning.trials import TuningTrial, trial_of
 from lorestudio.studio.tuning.workers import Workers
@@ -115,7 +115,7 @@ def _goals(names: Sequence[str] | None) -> tuple[str, ...]:
     return goals
 
 
-def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | None) -> SearchResult:
+def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | None) -> SearchOutcome:
     """The search, with a bar."""
     columns = (TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with progress_bar(*columns, quiet=False) as bar:
@@ -139,7 +139,7 @@ def _carry(trial: TuningTrial, best: TriedPoint, keep: str | None, output: Path 
         say(f"this is to be written into notes: {', '.join(turned)}.")
 
 
-def _print(found: SearchResult, best: TriedPoint) -> None:
+def _print(found: SearchOutcome, best: TriedPoint) -> None:
     console = Screen()
     goals = found.plan.goals
     shown = table(
@@ -165,7 +165,7 @@ def _print(found: SearchResult, best: TriedPoint) -> None:
         console.print(f"Beware: {warning}", markup=False, soft_wrap=True)
 
 
-def _json(found: SearchResult, best: TriedPoint) -> dict[str, Json]:
+def _json(found: SearchOutcome, best: TriedPoint) -> dict[str, Json]:
     front = {each.number for each in found.front()}
     return {
         "goals": list(found.plan.goals),
@@ -178,7 +178,7 @@ def _json(found: SearchResult, best: TriedPoint) -> dict[str, Json]:
     }
 
 
-def _tried_json(found: SearchResult, each: TriedPoint) -> dict[str, Json]:
+def _tried_json(found: SearchOutcome, each: TriedPoint) -> dict[str, Json]:
     return {
         "number": each.number,
         "settings": dict(each.point),

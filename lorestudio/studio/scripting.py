@@ -24,7 +24,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import CheckedChat, checked
 from lorestudio.studio.tuning.expectations import expectations_path, load
-from lorestudio.studio.tuning.search import Plan, SearchResult, search
+from lorestudio.studio.tuning.search import Plan, SearchOutcome, search
 from lorestudio.studio.tuning.trials import trial_of
 from lorestudio.studio.tuning.workers import Workers
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
@@ -141,7 +141,7 @@ def tune(
     workers: int = 1,
     dask: str = "",
     journal: Path | str | None = None,
-) -> SearchResult:
+) -> SearchOutcome:
     r"""Search for settings and note properties that do what is expected, over one or several chats of the same vault.
 
     `over` says what may be turned, as `lorestudio tune --over` does; `plan` how, how long and what for. With `workers`

@@ -9,7 +9,7 @@ from lorestudio.studio.report.pictures import fill, svg
 from lorestudio.studio.tuning.carrying import to_carry_over
 from lorestudio.studio.tuning.scores import METRICS
 from lorestudio.studio.tuning.scoring import metric_words
-from lorestudio.studio.tuning.search import SearchResult, TriedPoint, between, change_words
+from lorestudio.studio.tuning.search import SearchOutcome, TriedPoint, between, change_words
 from lorestudio.studio.tuning.space import point_words
 from lorestudio.studio.tuning.trials import TuningTrial
 from lorestudio.systems.registry import kind_of
@@ -18,7 +18,7 @@ from lorestudio.trace.wording import plural
 _WIDTH, _HEIGHT, _EDGE = 640, 260, 36
 
 
-def tuning_page(trial: TuningTrial, found: SearchResult, chosen: TriedPoint) -> str:
+def tuning_page(trial: TuningTrial, found: SearchOutcome, chosen: TriedPoint) -> str:
     """The page. Nothing of the chat's text is in it."""
     replies = len(found.now.training.turns), len(found.now.held.turns)
     names = ", ".join(escape(name) for name in trial.chats() if name)
@@ -43,7 +43,7 @@ def tuning_page(trial: TuningTrial, found: SearchResult, chosen: TriedPoint) -> 
     return page_of(f"Tuning report: {trial.projects[0].name}", head, f"<main>{body}</main>")
 
 
-def _scores(found: SearchResult, chosen: TriedPoint) -> str:
+def _scores(found: SearchOutcome, chosen: TriedPoint) -> str:
     rows = []
     for name, metric in METRICS.items():
         cells = [metric_words(part, name) for each in (found.now, chosen) for part in (each.training, each.held)]
@@ -57,7 +57,7 @@ def _scores(found: SearchResult, chosen: TriedPoint) -> str:
     return html_table("Scores with 95 % intervals", columns, rows, (1, 2, 3, 4, 5))
 
 
-def _front(found: SearchResult, chosen: TriedPoint) -> str:
+def _front(found: SearchOutcome, chosen: TriedPoint) -> str:
     goals = found.plan.goals
     rows = []
     for each in {each.number: each for each in (found.now, chosen, *found.front())}.values():
@@ -68,7 +68,7 @@ def _front(found: SearchResult, chosen: TriedPoint) -> str:
     return html_table("None of these is beaten in everything", ("Point", "Settings", *heads), rows)
 
 
-def _picture(found: SearchResult, chosen: TriedPoint) -> str:
+def _picture(found: SearchOutcome, chosen: TriedPoint) -> str:
     """Every point by the first two goals, those that nothing beats filled."""
     if len(found.plan.goals) == 1:
         return ""

@@ -100,7 +100,7 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchOutcome:
     """What a search came to. `importance` says how much of reaching the good points each axis decides, from 0 to 1."""
 
     axes: tuple[Axis, ...]
@@ -395,7 +395,7 @@ def search(
     on_tried: Callable[[TriedPoint], None] | None = None,
     cancel: CancelToken | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> SearchResult:
+) -> SearchOutcome:
     """Run points of the trial's space until there are as many as planned, or all that there are.
 
     What a `journal` holds is taken up: those points count, and none is run again but those under way. `on_tried` is
@@ -436,7 +436,7 @@ def search(
                         break
             for begun_trial, _ in asked.values():
                 kept.refuse(begun_trial)
-    return SearchResult(trial.space.axes, plan, now, tuple(done), kept.importance())
+    return SearchOutcome(trial.space.axes, plan, now, tuple(done), kept.importance())
 
 
 def _check(trial: TuningTrial, plan: Plan) -> None:

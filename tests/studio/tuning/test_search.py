@@ -22,7 +22,7 @@ from lorestudio.studio.compare.comparing import candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning import search as searching
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
-from lorestudio.studio.tuning.search import Gain, Plan, SearchResult, SearchWay, TriedPoint, held_blocks, search
+from lorestudio.studio.tuning.search import Gain, Plan, SearchOutcome, SearchWay, TriedPoint, held_blocks, search
 from lorestudio.studio.tuning.space import Point
 from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import Workers
@@ -102,7 +102,7 @@ def tried(number: int, training: tuple[int, int], held: tuple[int, int] = (5, 10
 
 def test_the_front_is_what_nothing_else_beats_in_everything() -> None:
     points = (tried(0, (8, 90)), tried(1, (8, 120)), tried(2, (9, 200)), tried(3, (4, 50)), tried(4, (8, 90)))
-    found = SearchResult((), Plan(), tried(-1, (5, 100)), points, {})
+    found = SearchOutcome((), Plan(), tried(-1, (5, 100)), points, {})
     assert [each.number for each in found.front()] == [2, 0, 3]
     assert found.best.number == 2
     assert found.of(3) is points[3]

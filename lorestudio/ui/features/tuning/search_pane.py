@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QProgressBar, QSpinBox, QWidget
 
 from lorestudio.studio.tuning.scores import METRICS, Scores
 from lorestudio.studio.tuning.scoring import metric_words, value_words
-from lorestudio.studio.tuning.search import SearchResult, SearchWay, TriedPoint, between, change_words
+from lorestudio.studio.tuning.search import SearchOutcome, SearchWay, TriedPoint, between, change_words
 from lorestudio.studio.tuning.space import point_words
 from lorestudio.ui.features.tuning.point_chart import PointChart, Points
 from lorestudio.ui.shell.theme import Theme
@@ -42,7 +42,7 @@ class PointRow:
         return tr("now") if self.number < 0 else number(self.number)
 
 
-def point_rows(found: SearchResult) -> list[PointRow]:
+def point_rows(found: SearchOutcome) -> list[PointRow]:
     """The present settings, then the points that none beats, then the others as they were run. For a worker."""
     front = {each.number for each in found.front()}
     best = [each for each in found.front() if each.number >= 0]
@@ -50,7 +50,7 @@ def point_rows(found: SearchResult) -> list[PointRow]:
     return [_row(found, each, best=each.number in front) for each in (found.now, *best, *others)]
 
 
-def _row(found: SearchResult, each: TriedPoint, *, best: bool) -> PointRow:
+def _row(found: SearchOutcome, each: TriedPoint, *, best: bool) -> PointRow:
     goals = found.plan.goals
     values = tuple(_told(part, goal) for goal in goals for part in (each.training, each.held))
     warnings = found.warnings(each) if best else ()
@@ -109,7 +109,7 @@ class TuningPane(Pane):
             name: button(self, text, lambda _=False, name=name: self.wanted.emit(f"tuning.{name}"), kind="small")
             for name, text in acts
         }
-        self.found: SearchResult | None = None
+        self.found: SearchOutcome | None = None
         self._gone_to = False
         self._build()
         self.show_running(0, 0, running=False)
@@ -185,7 +185,7 @@ class TuningPane(Pane):
         of = tr("{done} of {points}", done=number(done), points=count(most, "point", "points")) if running else ""
         self.state.setText(words or of)
 
-    def show_found(self, found: SearchResult | None, rows: Sequence[PointRow] = ()) -> None:
+    def show_found(self, found: SearchOutcome | None, rows: Sequence[PointRow] = ()) -> None:
         """Show what was found so far, with its `point_rows`; the best is looked at unless somebody went to another."""
         before = self.view.current if self._gone_to else None
         self.found = found
@@ -199,7 +199,7 @@ class TuningPane(Pane):
         self.note_changed.emit(number(len(rows) - 1) if rows else "")
         self._looked(self.view.current)
 
-    def _points(self, found: SearchResult, rows: Sequence[PointRow]) -> Points:
+    def _points(self, found: SearchOutcome, rows: Sequence[PointRow]) -> Points:
         up, across = found.plan.goals[:2]
         places: dict[int, tuple[float, float]] = {}
         for each in (*found.tried, found.now):

@@ -16,7 +16,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.carrying import keep_as_profile
 from lorestudio.studio.tuning.expectations import expectations_path, load
 from lorestudio.studio.tuning.report import tuning_page
-from lorestudio.studio.tuning.search import GOALS, Plan, SearchResult, SearchWay, TriedPoint, search
+from lorestudio.studio.tuning.search import GOALS, Plan, SearchOutcome, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import point_words, space_of
 from lorestudio.studio.tuning.trials import TuningTrial
 from lorestudio.studio.tuning.workers import Workers
@@ -33,7 +33,7 @@ MENU: Final = "Run/Tuning"
 NEWS_SECONDS: Final = 0.7
 """So long at least between two looks at what was found so far."""
 
-Seen = tuple[TuningTrial, SearchResult, list[PointRow]]
+Seen = tuple[TuningTrial, SearchOutcome, list[PointRow]]
 
 
 class SearchFeature(Feature):
@@ -118,7 +118,7 @@ class SearchFeature(Feature):
                 nonlocal told
                 tried.append(each)
                 if len(tried) > 1 and time.monotonic() - told >= NEWS_SECONDS:
-                    found = SearchResult(trial.space.axes, plan, tried[0], tuple(tried[1:]), {})
+                    found = SearchOutcome(trial.space.axes, plan, tried[0], tuple(tried[1:]), {})
                     job((trial, found, point_rows(found)))
                     told = time.monotonic()
 
@@ -171,7 +171,7 @@ class SearchFeature(Feature):
         at = self.pane.current
         return at is not None and at.number >= 0
 
-    def _chosen(self) -> tuple[TuningTrial, SearchResult, TriedPoint] | None:
+    def _chosen(self) -> tuple[TuningTrial, SearchOutcome, TriedPoint] | None:
         at, found = self.pane.current, self.pane.found
         return (self._trial, found, at) if self._trial is not None and found is not None and at is not None else None
 
