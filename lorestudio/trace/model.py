@@ -302,12 +302,14 @@ class SeenChat:
 
     `shown` are messages that are hidden today and counted as visible. Of the messages that are hidden today, `assumed`
     are those about which nobody said since when, so that what counted is assumed. `read` are messages of the part that
-    was searched whose texts were other than those in the chat.
+    was searched whose texts were other than those in the chat. `followed` says that the run began from what the chat
+    recorded of the replies before it.
     """
 
     shown: tuple[tuple[int, int], ...] = ()
     assumed: tuple[tuple[int, int], ...] = ()
     read: tuple[ReadMessage, ...] = ()
+    followed: bool = False
 
 
 AS_STORED: Final = SeenChat()

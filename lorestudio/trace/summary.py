@@ -110,6 +110,8 @@ def seen_lines(trace: Trace) -> tuple[str, ...]:
             by.setdefault(", ".join(each.changed_by), []).append(f"#{each.message}")
         changes = "; ".join(f"{first_few(numbers, _READ_SHOWN)} by {what}" for what, numbers in by.items())
         told.append(f"Searched with other texts than are stored: {changes}.")
+    if seen.followed:
+        told.append("It began from what the chat recorded; what no file keeps, such as a model's choice, is as it was.")
     return tuple(told)
 
 
@@ -127,6 +129,8 @@ def seen_brief(trace: Trace) -> str:
         told.append(f"{messages} in sight then (assumed)" if assumed else f"{messages} in sight then")
     if seen.read:
         told.append(f"{plural(len(seen.read), '# text|# texts')} searched otherwise than stored")
+    if seen.followed:
+        told.append("begun from what was recorded")
     return " · ".join(told)
 
 

@@ -278,7 +278,7 @@ class Simulator:
             seed=project.seed,
             watcher=self._watcher,
             digests={INPUTS: self.inputs[place]},
-            seen=seen.record(),
+            seen=replace(seen.record(), followed=bool(self._records)),
             for_claude=project.counting.for_claude,
         )
 

@@ -13,6 +13,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.verify.causes import following
 from lorestudio.studio.verify.recorded import Trust, recorded_replies
 from lorestudio.systems.registry import MAIN, kind_of
+from lorestudio.trace.summary import seen_brief, seen_lines
 from tests.studio.verify.worlds import RECORDS, SLOTS, chat, project, source
 
 
@@ -62,6 +63,8 @@ def test_a_replay_that_follows_records_begins_from_what_went_in_there(records: A
     asyncio.run(simulator.replay())
     assert [each.title for each in simulator.traces[Generation(2)].injections] == ["Lamp"]
     assert any(each.title == "Lamp" for each in simulator.traces[Generation(4)].injections) is lamp_again
+    assert seen_brief(simulator.traces[Generation(4)]) == "begun from what was recorded"
+    assert "It began from what the chat recorded" in seen_lines(simulator.traces[Generation(4)])[-1]
     assert simulator.inputs != Simulator(project(COOLING, chat(records, {}))).inputs
 
 

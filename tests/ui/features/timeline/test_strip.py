@@ -30,10 +30,8 @@ def tight_project() -> Project:
     notes = tuple(replace(note, keys=(*note.keys, "fortress"), tokens=90) for note in NOTES)
     settings = DeepLoreSettings(enabled=True, scan_depth=2, unlimited_budget=False, max_tokens_budget=150)
     chat = long_chat(10)
-    noted = replace(
-        chat.messages[2],
-        extra={"deeplore_sources": [{"title": "Skarn", "tokens": 40}, {"title": "Raven", "tokens": 30}]},
-    )
+    rows = [{"title": "Skarn", "tokens": 40}, {"title": "Bell", "tokens": 30}]
+    noted = replace(chat.messages[2], extra={"deeplore_sources": rows})
     chat = replace(chat, messages=(*chat.messages[:2], noted, *chat.messages[3:]))
     return replace(project_with(chat, notes), settings=settings)
 
