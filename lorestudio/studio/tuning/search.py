@@ -86,8 +86,12 @@ class Gain:
         """What speaks against believing it, in a sentence; "" where it holds on replies that were not searched."""
         metric = METRICS[self.metric]
         sign = 1 if metric.more else -1
-        if self.training is None or sign * self.training <= 0:
-            return ""
+        if self.training is None or sign * self.training < 0:
+            return ""  # what it costs is told
+        if self.training == 0:
+            worse = self.held is not None and sign * self.held < 0
+            lost = change_words(self.held or 0, metric.unit)
+            return f"{metric.title}: as now on the replies searched, and {lost} on those held out." if worse else ""
         won = f"{metric.title}: the gain of {change_words(self.training, metric.unit)} on the replies searched"
         if self.held is None or self.held_interval is None:
             return f"{won} cannot be checked: too few replies were held out."

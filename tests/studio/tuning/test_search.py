@@ -128,7 +128,9 @@ def test_a_gain_is_believed_where_it_holds_on_others(
 
 
 def test_what_was_not_won_needs_no_warning_and_fewer_tokens_are_a_gain() -> None:
-    assert Gain("met", 0.0, -0.1, None, Interval(-0.2, 0.0)).warning == ""
+    assert Gain("met", 0.0, 0.1, None, Interval(0.0, 0.2)).warning == ""
+    lost = "Expectations met: as now on the replies searched, and −10 % on those held out."
+    assert Gain("met", 0.0, -0.1, None, Interval(-0.2, 0.0)).warning == lost
     assert Gain("tokens", 200, 300, None, Interval(200, 400)).warning == ""
     assert "is not there" in Gain("tokens", -200, 30, None, Interval(10, 50)).warning
     assert Gain("tokens", -200, -190, None, Interval(-300, -50)).warning == ""
