@@ -349,6 +349,20 @@ def _has_book(document: Json, found: Found) -> bool:
     return isinstance(document, Mapping)
 
 
+CHAT_FIELDS: Final = frozenset({"mes", "user_name", "chat_metadata"})
+"""What the lines of a chat have."""
+SETTINGS: Final = (
+    "this is a settings file of SillyTavern's. Give it with --settings, or open its folder from the start screen."
+)
+
+
+def _first_line(content: str) -> Raw:
+    try:
+        return mapping(parse_json(content.partition("\n")[0]))
+    except ValueError:
+        return {}
+
+
 def kind_of(document: Json) -> tuple[LoreFormat, Found] | None:
     """The format of a JSON document, and where its book lies; None for what is no lore."""
     return next(((kind, found) for kind in FORMATS if (found := kind.find(document)) is not None), None)
@@ -391,11 +405,15 @@ def _look(data: bytes, path: Path) -> Looked | None:
     try:
         document = parse_json(inside.text)
     except json.JSONDecodeError as error:
+        if CHAT_FIELDS & _first_line(inside.text).keys():
+            raise InputError(path, "this is a chat, and no lorebook. Give it with --chat.") from None
         raise InputError(path, f"not valid JSON ({error.msg}). Export the file again.", error.lineno) from None
     except ValueError as error:
         raise InputError(path, f"not valid JSON ({error}). Export the file again.") from None
     known = kind_of(document)
     if known is not None:
         return *known, inside, document
+    if "power_user" in mapping(document):
+        raise InputError(path, SETTINGS)
     told = ", ".join(dict.fromkeys(each.title for each in FORMATS))
     raise InputError(path, f"this is no lore that is known here. Give a file of one of these: {told}.")

@@ -8,10 +8,9 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.containers import SIGNATURE, is_archive
-from lorestudio.exchange.lorebooks.formats import NOTES, archived, kind_of, refusal
+from lorestudio.exchange.lorebooks.formats import CHAT_FIELDS, NOTES, SETTINGS, archived, kind_of, refusal
 from lorestudio.exchange.lorebooks.table import looks_like_table
 
-_CHAT_FIELDS: Final = frozenset({"mes", "user_name", "chat_metadata"})
 _RUN: Final = frozenset({"lorebook-v3", "card", "character-book", "sillytavern", "risu", "novelai", "agnaistic"})
 """The formats that the scan takes as SillyTavern does."""
 _INTO_A_VAULT: Final = "Bring its lore into a vault: “lorestudio import FILE --into VAULT”."
@@ -44,8 +43,7 @@ def what_file(data: bytes) -> str:
 def what_document(document: Json) -> str:
     """The same of a JSON document."""
     if isinstance(document, Mapping) and "power_user" in document:
-        advice = "Give it with --settings, or open its folder from the start screen."
-        return f"this is a settings file of SillyTavern's. {advice}"
+        return SETTINGS
     known = kind_of(document)
     if known is None:
         return ""
@@ -60,4 +58,4 @@ def may_be_chat(data: bytes) -> bool:
     if data.startswith(SIGNATURE) or is_archive(data):
         return False
     is_json, document = json_of(data)
-    return not is_json or (isinstance(document, Mapping) and not _CHAT_FIELDS.isdisjoint(document))
+    return not is_json or (isinstance(document, Mapping) and not CHAT_FIELDS.isdisjoint(document))

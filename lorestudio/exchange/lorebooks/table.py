@@ -122,16 +122,23 @@ def write_table(entries: Sequence[Raw], original: bytes | None, source: Path | s
     columns += [name for name in dict.fromkeys(kept) if name not in columns]
     divider = _divider(original.decode("utf-8-sig").splitlines()[0]) if original else ","
     form = form_of(columns)
-    made = {str(entry.get("uid")): from_world_info(form, entry) for entry in entries}
-    order = [str(place) for place in range(len(rows)) if str(place) in made]
+    stood = {str(place): row for place, row in enumerate(rows)}
+    made = {uid: from_world_info(form, entry, stood.get(uid)) for entry in entries for uid in [str(entry.get("uid"))]}
+    order = [uid for uid in stood if uid in made]
     order += [uid for uid in made if uid not in order]
     report = LoreReport(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()), _may_run(made))
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=divider, lineterminator=_line_end(original))
     writer.writerow(columns)
-    writer.writerows([made[uid][0].get(column, "") for column in columns] for uid in order)
+    writer.writerows(_cells_of(made[uid][0], columns) for uid in order)
     mark = _BOM if original is not None and original.startswith(_BOM.encode()) else ""
     return Written((mark + out.getvalue()).encode("utf-8", "replace"), report)
+
+
+def _cells_of(row: Raw, columns: Sequence[str]) -> list[str]:
+    """The cells of a row, without those at its end that it does not have."""
+    last = max((place for place, column in enumerate(columns) if column in row), default=-1)
+    return [text(row.get(column)) for column in columns[: last + 1]]
 
 
 def _line_end(original: bytes | None) -> str:

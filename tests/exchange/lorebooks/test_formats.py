@@ -290,6 +290,8 @@ def test_a_text_that_a_program_may_refuse_is_said() -> None:
         ((DATA / "19-risu-module.risum").read_bytes(), "packed form"),
         (b"word", "line 1: not valid JSON"),
         (b'{"a": 1}', "no lore that is known"),
+        (b'{"power_user": {}}', "settings file"),
+        (b'{"user_name": "U"}\n{"mes": "x"}\n', "this is a chat"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"type": "risu", "data": [{"key": ' + b"[" * 990 + b"]" * 990 + b"}]}", "nested too deeply"),
         (b"PK\x03\x04" + zipped(**{"card.json": b"{}"})[40:], "damaged"),
@@ -399,6 +401,7 @@ def test_two_notes_of_one_name_are_two_files() -> None:
         ("keys,content,probability\na,x,40%", {"probability": 40, "useProbability": True}),
         ('\ufeffkeys,content\na," x "', {"content": " x "}),
         ("keys,content,always\na,x,maybe", {"constant": False}),
+        ("keys,content,Mood\na,x", {"content": "x"}),
     ],
 )
 def test_columns_of_tables(table: str, wanted: dict[str, object]) -> None:
