@@ -82,6 +82,9 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     if not going:
         raise InputError(vault.folder, "no note is left to export: none is an entry, or all of them are left out.")
     link = _link_of(links, notes)
+    absent = 0 if link is None else len(link.entries.keys() - {to_string(raw.get("uid")) for raw in going})
+    if absent:
+        told.append(f"{plural(absent, '# entry of the book has|# entries of the book have')} no note here: left out.")
     if link is not None and Path(link.file) == target and target.is_file() and not _is_as_linked(link, target):
         raise InputError(target, "the book was changed since. `lorestudio sync` brings both together.")
     original = _original(choice, target, link)
