@@ -72,7 +72,7 @@ def test_replay_over_lorebooks(tmp_path):
     books = ["--book", str(tmp_path / "Hollin.json"), "--book", f"chat:{tmp_path / 'Quay.json'}"]
     result = run("replay", *WORLD, "--system", "worldinfo", *books, "--json")
     assert result.exit_code == 0
-    assert "Hollin: 1 entry has the field “future”" in result.stderr
+    assert "2 books (Hollin, Quay): 1 entry has the field “future”" in result.stderr
     traces = [from_json(document) for document in json.loads(result.stdout)]
     assert all({ref.vault for ref in trace.entries.values()} == {"Hollin", "Quay"} for trace in traces)
     result = run("compare", *WORLD, "--run", "world-info", "--run", "hybrid", *books, "--json")
