@@ -24,6 +24,7 @@ SMALL: Final[dict[str, tuple[Any, ...]]] = {
     "bench_long_chat": (..., [30]),
     "bench_notes": (80,),
     "bench_open_vault": (40,),
+    "bench_search": (..., 10),
     "bench_timeline": (40,),
     "bench_tokens": (40,),
     "bench_why_not": (..., 49),
