@@ -53,3 +53,41 @@ def test_without_captures_nothing_is_compared(lorestudio: Run, vault: Path, chat
     assert store.list() == ()
     result = lorestudio("captures", "compare", vault, "--chat", chat)
     assert "0 captures" in result.stderr
+
+
+def test_captures_are_listed_shown_masked_and_deleted(lorestudio: Run, store: Captures) -> None:
+    assert "nothing was captured yet" in lorestudio("captures", "list").stderr
+    store.add(capture("4000000000000-aaaaaa", "Later.", "A lamp?"))
+    store.add(capture("4000000000001-bbbbbb", "Blue.", "Name a colour."))
+    listed = lorestudio("captures", "list")
+    assert "2 captures" in listed.stderr
+    assert [each["id"] for each in json.loads(lorestudio("captures", "list", "--json").stdout)] == [
+        "4000000000001-bbbbbb", "4000000000000-aaaaaa",
+    ]  # fmt: skip
+    shown = lorestudio("captures", "show", "4000000000000").stdout
+    assert "--- 1 of 1: user\nA lamp?" in shown
+    assert "--- answer\nLater." in shown
+    assert json.loads(lorestudio("captures", "show", "4000000000001", "--json").stdout)["status"] == 0
+    assert "was redacted" in lorestudio("captures", "redact", "4000000000000").stderr
+    assert "lamp" not in lorestudio("captures", "show", "4000000000000").stdout
+    assert "1 deleted" in lorestudio("captures", "delete", "4000000000001").stderr
+    assert "0 deleted" in lorestudio("captures", "prune", "--days", "30").stderr
+    assert "1 deleted" in lorestudio("captures", "delete", "--all").stderr
+    assert store.list() == ()
+
+
+def test_a_capture_that_cannot_be_read_as_a_prompt_is_still_shown(lorestudio: Run, store: Captures) -> None:
+    store.add(Capture("4000000000002-cccccc", 4_000_000_000_002, 4_000_000_000_009, "/chat/completions", body="{}"))
+    assert "cannot be read as a prompt" in lorestudio("captures", "show", "4000000000002").stderr
+    assert lorestudio("captures", "show", "5").exit_code == 2
+
+
+def test_what_stands_on_one_side_alone_is_told(lorestudio: Run, vault: Path, chat: Path, store: Captures) -> None:
+    said = ("A lamp, a bell and the tide.", "Yes.", "The tide?")
+    first = capture("4000000000000-aaaaaa", "Later.", "<Old Bell>\nOld Bell.\n</Old Bell>", *said)
+    store.add(first)
+    store.add(capture("4000000000005-dddddd", "Later.", "<Old Bell>\nOld Bell.\n</Old Bell>", *said))
+    shown = " ".join(lorestudio("captures", "compare", vault, "--chat", chat).stdout.split())
+    assert "another request made the reply" in shown
+    assert "+ Old Bell: only" in shown
+    assert "- Lamp: only" in shown
