@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
@@ -22,16 +22,16 @@ from lorestudio.cli.options import (
     SeedOption,
     SeenOptions,
     rules_named,
-    with_books,
     with_people,
 )
 from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table
+from lorestudio.cli.whole_chats import candidates_with_books
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.rules import VERSIONS
-from lorestudio.studio.compare.comparing import Candidate, by_rules, candidate, compare_candidates
+from lorestudio.studio.compare.comparing import by_rules, candidate, compare_candidates
 from lorestudio.studio.compare.comparison import Comparison, Note, TurnComparison, names_of, total_rows
 from lorestudio.studio.project.project import open_project
-from lorestudio.systems.registry import MAIN, kind_of
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.wording import plural
 
 _SHOWN: Final = 3
@@ -82,8 +82,7 @@ def compare(
     if len(counted) > 1:
         pairs = [(each, name) for each in chosen or [candidate(MAIN.name)] for name in counted]
         chosen = [replace(each, label=f"{each.label}, {name}", tokenizer=name, rules="") for each, name in pairs]
-    if book:
-        chosen = [_with_books(each, book) for each in chosen]
+    chosen = [*candidates_with_books(chosen, book or ())]
     found = asyncio.run(compare_candidates(project, chosen))
     say_all(project.problems)
     if as_json:
@@ -174,13 +173,6 @@ def _whys(found: Comparison, turn: TurnComparison, alone: frozenset[Note]) -> Ma
     """What did it, by title, where that was looked for."""
     place = turn.turn.message, turn.turn.swipe
     return {"why": {found.titles[note]: found.why.get((place, note), "") for note in alone}} if found.why else {}
-
-
-def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
-    kind = kind_of(chosen.system)
-    if kind.books is None or chosen.settings is None:
-        return chosen
-    return replace(chosen, settings=with_books(kind, chosen.settings, books))
 
 
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> Text:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lorestudio.cli.options import SYSTEMS, ProjectOptions
+from lorestudio.cli.options import SYSTEMS, BookOption, ProjectOptions, with_books
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparing import Candidate, candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning.expectations import FILE_NAME, Expectations, expectations_path, load
+from lorestudio.systems.registry import kind_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class WholeChats(ProjectOptions):
             "Default: the project's own.",
         ),
     ] = None
+    book: BookOption = None
 
     def projects(self) -> Iterator[Project]:
         """The project with each chat in turn. Raises what opening it raises."""
@@ -43,8 +45,9 @@ class WholeChats(ProjectOptions):
             yield self.opened(path)
 
     def candidates(self, project: Project) -> tuple[Candidate, ...]:
-        """Who runs the chats. Raises InputError and SettingsError."""
-        return tuple(map(candidate, self.run or [project.system]))
+        """Who runs the chats; lorebooks go to those that scan some. Raises InputError and SettingsError."""
+        found = tuple(map(candidate, self.run or [project.system]))
+        return tuple(candidates_with_books(found, self.book or ()))
 
     def expected(self, project: Project, *, needed: bool = False) -> tuple[Path | None, Expectations]:
         """The file of expectations, and what it says; nothing where there is none. Raises InputError for one that is
@@ -54,3 +57,12 @@ class WholeChats(ProjectOptions):
         if (file is None and needed) or (self.expectations is not None and not self.expectations.exists()):
             raise InputError("--expectations", "there is no such file. Name the one that says what should be in.")
         return file, Expectations() if file is None else load(file)
+
+
+def candidates_with_books(found: Sequence[Candidate], books: Sequence[str]) -> Iterator[Candidate]:
+    """The candidates with these lorebooks besides those they name. Raises InputError where none of them scans any."""
+    scanning = [kind_of(each.system).books is not None for each in found]
+    for each, scans in zip(found, scanning, strict=True):
+        kind = kind_of(each.system)
+        takes = books and (scans or not any(scanning))  # where none does, `with_books` says who would
+        yield replace(each, settings=with_books(kind, each.settings or kind.settings(), books)) if takes else each

@@ -76,3 +76,15 @@ def test_a_report_of_something_else_is_no_baseline(lorestudio: Run, expecting: P
     result = lorestudio("check", expecting, "--chat", chat, "--baseline", "other.json")
     assert result.exit_code == 2
     assert "other.json" in result.stderr
+
+
+def test_a_lorebook_is_run_by_the_systems_that_scan_one(lorestudio, tmp_path, vault, chat) -> None:
+    book = tmp_path / "book.json"
+    entry = {"uid": 0, "key": ["tide"], "content": "It comes.", "comment": "The tide of the book", "position": 0}
+    book.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    both = ["--run", "deeplore", "--run", "world-info", "--book", book]
+    found = json.loads(lorestudio("score", vault, "--chat", chat, *both, "--json").stdout)
+    tokens = {each["run"]: each["metrics"]["tokens"]["value"] for each in found["runs"]}
+    assert tokens["world-info"] > 0
+    refused = lorestudio("score", vault, "--chat", chat, "--book", book)
+    assert (refused.exit_code, "--system world-info" in refused.stderr) == (2, True)
