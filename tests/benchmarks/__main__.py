@@ -28,7 +28,7 @@ SMALL: Final[dict[str, tuple[Any, ...]]] = {
     "bench_timeline": (40,),
     "bench_tokens": (40,),
     "bench_why_not": (..., 49),
-    "bench_turns": (..., 1000, 20),
+    "bench_turns": (..., 1000, 6),
     "bench_window": (...,),
 }
 """What each is called with; `...` stands for the folder of inputs."""
