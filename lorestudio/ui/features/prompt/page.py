@@ -63,7 +63,9 @@ _GROUNDS: Final[Mapping[Origin, str]] = {
 class PromptRow:
     """A row: the head of a message (`head`), a part of one, a part that is not sent (`lost` says why), or a `remark`.
 
-    `fill` is the fill of an entry's origin, `ground` the colour behind the word of any other.
+    `tokens` are those the model bills; `counted` those that an injected entry had in the budget, None for everything
+    else and where an entry stands in the prompt once more. `fill` is the fill of an entry's origin, `ground` the colour
+    behind the word of any other.
     """
 
     title: str
@@ -78,26 +80,41 @@ class PromptRow:
     lost: str = ""
     estimate: bool = False
     remark: bool = False
+    counted: int | None = None
+    budget_estimate: bool = False
 
     @property
     def amount(self) -> str:
-        """The tokens as shown; an estimate says that it is one."""
+        """The tokens as shown; an estimate says that it is one. Of an entry those of the budget stand first."""
         if self.remark:
             return ""
-        return f"{'≈' if self.estimate else ''}{number(self.tokens)}"
+        billed = _amount(self.tokens, estimate=self.estimate)
+        counted = billed if self.counted is None else _amount(self.counted, estimate=self.budget_estimate)
+        return billed if counted == billed else tr("{counted} · model {billed}", counted=counted, billed=billed)
 
     def describe(self) -> str:
         """The row in words."""
         if self.remark:
             return f"{tr(self.origin)}: {self.text}" if self.text else self.title
-        size = count(self.tokens, "token", "tokens")
-        parts = [self.title, tr(self.origin), tr(self.lost), f"≈ {size}" if self.estimate else size]
+        tokens = self.tokens if self.counted is None else self.counted
+        guessed = self.estimate if self.counted is None else self.budget_estimate
+        size = count(tokens, "token", "tokens")
+        billed = _amount(self.tokens, estimate=self.estimate)
+        more = "" if self.tokens == tokens else tr("{billed} as the model counts", billed=billed)
+        parts = [self.title, tr(self.origin), tr(self.lost), f"≈ {size}" if guessed else size, more]
         head = ", ".join(part for part in parts if part)
         return f"{head}. {shorten(self.text, 300)}" if self.text else head
 
 
+def _amount(tokens: int, *, estimate: bool) -> str:
+    return f"≈{number(tokens)}" if estimate else number(tokens)
+
+
 def prompt_rows(prompt: AssembledPrompt, trace: Trace, *, lore_only: bool = False) -> tuple[PromptRow, ...]:
-    """The rows of a prompt in the order that the model reads; `lore_only` leaves out what is no lore."""
+    """The rows of a prompt in the order that the model reads; `lore_only` leaves out what is no lore.
+
+    What the rows of entries have in the budget adds up to the run's lore.
+    """
     came_from = origins(trace)
     words = {entry: (origin.word, origin.fill) for entry, origin in came_from.items()}
     shortened = {injection.entry for injection in trace.injections if injection.truncated}
@@ -111,7 +128,16 @@ def prompt_rows(prompt: AssembledPrompt, trace: Trace, *, lore_only: bool = Fals
     if lost:
         rows.append(PromptRow(tr("Not in the prompt"), tokens=sum(part.tokens for part in lost), head=True))
         rows += [_lost(part, words) for part in lost]
-    rows = [replace(each, estimate=not prompt.exact) for each in rows]
+    counted = {injection.entry: injection.tokens for injection in trace.injections}
+    rows = [
+        replace(
+            each,
+            estimate=not prompt.exact,
+            budget_estimate=not trace.facts.get("counted_exactly", True),
+            counted=counted.pop(each.entry, None) if each.entry is not None else None,
+        )
+        for each in rows
+    ]
     return (*rows, *(() if lore_only else _remark_rows(prompt)))
 
 
@@ -357,8 +383,8 @@ class PromptPage(QWidget):
         text = f"{text}: {', '.join(by_origin)}" if by_origin else text
         if not prompt.lore_tokens:
             return text
-        exact = self._trace is None or self._trace.facts.get("counted_exactly", True)
-        lore = number(prompt.lore_tokens) if exact else f"≈ {number(prompt.lore_tokens)}"
+        exact = self._trace is None or bool(self._trace.facts.get("counted_exactly", True))
+        lore = _amount(prompt.lore_tokens, estimate=not exact)
         return tr("SillyTavern: lore {lore} · model: {whole}", whole=text, lore=lore)
 
     def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
