@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.store import load
@@ -28,6 +30,12 @@ from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
 from lorestudio.vault.lint.table import all_checks
 from lorestudio.vault.note.text_edits import apply_edits
+
+
+_OF_BOOKS: Final = (
+    "The checks are for a vault's notes: of a lorebook is told what its chat shows. "
+    "lorestudio import makes notes of its entries."
+)
 
 
 class NoteTexts:
@@ -159,7 +167,10 @@ class ProblemFinder:
     ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
         texts, failures = self._texts.read(project, cancelled)
         file, unmet, more = _settings_file(project)
-        scope = Scope(project.index, project.settings, texts, file, counter=project.counter)
+        index = project.index
+        if project.books and not project.places:  # their keys and fields go by other rules
+            index, failures = VaultIndex(()), (*failures, _OF_BOOKS)
+        scope = Scope(index, project.settings, texts, file, counter=project.counter)
         return scope, unmet, (*failures, *more)
 
 

@@ -62,6 +62,20 @@ def test_notes_on_disk_are_checked(tmp_path: Path) -> None:
     assert "chat" not in problems.checked
 
 
+def test_a_lorebooks_entries_are_not_checked_as_notes(tmp_path: Path) -> None:
+    """“/ship|boat/” is a pattern in World Info and no pattern in a note (K55)."""
+    book, entry = tmp_path / "book.json", {"uid": 0, "key": ["/ship|boat/"], "content": "A ship.", "comment": "Ship"}
+    book.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    chat = tmp_path / "chat.txt"
+    chat.write_text("Ann: The lamp.\nBob: The lamp is out.", encoding="utf-8")
+    project = open_project([book], chat)
+    traces = asyncio.run(Simulator(project).replay())
+    problems = ProblemFinder().find(project, traces)
+    assert [(finding.code, finding.filename) for finding in problems.findings] == [("D51", "uid 0")]
+    [told] = problems.failures
+    assert "of a lorebook is told what its chat shows" in told
+
+
 def test_what_never_matched_and_what_never_went_in(tmp_path: Path) -> None:
     notes = {
         "In": note("keys: [hello]"),
