@@ -31,7 +31,6 @@ from lorestudio.vault.lint.settings import SettingsFile
 from lorestudio.vault.lint.table import all_checks
 from lorestudio.vault.note.text_edits import apply_edits
 
-
 _OF_BOOKS: Final = (
     "The checks are for a vault's notes: of a lorebook is told what its chat shows. "
     "lorestudio import makes notes of its entries."
