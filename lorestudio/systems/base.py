@@ -433,8 +433,11 @@ class System(ABC):
         """The same where these are the messages of the chat's file; what it remembers of the chat stays."""
         return self
 
-    def following(self, recorded: Sequence[RecordedEntry]) -> System:  # noqa: ARG002
-        """The same, for a generation of which this is recorded: what no file keeps is decided as it was then."""
+    def following(self, recorded: Sequence[RecordedEntry], went_in: Sequence[Entry]) -> System:  # noqa: ARG002
+        """The same, for a generation of which this is recorded: what no file keeps is decided as it was then.
+
+        `went_in` are the entries that the record speaks of.
+        """
         return self
 
     def recalled(

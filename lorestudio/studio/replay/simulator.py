@@ -131,8 +131,9 @@ class Simulator:
     def decider(self, generation: Generation) -> System:
         """Who decides a generation: the system, where records are followed with what is recorded of it."""
         record = self._records.get(generation)
-        trusted = record is not None and record.holds_for(anything_went_in=True)
-        return self.system.following(record.entries) if record is not None and trusted else self.system
+        if record is None or not record.holds_for(anything_went_in=True):
+            return self.system
+        return self.system.following(record.entries, record.found_in(self.project.index))
 
     def moment(self, generation: Generation) -> Moment:
         """What the system is given for a generation. Raises ValueError for one that the chat does not have."""

@@ -176,7 +176,12 @@ class _Search:
                 reply = replace(reply, verdict=Agreement.MAY_BE, because=(f"{told} No file keeps that.",))  # noqa: PLW2901
             elif reply.verdict is Agreement.DIFFERS:
                 why = next((each.title for each in causes if reply.generation in each.explains), None)
-                reply = replace(reply, because=() if why is None else (why,))  # noqa: PLW2901
+                repeated = reply.record.repeated if reply.record is not None else ""
+                if why is None and repeated:  # a reply that was written anew leaves the slot of its first try
+                    because = f"{repeated} It may have been carried over, which no file says for sure."
+                    reply = replace(reply, verdict=Agreement.MAY_BE, because=(because,))  # noqa: PLW2901
+                else:
+                    reply = replace(reply, because=() if why is None else (why,))  # noqa: PLW2901
             replies.append(reply)
         remarks = () if self._tokens else (
             "Tokens are counted otherwise there, so they are not compared. Name the tokenizer of the story's model.",

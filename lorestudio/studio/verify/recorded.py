@@ -39,7 +39,9 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecordedReply:
-    """What is recorded of one swipe of a reply; `like` is the message whose record it repeats."""
+    """What is recorded of one swipe of a reply; `like` is the message whose record it repeats, where that can mean that
+    it was carried over.
+    """
 
     generation: Generation
     entries: tuple[RecordedEntry, ...]
@@ -61,7 +63,12 @@ class RecordedReply:
             return "No model wrote this message: its record is that of the generation before."
         if self.trust is Trust.SURE:
             return ""
-        return f"The record is that of #{self.like} again, probably carried over because nothing matched."
+        return f"{self.repeated} It was probably carried over because nothing matched."
+
+    @property
+    def repeated(self) -> str:
+        """Which record it repeats, in a sentence; "" where it repeats none."""
+        return "" if self.like is None else f"The record is that of #{self.like} again."
 
 
 def recorded_replies(project: Project, kind: SystemKind) -> dict[Generation, RecordedReply]:
@@ -83,13 +90,15 @@ def _records(project: Project, chat: Chat, key: str) -> Iterator[RecordedReply]:
         entries = recorded_entries(message, generation.swipe, key)
         if entries is None:
             continue
-        trust = Trust.SURE
+        trust, like = Trust.SURE, None
         if key == SOURCES and not written_by_newer(message):
+            if before is not None and before.entries == entries:
+                like = before.generation.message
             if timed and generation.swipe == message.swipe and not generated(message):
                 trust = Trust.UNWRITTEN
-            elif before is not None and before.entries == entries:
+            elif like is not None:
                 trust = slots.trust(generation)
-        yield RecordedReply(generation, entries, trust, None if before is None else before.generation.message)
+        yield RecordedReply(generation, entries, trust, like)
         before = RecordedReply(generation, entries)
 
 

@@ -6,6 +6,7 @@ whether it explains anything only the run can tell (`studio.verify.causes`).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -421,10 +422,22 @@ class _Suspects:
             yield _chosen(f"{quoted(title)} was pinned.", pins=(*now.pins, EntryRule(title)))
         if pinned:
             yield _chosen("Other entries were pinned.", pins=tuple(map(EntryRule, sorted(pinned))))
+        if pinned - {each.title for each in now.pins}:
+            yield Suspect(SuspectKind.CHOICE, "Other entries were pinned and blocked.", self._chosen_otherwise)
         yield from self._contexts(now.context)
         names = {each.name for each in self._chat.messages if each.name and not each.is_user}
         for name in sorted(names - {self._project.active_character}):
             yield _chosen(f"{name} was the active character.", character=name)
+
+    def _chosen_otherwise(self, run: Rerun) -> Rerun | None:
+        """What went in only there was pinned, and what would only go in here was blocked."""
+        reply = next((each for each in self._replies if each.generation == run.generation), None)
+        if reply is None:
+            return None
+        titles = {where: tuple(EntryRule(each.title) for each in reply.differing if each.where is where)
+                  for where in (WentIn.THERE, WentIn.HERE)}  # fmt: skip
+        controls = replace(run.moment.controls, pins=titles[WentIn.THERE], blocks=titles[WentIn.HERE])
+        return replace(run, moment=replace(run.moment, controls=controls))
 
     def _contexts(self, now: Mapping[str, Json]) -> Iterator[Suspect]:
         values: dict[str, dict[str, None]] = {key: {} for key in now}
@@ -454,7 +467,9 @@ class _Suspects:
 
             if any(anew(Rerun.of(self._simulator, each.generation)) for each in self._replies):
                 yield Suspect(SuspectKind.UNKEPT, f"The chat was opened again before #{first.message}.", anew)
-        yield Suspect(SuspectKind.UNKEPT, "The reply was continued, so that its beginning was read.", self._continued)
+        for words, pausing in (("", False), (", and what went in for that paused", True)):
+            title = f"The reply was continued, so that its beginning was read{words}."
+            yield Suspect(SuspectKind.UNKEPT, title, partial(self._continued, pausing))
         words: dict[str, None] = {}
         for reply in self._replies:
             run = Rerun.of(self._simulator, reply.generation)
@@ -462,14 +477,14 @@ class _Suspects:
         for each in words:
             yield Suspect(SuspectKind.UNKEPT, f"{each[0].upper()}{each[1:]}.", partial(_as_nobody_kept, each))
 
-    def _continued(self, run: Rerun) -> Rerun | None:
+    def _continued(self, pausing: bool, run: Rerun) -> Rerun | None:  # noqa: FBT001  # partial gives it
         if run.generation.message >= len(self._chat.messages):
             return None
         moment, own = run.moment, self._chat.messages[run.generation.message]
         places = moment.positions or tuple(range(len(moment.chat)))
-        return replace(
-            run, moment=replace(moment, chat=(*moment.chat, own), positions=(*places, run.generation.message))
-        )
+        begun = asyncio.run(run.system.decide(moment, run.state)).state if pausing else run.state
+        longer = replace(moment, chat=(*moment.chat, own), positions=(*places, run.generation.message))
+        return replace(run, moment=longer, state=begun)
 
 
 def _without(place: int) -> Carry:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.state import AiState, EngineState, LoggedGeneration, Snapshot
-from lorestudio.exchange.chats.recorded import RecordedEntry, found_among
+from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import SEARCH, ChatReply, ChatRequest
 from lorestudio.systems.base import Decided, RunInputs
@@ -44,6 +44,11 @@ class RecordedChoice:
     name: str = "record"
     label: str = "what the chat recorded"
 
+    @property
+    def names_any(self) -> bool:
+        """Whether the record says of an entry that a model chose it."""
+        return any(_CHOICE.search(each.reason) for each in self.recorded)
+
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The choice. Raises LlmError for another question, and where none is recorded."""
         found = ((each, _CHOICE.search(each.reason)) for each in self.recorded)
@@ -56,19 +61,29 @@ class RecordedChoice:
 
 @dataclass(frozen=True, slots=True)
 class Lots:
-    """How lots fell: those of the recorded entries let them in, the others did not, or with `all_in` did as well."""
+    """How lots fell: those of the entries that went in let them in, and those of the titles `also`; the others did not,
+    or with `all_in` did as well. `went_in` are vaults and file names.
+    """
 
-    recorded: tuple[RecordedEntry, ...] = field(repr=False)
+    went_in: frozenset[tuple[str, str]] = field(repr=False)
+    also: frozenset[str] = frozenset()
     all_in: bool = False
 
     def __call__(self, entry: Entry) -> float:
         """0 for an entry that goes in, else 1."""
-        return 0.0 if self.all_in or any(found_among(each, [entry]) for each in self.recorded) else 1.0
+        lucky = self.all_in or entry.title in self.also or (entry.vault, entry.filename) in self.went_in
+        return 0.0 if lucky else 1.0
 
 
-def following(system: DeepLoreSystem, recorded: Sequence[RecordedEntry]) -> DeepLoreSystem:
-    """The system with the model's choice and the lots of a record."""
-    return replace(system, answers=RecordedChoice(tuple(recorded)), lots=Lots(tuple(recorded)))
+def following(system: DeepLoreSystem, recorded: Sequence[RecordedEntry], went_in: Sequence[Entry]) -> DeepLoreSystem:
+    """The system with the model's choice and the lots of a record, in which it speaks of these entries."""
+    lots = Lots(frozenset((each.vault, each.filename) for each in went_in))
+    return replace(system, answers=RecordedChoice(tuple(recorded)), lots=lots)
+
+
+def without_choices(state: EngineState) -> EngineState:
+    """The state without a model's choice that is remembered: another one is recorded, or nobody recorded this one."""
+    return replace(state, ai=replace(state.ai, cache=None))
 
 
 def recalled(ctx: Inputs, went_in: Sequence[Entry], decided: Decided | None = None) -> EngineState:
@@ -126,8 +141,13 @@ def unrecorded(system: DeepLoreSystem, run: RunInputs) -> Iterator[tuple[str, An
                 yield words, of(system=replace(system, answers=choice))
         if state.ai.cache is not None:
             yield "no earlier choice of the model was remembered", of(state=replace(state, ai=AiState()))
-    if isinstance(system.lots, Lots) and any(_draws(entry.probability) for entry in run.moment.index.entries):
-        yield "lots fell otherwise", of(system=replace(system, lots=replace(system.lots, all_in=True)))
+    lots, entries = system.lots, run.moment.index.entries
+    if isinstance(lots, Lots) and any(_draws(entry.probability) for entry in entries):
+        yield "lots fell otherwise", of(system=replace(system, lots=replace(lots, all_in=True)))
+        required = (title for each in entries if (each.vault, each.filename) in lots.went_in for title in each.requires)
+        if also := frozenset(required):
+            words = "the lots of what others require fell otherwise"
+            yield words, of(system=replace(system, lots=replace(lots, also=also)))
 
 
 def _draws(chance: float | None) -> bool:

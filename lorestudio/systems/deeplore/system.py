@@ -42,7 +42,14 @@ from lorestudio.systems.base import (
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.differences import own_differences
-from lorestudio.systems.deeplore.following import RecordedChoice, as_recorded, following, recalled, unrecorded
+from lorestudio.systems.deeplore.following import (
+    RecordedChoice,
+    as_recorded,
+    following,
+    recalled,
+    unrecorded,
+    without_choices,
+)
 from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
@@ -114,11 +121,20 @@ class DeepLoreSystem(System):
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the trackers that the one before left."""
-        return await run(self.inputs_of(moment, state))
+        decided = await run(self.inputs_of(moment, state))
+        if (
+            moment.seen.followed
+            and not isinstance(self.answers, RecordedChoice)
+            and isinstance(decided.state, EngineState)
+        ):
+            return replace(decided, state=without_choices(decided.state))
+        return decided
 
     def inputs_of(self, moment: Moment, state: State = None) -> Inputs:
         """The inputs of a generation with the vault prepared."""
         before = state if isinstance(state, EngineState) else self.first_state(moment.seed)
+        if isinstance(self.answers, RecordedChoice) and self.answers.names_any:
+            before = without_choices(before)
         index = self.indexes.of(moment.index)
         return Inputs(
             moment, index, self.settings, before, self.answers, self.model, self.behaviour, self.random, self.lots
@@ -187,9 +203,9 @@ class DeepLoreSystem(System):
 
         return Offline(replace(self, answers=answers), answers.lacks, lambda: answers.sentences, turn_to)
 
-    def following(self, recorded: Sequence[RecordedEntry]) -> DeepLoreSystem:
+    def following(self, recorded: Sequence[RecordedEntry], went_in: Sequence[Entry]) -> DeepLoreSystem:
         """With what was recorded in place of a model's choice and of lots."""
-        return following(self, recorded)
+        return following(self, recorded, went_in)
 
     def recalled(
         self, moment: Moment, before: State, went_in: Sequence[Entry], decided: Decided | None = None
