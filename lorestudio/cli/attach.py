@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -27,10 +26,14 @@ from lorestudio.studio.attach.captures import (
     load_attachment,
     time_words,
 )
-from lorestudio.studio.attach.comparing import PromptComparison, captured_answers, compared
+from lorestudio.studio.attach.comparing import (
+    ComparedCapture,
+    PromptComparison,
+    beside_replies,
+    captured_answers,
+)
 from lorestudio.studio.attach.endpoint import new_token
 from lorestudio.studio.attach.finding import FoundLore
-from lorestudio.studio.attach.turns import MatchedCapture, matched
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.wording import plural
 
@@ -158,58 +161,31 @@ def compare_captures(
         simulator = by.simulator(project)
     if project.chat is None:
         raise InputError(given.chat, "there is no chat in it.")
-    found = matched(kept, project.chat)
-    turns = asyncio.run(_compare(simulator, found))
+    found = asyncio.run(beside_replies(simulator, kept))
     if as_json:
-        print_json([_matched_json(each, turns.get(each.capture.id)) for each in found])
+        print_json([_matched_json(each) for each in found])
         return
-    rows = ((time_words(each.capture.started_ms), *_matched_cells(each, turns.get(each.capture.id))) for each in found)
+    rows = (
+        (time_words(each.matched.capture.started_ms), each.made, each.because, "\n".join(each.lore)) for each in found
+    )
     columns = (fixed("when"), fixed("made"), fold("because"), fold("lore in the prompt and in the run"))
     Screen().print(filled(table(*columns), rows))
-    said = [each for each in turns.values() if each.agrees]
+    turns = [each.turn for each in found if each.turn is not None]
     say(
         f"{plural(len(found), '# capture|# captures')}, {len(turns)} of replies in this chat; "
-        f"{len(said)} with the same lore as the run."
+        f"{sum(each.agrees for each in turns)} with the same lore as the run."
     )
 
 
-async def _compare(simulator: Simulator, found: Sequence[MatchedCapture]) -> dict[str, PromptComparison]:
-    return {
-        each.capture.id: await compared(simulator, each)
-        for each in found
-        if each.generation in simulator.generations and not each.replaced
-    }
-
-
-def _made(each: MatchedCapture) -> str:
-    if each.generation is None:
-        return str(each.kind)
-    return f"#{each.generation.message}" + (f".{each.generation.swipe + 1}" if each.generation.swipe else "")
-
-
-def _matched_cells(each: MatchedCapture, turn: PromptComparison | None) -> tuple[str, str, str]:
-    because = "; ".join(each.evidence)
-    if each.replaced:
-        return _made(each), because, "another request made the reply as it stands"
-    if turn is None:
-        return _made(each), because, ""
-    lines = [plural(len(turn.both), "# entry in both|# entries in both")]
-    lines += [f"+ {turn.titles[one.entry]}: only in the prompt ({one.grade})" for one in turn.only_there]
-    lines += [f"- {one.title}: only in the run{f', {one.why}' * bool(one.why)}" for one in turn.only_here]
-    if turn.unknown:
-        unknown = plural(len(turn.unknown), "# line of the prompt is|# lines of the prompt are")
-        lines.append(f"{unknown} from nowhere known: “{turn.unknown[0][1][:60]}”…")
-    return _made(each), because, "\n".join(lines)
-
-
-def _matched_json(each: MatchedCapture, turn: PromptComparison | None) -> dict[str, Json]:
-    generation = each.generation
+def _matched_json(each: ComparedCapture) -> dict[str, Json]:
+    matched, turn = each.matched, each.turn
+    generation = matched.generation
     found: dict[str, Json] = {
-        "capture": each.capture.id,
-        "kind": each.kind.value,
+        "capture": matched.capture.id,
+        "kind": matched.kind.value,
         "reply": None if generation is None else {"message": generation.message, "swipe": generation.swipe},
-        "evidence": list(each.evidence),
-        "replaced": each.replaced,
+        "evidence": list(matched.evidence),
+        "replaced": matched.replaced,
     }
     if turn is not None:
         found |= {

@@ -14,12 +14,13 @@ from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, withou
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.attach.captures import Capture
 from lorestudio.studio.attach.finding import FoundLore, SearchedEntry, find_lore, searched, unknown_lines
-from lorestudio.studio.attach.turns import MatchedCapture
+from lorestudio.studio.attach.turns import MatchedCapture, matched
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.trace.model import Injection, Trace
+from lorestudio.trace.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +54,95 @@ class PromptComparison:
         return not self.only_there and all(each.why for each in self.only_here)
 
 
-async def compared(simulator: Simulator, matched: MatchedCapture) -> PromptComparison:
+@dataclass(frozen=True, slots=True)
+class ComparedCapture:
+    """A capture, the reply that it made, and how its lore differs from the run; None where it made none of the chat."""
+
+    matched: MatchedCapture
+    turn: PromptComparison | None = None
+
+    @property
+    def made(self) -> str:
+        """The reply in a word, `#12.2` with its swipe, or what the request was for."""
+        generation = self.matched.generation
+        if generation is None:
+            return str(self.matched.kind)
+        return f"#{generation.message}" + (f".{generation.swipe + 1}" if generation.swipe else "")
+
+    @property
+    def because(self) -> str:
+        """What speaks for that."""
+        return "; ".join(self.matched.evidence)
+
+    @property
+    def lore(self) -> tuple[str, ...]:
+        """What its lore and that of the run have in common, and each difference, a line each."""
+        turn = self.turn
+        if self.matched.replaced:
+            return ("another request made the reply as it stands",)
+        if turn is None:
+            return ()
+        lines = [plural(len(turn.both), "# entry in both|# entries in both")]
+        lines += [f"+ {turn.titles[one.entry]}: only in the prompt ({one.grade})" for one in turn.only_there]
+        lines += [f"- {one.title}: only in the run{f', {one.why}' * bool(one.why)}" for one in turn.only_here]
+        if turn.unknown:
+            unknown = plural(len(turn.unknown), "# line of the prompt is|# lines of the prompt are")
+            lines.append(f"{unknown} from nowhere known: “{turn.unknown[0][1][:60]}”…")
+        return tuple(lines)
+
+    @property
+    def short(self) -> str:
+        """The same in a line: of what agrees only how much it is."""
+        if self.turn is not None and self.turn.agrees and not self.matched.replaced:
+            return plural(len(self.turn.both), "the same entry|the same # entries")
+        return "; ".join(self.lore)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where each entry stands in the prompt, and how much of it, in the order of the prompt."""
+        found = sorted((*self.turn.both, *self.turn.only_there), key=_place) if self.turn is not None else ()
+        titles = self.turn.titles if self.turn is not None else {}
+        return tuple(
+            f"{titles[each.entry]}: {each.grade}, "
+            f"message {each.message + 1} ({each.role}, {each.from_end} before the end)"
+            for each in found
+        )
+
+
+def _place(found: FoundLore) -> tuple[int, int]:
+    return found.message, found.start
+
+
+async def beside_replies(simulator: Simulator, captures: Iterable[Capture]) -> tuple[ComparedCapture, ...]:
+    """Each capture beside the reply that it made, oldest first, with the run of that turn.
+
+    Captures must have been read whole. Runs what was not run yet.
+    """
+    chat = simulator.project.chat or Chat()
+    return tuple(
+        [
+            ComparedCapture(
+                each,
+                await compared(simulator, each)
+                if each.generation in simulator.generations and not each.replaced
+                else None,
+            )
+            for each in matched(captures, chat)
+        ]
+    )
+
+
+async def compared(simulator: Simulator, capture: MatchedCapture) -> PromptComparison:
     """Run the turn of a capture that made a reply, and look for every entry in what was sent."""
-    generation = matched.generation
+    generation = capture.generation
     if generation is None:
         message = "only a capture of a reply can be compared"
         raise ValueError(message)
     trace = await simulator.generate(generation)
-    return comparison(simulator.project, matched, trace)
+    return comparison(simulator.project, capture, trace)
 
 
-def comparison(project: Project, matched: MatchedCapture, trace: Trace) -> PromptComparison:
+def comparison(project: Project, made: MatchedCapture, trace: Trace) -> PromptComparison:
     """The same, of a run that is there already."""
     chat = project.chat or Chat()
     before = chat.messages[: trace.turn.message]
@@ -79,14 +158,14 @@ def comparison(project: Project, matched: MatchedCapture, trace: Trace) -> Promp
         for entry, ref in trace.entries.items()
         if entry >= FOREIGN_IDS
     ]
-    prompt = matched.capture.prompt
+    prompt = made.capture.prompt
     said = [message.text for message in before]
     found = find_lore(prompt, wanted, said)
     here = {each.entry for each in trace.injections}
     there = {each.entry for each in found}
     known = [*said, *(message.text for message in assembled.messages), *(block.text for block in trace.notes)]
     return PromptComparison(
-        matched,
+        made,
         trace,
         tuple(each for each in found if each.entry in here),
         tuple(each for each in found if each.entry not in here),

@@ -467,8 +467,8 @@ class _Suspects:
 
             if any(anew(Rerun.of(self._simulator, each.generation)) for each in self._replies):
                 yield Suspect(SuspectKind.UNKEPT, f"The chat was opened again before #{first.message}.", anew)
-        for words, pausing in (("", False), (", and what went in for that paused", True)):
-            title = f"The reply was continued, so that its beginning was read{words}."
+        for behind, pausing in (("", False), (", and what went in for that paused", True)):
+            title = f"The reply was continued, so that its beginning was read{behind}."
             yield Suspect(SuspectKind.UNKEPT, title, partial(self._continued, pausing))
         words: dict[str, None] = {}
         for reply in self._replies:
@@ -477,7 +477,7 @@ class _Suspects:
         for each in words:
             yield Suspect(SuspectKind.UNKEPT, f"{each[0].upper()}{each[1:]}.", partial(_as_nobody_kept, each))
 
-    def _continued(self, pausing: bool, run: Rerun) -> Rerun | None:  # noqa: FBT001  # partial gives it
+    def _continued(self, pausing: bool, run: Rerun) -> Rerun | None:
         if run.generation.message >= len(self._chat.messages):
             return None
         moment, own = run.moment, self._chat.messages[run.generation.message]

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
@@ -31,6 +32,10 @@ Places = tuple[int, int]
 """Bars beside each other: the first, and that after the last."""
 
 
+_SIGN_ROOM: Final = 0.16
+"""The part of the height that the row of signs takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """A part of every bar. What is `beyond` is hatched, and stands above the limit where there is one."""
@@ -46,7 +51,7 @@ class Bars:
 
     The point of the `expected` bar is hollow, the others are what was recorded.
     `label` is a bar's name below it, `words` all that is said of it. `flags` are bars with a sign at the top: good ones
-    (True) and bad ones.
+    (True) and bad ones. `signs` stand in a row of their own under the bars: a symbol of pyqtgraph's and a colour each.
     """
 
     layers: Sequence[Layer] = ()
@@ -56,6 +61,7 @@ class Bars:
     label: Callable[[int], str] = str
     words: Callable[[int], str] = str
     flags: Mapping[int, bool] = field(default_factory=dict)
+    signs: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def amount(self) -> int:
@@ -150,11 +156,11 @@ class BarChart(Plot):
         self._chosen_bar = pg.BarGraphItem(x=[], height=[], width=1)
         self._limit = pg.PlotCurveItem(connect="finite")
         self._points = pg.ScatterPlotItem(symbol="d", size=7)
-        self._flags = pg.ScatterPlotItem(size=9)
+        self._flags, self._signs = pg.ScatterPlotItem(size=9), pg.ScatterPlotItem(size=7)
         self._veil = pg.BarGraphItem(x0=[], x1=[], height=[])
         self._brush = pg.LinearRegionItem(values=(0, 1)) if brush else None
         for depth, item in enumerate(
-            (self._chosen_bar, self._limit, self._points, self._flags, self._veil, self._brush)
+            (self._chosen_bar, self._limit, self._points, self._flags, self._signs, self._veil, self._brush)
         ):
             if item is not None:
                 item.setZValue(-10 if item is self._chosen_bar else 10 + depth)
@@ -234,8 +240,9 @@ class BarChart(Plot):
             below = below + layer.values
             self._layers.append(item)
             self._plot.addItem(item)
+        lowest = -_SIGN_ROOM * self._top if bars.signs else 0
         self._plot.setRange(
-            xRange=(-0.5, max(0.5, bars.amount - 0.5)), yRange=(0, self._top), padding=0, disableAutoRange=True
+            xRange=(-0.5, max(0.5, bars.amount - 0.5)), yRange=(lowest, self._top), padding=0, disableAutoRange=True
         )
         self._draw_limit(limits)
         seen = np.flatnonzero(~np.isnan(marks))
@@ -248,6 +255,11 @@ class BarChart(Plot):
         self._flags.setData(
             x=[*bars.flags], y=[0.95 * self._top] * len(inks), pen=[pg.mkPen(ink, width=1) for ink in inks],
             brush=[QBrush(ink) for ink in inks], symbol=["o" if good else "x" for good in bars.flags.values()],
+        )  # fmt: skip
+        inks = [theme.color(colour) for _symbol, colour in bars.signs.values()]
+        self._signs.setData(
+            x=[*bars.signs], y=[lowest / 2] * len(inks), pen=[pg.mkPen(ink, width=1) for ink in inks],
+            brush=[QBrush(ink) for ink in inks], symbol=[symbol for symbol, _colour in bars.signs.values()],
         )  # fmt: skip
         self._chosen_bar.setOpts(brush=theme.color("accent_soft"), pen=hairline(theme.color("accent")))
         self._show_brush()

@@ -40,7 +40,9 @@ class AttachFeature(Feature):
 
     def open(self) -> LiveCaptureDialog:
         """Show the dialog."""
-        dialog = LiveCaptureDialog(self.context.theme, self.live, self.context.window)
+        context = self.context
+        dialog = LiveCaptureDialog(context.theme, self.live, context.session, context.window)
+        dialog.wanted.connect(lambda reply: context.selection.choose_message(reply.message, reply))
         dialog.open()
         return dialog
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QPushButton, QSpinBox, QTabWidget, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QTabWidget,
+    QWidget,
+)
 
+from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.attach.attaching import arrived, steps
 from lorestudio.studio.attach.captures import Capture, capture_words, time_words
+from lorestudio.studio.attach.comparing import ComparedCapture
 from lorestudio.ui.features.attach.live import LiveCapture
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.cells import FIT, Column
@@ -33,10 +46,13 @@ from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
 class LiveCaptureDialog(QDialog):
-    """Listening goes on when it is closed."""
+    """Listening goes on when it is closed. `wanted` carries the reply that a capture made."""
 
-    def __init__(self, theme: Theme, live: LiveCapture, parent: QWidget) -> None:
+    wanted = Signal(object)
+
+    def __init__(self, theme: Theme, live: LiveCapture, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
+        self._session, self._found = session, dict[str, ComparedCapture]()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Live capture"))
         self._theme, self._live, self._shown_steps = theme, live, tuple[str, ...]()
@@ -93,17 +109,17 @@ class LiveCaptureDialog(QDialog):
         )
 
     def _captures_page(self) -> QWidget:
-        columns = (
-            Column("When", lambda each: time_words(each.started_ms), width=FIT),
-            Column("Asked", lambda each: each.path, width=200, tip=lambda each: each.path),
-            Column("What came", _came, tip=_came),
-        )
-        self.model = RecordTable(columns, key=lambda each: each.id, theme=self._theme, parent=self)
+        self.model = RecordTable(self._columns(), key=lambda each: each.id, theme=self._theme, parent=self)
         self.list = RecordView(self._theme, self.model, tr("Captures"), self, many=True)
         self.list.pressed.connect(lambda _row: self._open())
         self.list.chosen.connect(lambda _row: self._settle())
         self.total = label(self, kind="small")
         self.open_button = button(self, tr("Show"), self._open)
+        tip = tr("Find the reply that each prompt made, and hold its lore against the run of that turn")
+        self.compare = button(self, tr("Compare with the chat"), self._compare, tip=tip)
+        tip = tr("AI selection is answered from the captures, and that is recorded beside the chat")
+        self.keep_answers = named(QCheckBox(tr("Keep the model's choices"), self), "", tip=tip)
+        self.go = button(self, tr("Go to the reply"), self._go)
         self.redact = button(self, tr("Redact…"), self._ask_redact, tip=tr("Mask every letter and digit for good"))
         self.delete = button(self, tr("Delete…"), self._ask_delete)
         self.days, self.room = QSpinBox(self, minimum=1, maximum=3650), QSpinBox(self, minimum=1, maximum=100_000)
@@ -120,10 +136,30 @@ class LiveCaptureDialog(QDialog):
             column(
                 (self.list, 1),
                 self.total,
-                row(self.open_button, self.redact, self.delete, 1, keep),
+                row(self.compare, self.keep_answers, 1, self.go, self.open_button),
+                row(self.redact, self.delete, 1, keep),
                 margins=(12, 10, 12, 8),
             )
         )
+
+    def _columns(self) -> tuple[Column, ...]:
+        """What is told of a capture: also the reply that it made and its lore, once that is known."""
+        told = (
+            Column("When", lambda each: time_words(each.started_ms), width=FIT),
+            Column("Asked", lambda each: each.path, width=200, tip=lambda each: each.path),
+            Column("What came", _came, tip=_came),
+        )
+        if not self._found:
+            return told
+        found = self._found
+        return (
+            told[0],
+            Column("Made", lambda each: found[each.id].made if each.id in found else "", width=FIT,
+                   tip=lambda each: found[each.id].because if each.id in found else ""),
+            Column("Lore in the prompt and in the run",
+                   lambda each: found[each.id].short if each.id in found else "",
+                   tip=lambda each: "\n".join(found[each.id].lore) if each.id in found else ""),
+        )  # fmt: skip
 
     def _name(self, text: str) -> QLabel:
         made = label(self, text, wrap=False)
@@ -182,7 +218,11 @@ class LiveCaptureDialog(QDialog):
                 self._steps.addWidget(label(self, f"{place}. {step}", selectable=True))
 
     def _settle(self) -> None:
-        chosen = self._chosen()
+        chosen, project = self._chosen(), self._session.project
+        has_chat = project is not None and project.chat is not None
+        self.compare.setEnabled(has_chat and bool(self.model.rows) and not self._live.busy)
+        self.keep_answers.setEnabled(self.compare.isEnabled())
+        self.go.setEnabled(len(chosen) == 1 and self._reply_of(chosen[0]) is not None)
         self.open_button.setEnabled(len(chosen) == 1)
         self.redact.setEnabled(any(not each.redacted for each in chosen) and not self._live.busy)
         self.delete.setEnabled(bool(chosen) and not self._live.busy)
@@ -190,6 +230,7 @@ class LiveCaptureDialog(QDialog):
     def _refuse(self, error: Exception) -> None:
         text = error.message if isinstance(error, InputError) else sentence_of(error)
         self.bar.say(text[:1].upper() + text[1:], "error")
+        self._settle()
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -219,7 +260,37 @@ class LiveCaptureDialog(QDialog):
     def _open(self) -> None:
         chosen = self._chosen()
         if chosen:
-            self._live.whole(chosen[0].id, lambda capture: CaptureDialog(capture, self).open())
+            found = self._found.get(chosen[0].id)
+            self._live.whole(chosen[0].id, lambda capture: CaptureDialog(capture, found, self).open())
+
+    def _compare(self) -> None:
+        project, choice = self._session.project, self._session.choice
+        if project is not None:
+            self.bar.hide()
+            self.compare.setEnabled(False)
+            self._live.compare(project, choice, self._compared, keep=self.keep_answers.isChecked())
+
+    def _compared(self, found: Sequence[ComparedCapture]) -> None:
+        self._found = {each.matched.capture.id: each for each in found}
+        self.model.set_rows(self._live.kept.captures, self._columns())
+        turns = [each.turn for each in found if each.turn is not None]
+        text = tr(
+            "{captures}: {replies} of replies in this chat, {same} with the same lore as the run.",
+            captures=count(len(found), "capture", "captures"),
+            replies=number(len(turns)),
+            same=number(sum(each.agrees for each in turns)),
+        )
+        self.bar.say(text, "good")
+        self._settle()
+
+    def _reply_of(self, capture: Capture) -> Generation | None:
+        found = self._found.get(capture.id)
+        return None if found is None or found.turn is None else found.matched.generation
+
+    def _go(self) -> None:
+        [chosen] = self._chosen()
+        self.wanted.emit(self._reply_of(chosen))
+        self.reject()
 
     def _ask_redact(self) -> None:
         text = tr("Every letter and digit of their texts is masked. What was asked and how long stays.")
@@ -241,15 +312,29 @@ def _came(capture: Capture) -> str:
 class CaptureDialog(QDialog):
     """A captured prompt message by message, and the answer."""
 
-    def __init__(self, capture: Capture, parent: QWidget) -> None:
+    def __init__(self, capture: Capture, found: ComparedCapture | None, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Capture of {when}", when=time_words(capture.started_ms)))
         self.text = text_view(self, tr("The prompt and the answer"))
-        self.text.setPlainText(capture_text(capture))
+        self.text.setPlainText("\n\n".join(filter(None, (_comparison_text(found), capture_text(capture)))))
         head = label(self, f"{capture.path} · {_came(capture)}", "muted")
         column(head, (self.text, 1), row(1, button(self, tr("Close"), self.reject)), of=self)
         resize_for_letters(self, 720, 520)
+
+
+def _comparison_text(found: ComparedCapture | None) -> str:
+    """The reply that it made and why, how its lore differs from the run, and where each entry stands."""
+    if found is None:
+        return ""
+    unknown = found.turn.unknown if found.turn is not None else ()
+    blocks = (
+        (tr("made"), [found.made, found.because]),
+        (tr("the prompt and the run"), found.lore),
+        (tr("where its entries stand"), found.places),
+        (tr("lines from nowhere known"), [f"{place + 1}: {line}" for place, line in unknown]),
+    )
+    return "\n\n".join(f"--- {head}\n" + "\n".join(filter(None, lines)) for head, lines in blocks if any(lines))
 
 
 def capture_text(capture: Capture) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,9 +12,14 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.settings.attach import AttachSettings
 from lorestudio.studio.attach.attaching import attached
 from lorestudio.studio.attach.captures import Attachment, Capture, Captures, keep_attachment, load_attachment
+from lorestudio.studio.attach.comparing import ComparedCapture, beside_replies, captured_answers
 from lorestudio.studio.attach.endpoint import Endpoint, new_token
-from lorestudio.ui.shell.jobs import Jobs, Newest
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import kind_of, system_of
+from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.state.choices import RunChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +141,31 @@ class LiveCapture(QObject):
                 tr("Reading a capture"), lambda _job: Captures(folder).read(name), done=done, failed=self.failed.emit,
                 owner=self,
             )  # fmt: skip
+
+    def compare(
+        self,
+        project: Project,
+        choice: RunChoice,
+        done: Callable[[tuple[ComparedCapture, ...]], object],
+        *,
+        keep: bool,
+    ) -> None:
+        """Find the reply that each capture made, and hold its lore against the run of that turn by what is chosen.
+
+        With `keep` the captures answer AI selection, and that is recorded beside the chat. Asks nobody else.
+        """
+        folder, path = self._folder, project.chat_path
+        if folder is None:
+            return
+
+        def work(_job: Job) -> tuple[ComparedCapture, ...]:
+            store = Captures(folder)
+            kept = [store.read(each.id) for each in store.list()]
+            scene = project.scene(*captured_answers(kept, path)) if keep and path is not None else project.scene()
+            simulator = Simulator(project, system_of(scene, kind_of(choice.system), choice.settings))
+            return asyncio.run(beside_replies(simulator, kept))
+
+        self._jobs.start(tr("Comparing captures with the chat"), work, done=done, failed=self.failed.emit, owner=self)
 
     def close(self) -> None:
         """Listen no longer; waits until it is so. For the end of the window."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Final
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.chats.recorded import noted_tokens
 from lorestudio.studio.replay.timeline import TimelineTurn
+from lorestudio.studio.verify.agreement import Agreement
 from lorestudio.studio.verify.causes import Verified
 from lorestudio.trace.budget import ORIGINS
 from lorestudio.ui.features.timeline.map_content import label_of, shown_generations
@@ -41,6 +43,13 @@ class BarOrder(StrEnum):
     CUT = "most cut"
     CHANGED = "most changed"
 
+
+AGREEMENT_SIGNS: Final = {
+    Agreement.AGREES: ("o", "good"),
+    Agreement.MAY_BE: ("t1", "text_muted"),
+    Agreement.DIFFERS: ("x", "error"),
+}
+"""The symbol and colour, in the row under the bars, of what became of a reply beside what was recorded of it."""
 
 _ORDERS: Final = {
     BarOrder.CHAT: "As in the chat",
@@ -141,12 +150,7 @@ class ReplyStrip(QWidget):
         chat = project.chat if project is not None else None
         self.setVisible(chat is not None)
         turns, order = feed.turns, self.order
-        line = shown_generations(feed.generations, feed.line, self._selection.generation, swipes=False)
-        if order is BarOrder.CUT:
-            line = tuple(sorted(line, key=lambda each: -turns[each].summary.cut if each in turns else 1))
-        elif order is BarOrder.CHANGED:
-            line = tuple(sorted(line, key=lambda each: -turns[each].changes.amount if each in turns else 1))
-        self.generations = line
+        self.generations = line = self._line()
         known = [turns[each].summary if each in turns else None for each in line]
         present = {origin for one in known if one is not None for origin in one.by_origin}
         layers = [
@@ -180,7 +184,8 @@ class ReplyStrip(QWidget):
 
         layers.append(Layer("purple", cut, beyond=True))
         flags = {place: found.met for place, found in held.items()}
-        bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words, flags)
+        signs = self._signs(line)
+        bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words, flags, signs)
         self.chart.set_bars(bars, brush=order is BarOrder.CHAT)
         parts = [(origin.fill, tr(origin.word), False) for origin in ORIGINS if origin in present]
         if cut.any():
@@ -191,12 +196,30 @@ class ReplyStrip(QWidget):
             parts.append(("", tr("◇ expected next"), False))
         if held:
             parts.append(("", tr("● as it should be, ✕ not"), False))
+        if signs:
+            parts.append(("", tr("below: ● as recorded, ▲ may be, ✕ not"), False))
         self.legend.say(parts)
         ran = any(one is not None for one in known)
         if not ran:
             self._say_why()
         self._pages.setCurrentWidget(self.chart if ran else self.nothing)
         self._show_chosen()
+
+    def _line(self) -> tuple[Generation, ...]:
+        """The replies in the order that was chosen."""
+        feed, turns = self._feed, self._feed.turns
+        line = shown_generations(feed.generations, feed.line, self._selection.generation, swipes=False)
+        if self.order is BarOrder.CUT:
+            return tuple(sorted(line, key=lambda each: -turns[each].summary.cut if each in turns else 1))
+        if self.order is BarOrder.CHANGED:
+            return tuple(sorted(line, key=lambda each: -turns[each].changes.amount if each in turns else 1))
+        return tuple(line)
+
+    def _signs(self, line: Sequence[Generation]) -> dict[int, tuple[str, str]]:
+        """What became of replies beside their records, by the places of their bars; no sign without a record."""
+        replies = self._verified.replies if self._verified is not None else ()
+        known = {each.generation: AGREEMENT_SIGNS.get(each.verdict) for each in replies}
+        return {place: sign for place, each in enumerate(line) if (sign := known.get(each)) is not None}
 
     def _say_why(self) -> None:
         if self._session.busy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from dataclasses import replace
@@ -11,13 +12,18 @@ import httpx
 import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from lorestudio.domain.chat import Generation
+from lorestudio.settings.attach import AttachSettings
 from lorestudio.studio.attach.captures import Captures, load_attachment
+from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.limits import positional
 from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCaptureDialog
 from tests.studio.attach.loopback import provider
+from tests.studio.attach.test_comparing import captured
 from tests.ui.conftest import drain, settle
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -134,3 +140,44 @@ def test_an_address_that_is_none_is_said(window: MainWindow, dialog: LiveCapture
     settle(window)
     assert "“openrouter” is no address of a provider" in dialog.bar.label.text()
     assert not window.features.attach.live.listens
+
+
+def test_captured_prompts_are_held_against_the_replies_that_they_made(
+    make_window: Any, tmp_path: Path, qtbot: Any
+) -> None:
+    project = demo_project(tmp_path / "demo")
+    window = make_window(project, make_simulator=Simulator)
+    window.keep_notes_safe(tmp_path / "data" / "notes")
+    simulator = Simulator(project)
+    asyncio.run(simulator.replay())
+    made = [trace for trace in simulator.traces.values() if trace.injections][3]
+    whole = captured(project, made)
+    foreign = replace(whole, id="4000000000001-bbbbbb", started_ms=4_000_000_000_001, answer="{}")
+    store = Captures(tmp_path / "data" / "attach", AttachSettings(keep_days=3650))
+    for each in (whole, foreign):
+        store.add(each)
+    dialog = window.features.attach.open()
+    settle(window)
+    dialog.tabs.setCurrentIndex(1)
+    dialog.compare.click()
+    settle(window)
+    qtbot.waitUntil(dialog.compare.isEnabled)
+    assert dialog.bar.label.text().startswith("2 captures: 1 of replies in this chat, 1 with the same lore")
+    name = f"#{made.turn.message}"
+    both = f"the same {len(positional(made))} entries"  # an outlet's text is in no prompt that does not ask for it
+    told = {row[1]: row[2] for row in dialog.model.texts()}
+    assert told[name] == both
+    place = next(at for at, each in enumerate(dialog.model.rows) if each.id == foreign.id)
+    dialog.list.select_places([place], place)
+    assert not dialog.go.isEnabled()  # it made no reply
+    dialog.list.select_places([1 - place], 1 - place)
+    dialog.open_button.click()
+    settle(window)
+    (shown,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, CaptureDialog))
+    first = made.injections[0].title
+    assert shown.text.toPlainText().startswith(f"--- made\n{name}\n")
+    assert f"{first}: as it was put in, message 1 (system, " in shown.text.toPlainText()
+    shown.close()
+    dialog.go.click()
+    settle(window)
+    assert window.selection.generation == Generation(made.turn.message, made.turn.swipe)

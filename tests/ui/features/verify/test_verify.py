@@ -55,6 +55,11 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     row = window.chat.model.index(4, 0).data(ITEM)
     assert row.badge[0] == "cross"
     assert "beside what was recorded: differs" in row.describe()
+    strip = window.features.timeline.strip
+    settle(window)
+    assert [strip.chart.bars.signs[strip.generations.index(Generation(place))] for place in (2, 4, 6)] == [
+        ("o", "good"), ("x", "error"), ("o", "good"),
+    ]  # fmt: skip
     answers = window.trace.model
     window.chat.show_generation(Generation(2))
     settle(window)
@@ -71,6 +76,8 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     assert pane.take.isEnabled()
     window.run("verify.take")
     assert verdicts(compared(window, qtbot)) == [Agreement.AGREES] * 3
+    settle(window)
+    assert {sign for sign, _colour in strip.chart.bars.signs.values()} == {"o"}
     assert pane.causes.rows == ()
     window.run("adjust.undo")
     assert verdicts(compared(window, qtbot))[1] is Agreement.DIFFERS
