@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -98,6 +99,13 @@ def project(folder: Path, data: dict[str, Any], replies: int) -> Project:
     return Project((folder,), index=state.index, settings=settings, chat=chat, vault_state=state)
 
 
+def _longer(before: Project) -> tuple[Project, Project]:
+    """The project after another program has added a turn to the chat: as it is shown, and as it was read."""
+    chat = before.chat or Chat()
+    after = replace(before, chat=replace(chat, messages=(*chat.messages, *chat.messages[-2:])))
+    return after, after
+
+
 def measure(there: Project) -> list[str]:
     """A line for each thing that a person does, and one for each long turn in it."""
     lines: list[str] = []
@@ -125,6 +133,7 @@ def measure(there: Project) -> list[str]:
         bar = features.chat.pane.view.verticalScrollBar()
         note("scroll", *(lambda step=step: bar.setValue(bar.maximum() * step // 10) for step in range(10)))
         slider = features.budget.pane.slider.slider
+        note("follow the chat", lambda: session.parts.chat_went_on(*_longer(session.project or there)))
         note("move the slider", *(lambda step=step: slider.setValue(slider.maximum() * step // 5) for step in range(5)))
         note("filter the vault", *(lambda text=text: features.vault.pane.filter.setText(text) for text in ("k", "ka")))
         note("switch workspace", *(lambda one=one: window.context.layout.enter(one) for one in WORKSPACES))

@@ -13,6 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QLineEdit, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.state import Usage
 from lorestudio.studio.notes.making_entries import plain_notes
 from lorestudio.studio.notes.usage import usage_of
 from lorestudio.studio.project.project import Project
@@ -97,6 +98,7 @@ class VaultPane(Pane):
         self.empty = EmptyState(theme, "search", self)
         self._pages = stack(self.tree, self.table, self.empty)
         self._delay = later(self, self.apply_filter, FILTER_DELAY_MS)
+        self._rows_of: tuple[VaultIndex, Mapping[str, Usage] | None] | None = None
         self._build()
         self._connect()
         self._show_project()
@@ -315,9 +317,12 @@ class VaultPane(Pane):
         index = project.index if project is not None else VaultIndex()
         self._firing.clear()
         self.table_model.exact = project is None or project.counter.exact
-        self.model.set_index(index)
-        self.table_model.set_index(index)
-        self.table_model.set_recorded(usage_of(index, project.recorded) if project is not None else {})
+        recorded = project.recorded if project is not None else None
+        if (index, recorded) != self._rows_of:  # a chat that goes on leaves thousands of rows as they are
+            self._rows_of = index, recorded
+            self.model.set_index(index)
+            self.table_model.set_index(index)
+            self.table_model.set_recorded(usage_of(index, recorded) if recorded is not None else {})
         self.filter.setEnabled(project is not None)
         self.note_changed.emit(project.name if project is not None else "")
         self._settle()
