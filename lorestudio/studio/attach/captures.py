@@ -128,6 +128,7 @@ class Captures:
         self.settings = settings or AttachSettings()
         self.problems: dict[str, None] = {}
         self._lock = threading.Lock()
+        self._held: int | None = None  # bytes on the disk as far as this instance knows
 
     def list(self) -> tuple[Capture, ...]:
         """All of them without their bodies, the newest first."""
@@ -141,7 +142,7 @@ class Captures:
         ]
         if len(paths) != 1:
             what = f"{len(paths)} captures begin with" if paths else "there is no capture"
-            raise InputError("ID", f"{what} “{name}”. “lorestudio attach captures list” shows them.")
+            raise InputError("ID", f"{what} “{name}”. “lorestudio captures list” shows them.")
         found = self._read(paths[0], whole=True)
         if found is None:
             raise InputError(paths[0], "the capture cannot be read. It can be deleted.")
@@ -150,7 +151,8 @@ class Captures:
     def add(self, capture: Capture) -> None:
         """Keep it, and delete what is too old or too much. Raises OSError."""
         with self._lock:
-            self._write(capture)
+            size = self._write(capture)
+            self._held = None if self._held is None else self._held + size
             self._prune()
 
     def delete(self, names: Sequence[str]) -> int:
@@ -172,6 +174,7 @@ class Captures:
     def prune(self) -> int:
         """Delete what is too old or too much, and say how many that were."""
         with self._lock:
+            self._held = None
             return self._prune()
 
     def size(self) -> int:
@@ -182,14 +185,23 @@ class Captures:
         return [path for path in self.folder.glob(f"*{ENDING}") if _ID.fullmatch(path.stem)]
 
     def _prune(self) -> int:
+        """Names tell how old they are; sizes are asked for only while what is kept may be too much."""
         oldest = time.time_ns() // 1_000_000 - self.settings.keep_days * _DAY_MS
-        room, gone = self.settings.keep_mebibytes << 20, 0
-        for path in sorted(self._paths(), reverse=True):
-            room -= _size(path)
-            if room < 0 or int(path.stem.partition("-")[0]) < oldest:
-                path.unlink(missing_ok=True)
-                gone += 1
-        return gone
+        room = self.settings.keep_mebibytes << 20
+        paths = sorted(self._paths(), reverse=True)
+        gone = [path for path in paths if int(path.stem.partition("-")[0]) < oldest]
+        if gone or self._held is None or self._held > room:
+            self._held = 0
+            for path in paths[: len(paths) - len(gone)]:
+                size = _size(path)
+                room -= size
+                if room < 0:
+                    gone.append(path)
+                else:
+                    self._held += size
+        for path in gone:
+            path.unlink(missing_ok=True)
+        return len(gone)
 
     def _read(self, path: Path, *, whole: bool) -> Capture | None:
         try:
@@ -201,10 +213,11 @@ class Captures:
             self.problems[f"{path.name}: this capture cannot be read ({error}). It can be deleted."] = None
             return None
 
-    def _write(self, capture: Capture) -> None:
+    def _write(self, capture: Capture) -> int:
         lines = (spell(_head(capture), ascii_only=True), spell([capture.body, capture.answer], ascii_only=True))
         data = "\n".join((*lines, "")).encode("ascii")
         write_atomically(self.folder / f"{capture.id}{ENDING}", data, private=True)
+        return len(data)
 
 
 def redacted(capture: Capture) -> Capture:
