@@ -18,7 +18,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.history import HiddenSince, ranges_of
 from lorestudio.domain.javascript import Json, number_text
 from lorestudio.domain.state import EntryRule
-from lorestudio.exchange.chats.recorded import PINNED, RecordedEntry, found_among
+from lorestudio.exchange.chats.recorded import PINNED, RecordedEntry, found_among, generated_at
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.rules import VERSIONS
 from lorestudio.studio.project.project import Project
@@ -173,8 +173,9 @@ class _Suspects:
                 yield self._missing(there)
         for title, (facts, proven) in self._facts().items():
             words = "; ".join(facts)
+            newer = self._newer(next(each for each in entries if each.title == title))
             yield Suspect(
-                SuspectKind.NOTE, f"The note {quoted(title)} was another one then: {words}.",
+                SuspectKind.NOTE, f"The note {quoted(title)} was another one then: {words}.{newer}",
                 self._as_recorded(title), title, proven=proven,
             )  # fmt: skip
         for _reply, each in disputed:
@@ -257,12 +258,27 @@ class _Suspects:
 
         return carry
 
+    def _newer(self, entry: Entry) -> str:
+        """That the note's file was changed after a reply in which it differs, in a sentence; "" where it was not."""
+        path = self._project.note_path(entry.vault, entry.filename)
+        written = [
+            at
+            for reply in self._replies
+            if any(each.title == entry.title for each in reply.differing)
+            and (at := generated_at(self._chat.messages[reply.generation.message])) is not None
+        ]
+        try:
+            newer = path is not None and written and 1000 * path.stat().st_mtime > min(written)
+        except OSError:  # it has gone since the vault was read
+            newer = False
+        return " Its file was changed after that reply." if newer else ""
+
     def _relaxed(self, entry: Entry, there: RecordedEntry | None) -> Iterator[Suspect]:
-        name = quoted(entry.title)
+        name, newer = quoted(entry.title), self._newer(entry)
         for attribute, (value, words) in _RELAXED.items():
             if getattr(entry, attribute) not in (value, (), {}, None):
                 yield Suspect(
-                    SuspectKind.NOTE, f"The note {name} had {words} then.",
+                    SuspectKind.NOTE, f"The note {name} had {words} then.{newer}",
                     self._edited(entry.title, _given(**{attribute: value})), entry.title,
                 )  # fmt: skip
         for other in self._project.index.entries:
@@ -273,20 +289,20 @@ class _Suspects:
                 )  # fmt: skip
 
     def _reduced(self, entry: Entry) -> Iterator[Suspect]:
-        name = quoted(entry.title)
+        name, newer = quoted(entry.title), self._newer(entry)
         for key in entry.keys[:_STEPS]:
             yield Suspect(
-                SuspectKind.NOTE, f"The note {name} did not have the key {quoted(key)} then.",
+                SuspectKind.NOTE, f"The note {name} did not have the key {quoted(key)} then.{newer}",
                 self._edited(entry.title, _given(keys=tuple(own for own in entry.keys if own != key))), entry.title,
             )  # fmt: skip
         for attribute in ("constant", "bootstrap", "seed"):
             if getattr(entry, attribute):
                 yield Suspect(
-                    SuspectKind.NOTE, f"The note {name} was not {attribute} then.",
+                    SuspectKind.NOTE, f"The note {name} was not {attribute} then.{newer}",
                     self._edited(entry.title, _given(**{attribute: False})), entry.title,
                 )  # fmt: skip
         yield Suspect(
-            SuspectKind.NOTE, f"The note {name} was no entry then.",
+            SuspectKind.NOTE, f"The note {name} was no entry then.{newer}",
             self._edited(entry.title, _given(guide=True)), entry.title,
         )  # fmt: skip
 

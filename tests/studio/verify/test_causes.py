@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -80,6 +83,23 @@ def test_a_note_that_was_another_one_is_named(texts: dict[str, Any], title: str)
     assert found.count(Agreement.DIFFERS) == 2
     assert titles(found)[0].startswith(title)
     assert found.causes[0].explains == (Generation(2), Generation(4))
+
+
+def test_that_the_file_of_a_note_is_newer_than_the_reply_speaks_for_the_note(tmp_path: Path) -> None:
+    key = TEXTS["Bell.md"].replace("bell]", "bell, lamp]")
+    titles_of = {}
+    for name, day in (("before", 20), ("after", 60)):  # the replies were written on the sixtieth day of 2026
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "Bell.md").write_text(key, encoding="utf-8")
+        changed = datetime(2026, 1, 1, tzinfo=UTC).timestamp() + 86_400 * day
+        os.utime(folder / "Bell.md", (changed, changed))
+        made = project({"Bell.md": key})
+        titles_of[name] = titles(verify(replace(made, vault_folders=(folder,))))[0]
+    assert titles_of == {
+        "before": "The note “Bell” did not have the key “lamp” then.",
+        "after": "The note “Bell” did not have the key “lamp” then. Its file was changed after that reply.",
+    }
 
 
 def test_a_message_that_was_hidden_then_is_named() -> None:
