@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[1] / "lorestudio"
 PACKAGES = frozenset(path.parent.name for path in (ROOT / "systems").glob("*/__init__.py"))
 NAMES = frozenset({MAIN.name, *KINDS})
 
-FEATURES = frozenset({"ui/features/recap", "ui/features/facts", "cli/recap.py", "cli/facts.py"})
+FEATURES = frozenset({"ui/features/recap", "ui/features/facts", "cli/systems/recap.py", "cli/systems/facts.py"})
 """What is seen of one system and named after it."""
 
 ALLOWED = MappingProxyType(
     {
         "cli/app.py": "names of commands",
-        "cli/notes.py": "the key of a link in what is printed as JSON",
+        "cli/notes/notes.py": "the key of a link in what is printed as JSON",
         "exchange/lorebooks/notes.py": "the member of an entry that carries what only notes say",
         "exchange/scenario_file.py": "what a file means that names no system",
         "llm/messages.py": "kinds of requests, by which recorded answers are found",
@@ -52,8 +52,8 @@ NAMES_SETTINGS = MappingProxyType(
         "studio/project": "the project's settings are those that say how its notes are read",
         "studio/proposals": "how much of chat and notes a proposal reads is DeepLore's to say",
         "studio/tryout/preview.py": "how the notes are read",
-        "cli/facts.py": "the settings of fact memory; a project without notes",
-        "cli/recap.py": "the settings of recap memory; a project without notes",
+        "cli/systems/facts.py": "the settings of fact memory; a project without notes",
+        "cli/systems/recap.py": "the settings of recap memory; a project without notes",
         "cli/settings.py": "the settings of a project",
         "ui/features/controls": "the settings of a project",
         "ui/features/facts": "the settings of fact memory",

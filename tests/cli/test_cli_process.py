@@ -71,7 +71,8 @@ def test_a_real_ctrl_c_ends_with_130(tmp_path: Path, vault: Path, chat: Path) ->
     code = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background was told to ignore it
-from lorestudio.cli import app as cli, replay as replaying
+from lorestudio.cli import app as cli
+from lorestudio.cli.runs import replay as replaying
 advance = replaying._advance
 def interrupting(*inputs):
     real = advance(*inputs)

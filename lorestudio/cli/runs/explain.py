@@ -32,7 +32,7 @@ from lorestudio.cli.output import (
     say_all,
     table,
 )
-from lorestudio.cli.runs import with_kept
+from lorestudio.cli.runs.runs import with_kept
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.problems import InputError

@@ -25,7 +25,7 @@ from lorestudio.cli.options import (
     with_people,
 )
 from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table
-from lorestudio.cli.whole_chats import candidates_with_books
+from lorestudio.cli.tuning.whole_chats import candidates_with_books
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.rules import VERSIONS
 from lorestudio.studio.compare.comparing import by_rules, candidate, compare_candidates

@@ -13,7 +13,7 @@ from rich.table import Column, Table
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, YesOption
 from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table, waited
-from lorestudio.cli.whole_chats import WholeChats
+from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError

@@ -14,7 +14,7 @@ from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 
 Run = Callable[..., Result]
 
-SAMPLES = Path(__file__).parents[1] / "exchange/lorebooks"
+SAMPLES = Path(__file__).parents[2] / "exchange/lorebooks"
 
 
 @pytest.fixture

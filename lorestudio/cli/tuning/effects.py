@@ -12,8 +12,8 @@ from rich.console import Console
 
 from lorestudio.cli.options import JsonOption, note_called
 from lorestudio.cli.output import Screen, figure, filled, fold, picked, print_json, say_all, table
-from lorestudio.cli.preview import edited_note
-from lorestudio.cli.whole_chats import WholeChats
+from lorestudio.cli.runs.preview import edited_note
+from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, Section, Value, declared

@@ -12,7 +12,7 @@ from rich.table import Column
 
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import Screen, figure, filled, fold, picked, print_json, progress_bar, say, say_all, table
-from lorestudio.cli.whole_chats import WholeChats
+from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from lorestudio.cli import lint as module
+from lorestudio.cli.notes import lint as module
 from lorestudio.vault.lint.model import CheckGroup
 from lorestudio.vault.lint.table import all_checks
 
 Run = Callable[..., Result]
-DOCS = Path(__file__).resolve().parents[2] / "resources" / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "resources" / "docs"
 
 
 def write(folder: Path, name: str, front: str, body: str = "Some text.") -> Path:

@@ -12,9 +12,9 @@ import pytest
 from click.testing import Result
 from rich.console import Console
 
-from lorestudio.cli import replay as replaying
 from lorestudio.cli.output import json_bytes
-from lorestudio.cli.tables import replay_summary, replay_table
+from lorestudio.cli.runs import replay as replaying
+from lorestudio.cli.runs.tables import replay_summary, replay_table
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator

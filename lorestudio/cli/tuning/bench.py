@@ -11,7 +11,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.options import (
     CardOption,
     JsonOption,
@@ -40,6 +39,7 @@ from lorestudio.cli.output import (
     say_all,
     table,
 )
+from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import open_project

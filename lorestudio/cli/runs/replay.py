@@ -13,7 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
 from lorestudio.cli.answering import agree, answering
-from lorestudio.cli.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.options import (
     AnswersOption,
     ChatOptions,
@@ -24,7 +23,8 @@ from lorestudio.cli.options import (
     with_fixed,
 )
 from lorestudio.cli.output import STOPPED, Screen, print_json, progress_bar, say, say_all
-from lorestudio.cli.tables import replay_summary, replay_table
+from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
+from lorestudio.cli.runs.tables import replay_summary, replay_table
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind

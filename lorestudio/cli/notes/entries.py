@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.notes import FolderArgument, difference
+from lorestudio.cli.notes.notes import FolderArgument, difference
 from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, rules_named
 from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError

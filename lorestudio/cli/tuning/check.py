@@ -10,7 +10,7 @@ import typer
 
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import FAILED, Screen, filled, fold, print_json, say_all, table
-from lorestudio.cli.whole_chats import WholeChats
+from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError

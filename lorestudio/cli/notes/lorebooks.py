@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.notes import FolderArgument
+from lorestudio.cli.notes.notes import FolderArgument
 from lorestudio.cli.options import RulesOption, SettingsOption, rules_named
 from lorestudio.cli.output import (
     FAILED,

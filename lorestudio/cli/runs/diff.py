@@ -25,8 +25,8 @@ from lorestudio.cli.options import (
     in_mode,
 )
 from lorestudio.cli.output import Screen, figure, fixed, fold, print_json, progress_bar, say_all, table
-from lorestudio.cli.runs import with_kept
-from lorestudio.cli.tables import reply_words
+from lorestudio.cli.runs.runs import with_kept
+from lorestudio.cli.runs.tables import reply_words
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
