@@ -10,7 +10,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 
 if TYPE_CHECKING:
-    from lorestudio.llm.http_client import HttpChatClient
+    from lorestudio.llm.http.client import HttpChatClient
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import Profile, ProfileFile, load_profiles, save_profiles
 
 if TYPE_CHECKING:
-    from lorestudio.llm.http_client import HttpChatClient
+    from lorestudio.llm.http.client import HttpChatClient
 
 
 def _over_http(profile: Profile, keys: Keys) -> HttpChatClient:
-    from lorestudio.llm.http_client import client_for  # noqa: PLC0415  # most commands ask nobody
+    from lorestudio.llm.http.client import client_for  # noqa: PLC0415  # most commands ask nobody
 
     return client_for(profile, keys)
 

@@ -24,7 +24,7 @@ from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.exchange.settings_files import import_file
-from lorestudio.llm.dialect import read_answer, read_body, read_problem
+from lorestudio.llm.http.dialect import read_answer, read_body, read_problem
 from lorestudio.llm.messages import ChatReply
 from lorestudio.llm.profiles import load_profiles
 from lorestudio.llm.recorded_answers import read_recording

@@ -22,8 +22,8 @@ from lorestudio.exchange.scenario_file import (
     controls_metadata,
     message_record,
 )
-from lorestudio.llm.dialect import read_answer
 from lorestudio.llm.errors import ErrorKind, LlmError, failed
+from lorestudio.llm.http.dialect import read_answer
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise

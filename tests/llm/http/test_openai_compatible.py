@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.http.openai_compatible import OpenAiCompatible
 from lorestudio.llm.messages import ChatReply, ChatRequest, TokenUsage
-from lorestudio.llm.openai_compatible import OpenAiCompatible
 from tests.llm.server import KEY, REQUEST, SCHEMA, Behaviour, Server, chunk, completion, events, reply
 
 

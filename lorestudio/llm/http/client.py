@@ -26,12 +26,12 @@ from httpx_sse import EventSource, ServerSentEvent
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
-from lorestudio.llm.anthropic import AnthropicMessages
-from lorestudio.llm.dialect import Dialect, Gathering, Habits, ReadAnswer, problem_text, read_body, read_problem
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
+from lorestudio.llm.http.anthropic import AnthropicMessages
+from lorestudio.llm.http.dialect import Dialect, Gathering, Habits, ReadAnswer, problem_text, read_body, read_problem
+from lorestudio.llm.http.openai_compatible import OpenAiCompatible
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
-from lorestudio.llm.openai_compatible import OpenAiCompatible
 from lorestudio.llm.profiles import Api, KeySource, Profile
 from lorestudio.llm.redaction import MASK, Secret, cut, hide_known
 

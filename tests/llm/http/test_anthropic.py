@@ -3,12 +3,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.llm.test_openai_compatible import exchange
 
-from lorestudio.llm.anthropic import AnthropicMessages
+from lorestudio.llm.http.anthropic import AnthropicMessages
 from lorestudio.llm.messages import TokenUsage
 from lorestudio.llm.profiles import Api
 from tests.llm.server import KEY, REQUEST, SCHEMA, events, reply
-from tests.llm.test_openai_compatible import exchange
 
 MESSAGE = {
     "type": "message",

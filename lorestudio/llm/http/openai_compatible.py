@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Dialect, Habits, StreamPiece, read_usage
+from lorestudio.llm.http.dialect import Dialect, Habits, StreamPiece, read_usage
 from lorestudio.llm.messages import ChatRequest
 
 _VERSION = re.compile(r"v\d+\w*")
