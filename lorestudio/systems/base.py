@@ -39,10 +39,10 @@ from lorestudio.systems.differences import DifferenceKind, InputDifference, word
 from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
-from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
+from lorestudio.trace.matching.found_keys import FoundKey, WouldMatch, places_told
+from lorestudio.trace.matching.scores import Bm25Figures
 from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trace, Turn
-from lorestudio.trace.packed import Gist
-from lorestudio.trace.scores import Bm25Figures
+from lorestudio.trace.storage.packed import Gist
 from lorestudio.trace.vocabulary import Vocabulary
 
 State: TypeAlias = Any

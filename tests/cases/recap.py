@@ -29,7 +29,7 @@ from lorestudio.systems.recap.refresh import RecapPlace
 from lorestudio.systems.recap.running import RunningRecaps, RunningVersion, read_store, storage, write_store
 from lorestudio.systems.recap.tracing import HOST_POSITION
 from lorestudio.systems.recap.worker import Worker
-from lorestudio.trace.prompt_order import prompt_order
+from lorestudio.trace.prompt.order import prompt_order
 from tests.cases.runner import Case
 
 Input = Mapping[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.trace.serialize import from_json
+from lorestudio.trace.storage.serialize import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -53,7 +53,7 @@ from lorestudio.studio.tryout.why_not_answers import (
 from lorestudio.trace.held_run import WouldAlso, WouldCell, WouldState
 from lorestudio.trace.journey import FateState, JourneyCell, Journeys, explain_cell
 from lorestudio.trace.model import EntryRef, Trace
-from lorestudio.trace.serialize import record_to_json
+from lorestudio.trace.storage.serialize import record_to_json
 from lorestudio.trace.summary import seen_lines, summary
 from lorestudio.trace.text import CELL_WORDS, turn_words
 

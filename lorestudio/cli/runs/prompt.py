@@ -26,8 +26,8 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import REPLY_TOKENS, remarks_of, with_group, with_preset
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.assembled_prompt import AssembledPrompt, source_words
-from lorestudio.trace.serialize import record_to_json
+from lorestudio.trace.prompt.assembled import AssembledPrompt, source_words
+from lorestudio.trace.storage.serialize import record_to_json
 
 
 def show_prompt(

@@ -35,7 +35,7 @@ from lorestudio.studio.replay.run_store import RunStore, default_folder, forget,
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.ai_selection import ai_totals
 from lorestudio.trace.model import Trace
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 
 
 @dataclass(frozen=True, slots=True)

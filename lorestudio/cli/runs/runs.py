@@ -15,7 +15,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import RunStore, default_folder
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.summary import summary
 
 

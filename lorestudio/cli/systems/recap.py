@@ -42,7 +42,7 @@ from lorestudio.studio.project.tokens import counting_for
 from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
 from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
 from lorestudio.systems.recap.worker import QueueProgress
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
 from lorestudio.trace.wording import plural

@@ -45,7 +45,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult, BenchRow
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.summary import summary
 
 

@@ -20,7 +20,7 @@ from lorestudio.studio.graph.analysis import GraphStudy, study
 from lorestudio.studio.graph.graph import NoteGraph, Point, build_graph
 from lorestudio.studio.graph.layout import Forces, Start, lay_out
 from lorestudio.studio.project.project import Project
-from lorestudio.trace.serialize import record_from_json
+from lorestudio.trace.storage.serialize import record_from_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Final
 
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.settings.files import write_atomically
-from lorestudio.trace.serialize import record_from_json
+from lorestudio.trace.storage.serialize import record_from_json
 from lorestudio.vault.data_folder import default_folder as note_data_folder
 from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.file_lock import FileLock

@@ -9,7 +9,7 @@ history, post-history. The lore is what the trace says that the host was handed,
 * 1 in the chat; texts of one depth and role are one message;
 * -1 nowhere, except where `{{outlet::name}}` asks for it.
 
-`lorestudio.trace.prompt_order` says which stands before which, `prompt_layout` what the preset leaves out.
+`lorestudio.trace.prompt.order` says which stands before which, `prompt_layout` what the preset leaves out.
 
 The chat's author's note and the card's depth prompt are placed by the same rules. Where the context is full, the oldest
 messages give way first, with what was injected among them, then example messages.
@@ -49,7 +49,8 @@ from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
 from lorestudio.studio.prompt.texts import CHAT, EXAMPLES, MAIN, SECTIONS, PromptTexts, layout_of, role_of
 from lorestudio.systems.macros import Segment
-from lorestudio.trace.assembled_prompt import (
+from lorestudio.trace.model import Trace
+from lorestudio.trace.prompt.assembled import (
     AssembledMessage,
     AssembledPrompt,
     Left,
@@ -59,8 +60,7 @@ from lorestudio.trace.assembled_prompt import (
     PromptOrigin,
     PromptSection,
 )
-from lorestudio.trace.model import Trace
-from lorestudio.trace.prompt_order import PromptOrder, prompt_order
+from lorestudio.trace.prompt.order import PromptOrder, prompt_order
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that a message costs beside its text, and 3 for the reply's beginning; rules of thumb for the room."""

@@ -20,7 +20,7 @@ from lorestudio.exchange.chat_preset import MARKERS, ChatPreset, PresetPrompt
 from lorestudio.studio.prompt.card import CardTexts, Texts
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.assembled_prompt import Left, MessageRole, Origin, PromptOrigin, PromptSection
+from lorestudio.trace.prompt.assembled import Left, MessageRole, Origin, PromptOrigin, PromptSection
 
 MAIN: Final = "main"
 POST_HISTORY: Final = "jailbreak"

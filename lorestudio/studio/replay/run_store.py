@@ -26,9 +26,9 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import State, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, words_of
 from lorestudio.trace.model import Trace
-from lorestudio.trace.packed import Gist
-from lorestudio.trace.serialize import record_from_json, record_to_json
-from lorestudio.trace.store import StoredRun, TraceStore
+from lorestudio.trace.storage.packed import Gist
+from lorestudio.trace.storage.serialize import record_from_json, record_to_json
+from lorestudio.trace.storage.store import StoredRun, TraceStore
 
 VERSION: Final = 5
 _QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less

@@ -12,7 +12,7 @@ from lorestudio.domain.javascript import length, trim
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KEY_LIMIT, PatternHits
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
-from lorestudio.trace.found_keys import FoundKey, KeyMatch, WouldMatch
+from lorestudio.trace.matching.found_keys import FoundKey, KeyMatch, WouldMatch
 
 
 def key_places(ctx: Inputs) -> tuple[FoundKey, ...]:

@@ -58,10 +58,10 @@ from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
-from lorestudio.trace.found_keys import FoundKey, WouldMatch
+from lorestudio.trace.matching.found_keys import FoundKey, WouldMatch
+from lorestudio.trace.matching.scores import Bm25Figures
 from lorestudio.trace.model import Trace
-from lorestudio.trace.packed import Gist
-from lorestudio.trace.scores import Bm25Figures
+from lorestudio.trace.storage.packed import Gist
 
 
 class Indexes:

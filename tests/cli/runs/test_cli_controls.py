@@ -12,7 +12,7 @@ from click.testing import Result
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.chat.presets import Preset, PresetFolder
-from lorestudio.trace.serialize import from_json
+from lorestudio.trace.storage.serialize import from_json
 
 Run = Callable[..., Result]
 

@@ -18,7 +18,7 @@ from lorestudio.cli.runs.tables import replay_summary, replay_table
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.serialize import from_json
+from lorestudio.trace.storage.serialize import from_json
 from lorestudio.trace.summary import summary
 
 Run = Callable[..., Result]

@@ -16,7 +16,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided, Moment, State
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
-from lorestudio.trace.store import TraceStore
+from lorestudio.trace.storage.store import TraceStore
 from tests.cli.conftest import Run
 
 

@@ -11,7 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
-from lorestudio.trace.serialize import from_json
+from lorestudio.trace.storage.serialize import from_json
 
 Run = Callable[..., Result]
 

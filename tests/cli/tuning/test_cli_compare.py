@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
 from lorestudio.domain.resources import resource
-from lorestudio.trace.serialize import from_json
+from lorestudio.trace.storage.serialize import from_json
 
 RUN = CliRunner()
 DEMO = resource("demo")

@@ -22,7 +22,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.kept import Kept, compare
 from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.run import run
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 from tests.examples import examples
 from tests.scripted_answers import ScriptedAnswers
 from tests.systems.deeplore.answers import Reply, script

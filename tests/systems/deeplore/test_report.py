@@ -22,7 +22,7 @@ from lorestudio.studio.report.source import ReportSource, ReportTurn, found_keys
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.flow import SANKEY_FROM, Measure, flow
 from lorestudio.trace.model import Phase, Trace
-from lorestudio.trace.serialize import from_json
+from lorestudio.trace.storage.serialize import from_json
 from lorestudio.trace.summary import summary
 from tests.studio.report.worlds import replayed
 from tests.trace.examples import ADDED, ENTRIES, OATH, REFUSED, REMOVED, SKARN, ref, stage, story, trace, verdict

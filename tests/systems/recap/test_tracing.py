@@ -12,7 +12,7 @@ from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, recap_trace
 from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Outcome, RunOutcome
-from lorestudio.trace.serialize import from_json, to_json
+from lorestudio.trace.storage.serialize import from_json, to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
 from tests.systems.recap.chats import Words, chat

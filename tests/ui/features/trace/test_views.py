@@ -18,7 +18,7 @@ from lorestudio.studio.report.formats import Format
 from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.flow import Measure
-from lorestudio.trace.found_keys import FoundKey
+from lorestudio.trace.matching.found_keys import FoundKey
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.prompt.page import LORE

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Message
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, Trace, Turn
-from lorestudio.trace.prompt_cache import (
+from lorestudio.trace.prompt.cache import (
     CacheMiss,
     CacheTurn,
     CauseKind,

@@ -25,7 +25,7 @@ from lorestudio.domain.entry import Position
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.trace.diff import Key
 from lorestudio.trace.model import PromptBlock, Trace
-from lorestudio.trace.prompt_order import prompt_order
+from lorestudio.trace.prompt.order import prompt_order
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lorestudio.systems.registry import words_of
 from lorestudio.trace import model
 from lorestudio.trace.model import StageRecord, Trace
-from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
+from lorestudio.trace.storage.serialize import TraceFormatError, from_json, to_json
 from tests.trace.examples import quiet_run, story, strange
 
 TEXT = st.text(max_size=5) | st.sampled_from(["$tuple", "$number", "$object", "\ud800", "😀"])

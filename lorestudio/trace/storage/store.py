@@ -27,8 +27,8 @@ from typing import Any, Final
 
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.trace.model import Trace
-from lorestudio.trace.packed import PackedTrace
-from lorestudio.trace.serialize import TraceFormatError
+from lorestudio.trace.storage.packed import PackedTrace
+from lorestudio.trace.storage.serialize import TraceFormatError
 from lorestudio.trace.vocabulary import Vocabulary, plain
 
 KEPT_RUNS: Final = 20

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.trace.model import Turn
-from lorestudio.trace.store import KEPT_RUNS, StoreError, TraceStore
+from lorestudio.trace.storage.store import KEPT_RUNS, StoreError, TraceStore
 from tests.trace.examples import story, strange, trace
 
 ROOT = Path(__file__).parents[2]
@@ -191,7 +191,7 @@ CHILD = """
 import sys
 from dataclasses import replace
 from lorestudio.trace.model import Turn
-from lorestudio.trace.store import TraceStore
+from lorestudio.trace.storage.store import TraceStore
 from tests.trace.examples import story
 
 store = TraceStore(sys.argv[1])

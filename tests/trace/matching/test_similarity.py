@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lorestudio.domain.javascript import Json
 from lorestudio.systems.hybrid.words import VOCABULARY
+from lorestudio.trace.matching.similarity import similarities
 from lorestudio.trace.model import EntryRef, Limit, Outcome, Phase, RunOutcome, StageRecord, Trace, Turn, Verdict
-from lorestudio.trace.similarity import similarities
 
 
 def ranked(*verdicts: Verdict, facts: dict[str, Json] | None = None) -> Trace:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
-from lorestudio.trace.serialize import from_json, record_from_json, record_to_json, to_json
+from lorestudio.trace.storage.serialize import from_json, record_from_json, record_to_json, to_json
 from lorestudio.trace.timeline import fired_in
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 

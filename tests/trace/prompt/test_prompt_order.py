@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.trace.model import PromptBlock
-from lorestudio.trace.prompt_order import DEEPEST, PromptOrder, prompt_order
+from lorestudio.trace.prompt.order import DEEPEST, PromptOrder, prompt_order
 
 
 def block(tag: str, position: int, depth: float = 4, role: int = 0) -> PromptBlock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lorestudio.systems.deeplore.words import VOCABULARY as DEEPLORE
 from lorestudio.systems.worldinfo.words import VOCABULARY as WORLD_INFO
-from lorestudio.trace.found_keys import FoundKey, keys_of, keys_of_verdict
+from lorestudio.trace.matching.found_keys import FoundKey, keys_of, keys_of_verdict
 from lorestudio.trace.model import Outcome, Verdict
 from tests.trace.examples import CROWN, DAWNKEEP, OATH, story
 
