@@ -45,14 +45,14 @@ from lorestudio.systems.deeplore.differences import own_differences
 from lorestudio.systems.deeplore.following import RecordedChoice, as_recorded, following, recalled, unrecorded
 from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
-from lorestudio.systems.deeplore.key_places import key_places, would_match
-from lorestudio.systems.deeplore.key_search import DeepLoreKeySearch
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.key_places import key_places, would_match
+from lorestudio.systems.deeplore.matching.key_search import DeepLoreKeySearch
 from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
 from lorestudio.systems.deeplore.run import SYSTEM, digests, run
-from lorestudio.systems.deeplore.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
+from lorestudio.systems.deeplore.scribe.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
 from lorestudio.systems.deeplore.stages.bm25 import figures
 from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY

@@ -33,7 +33,7 @@ from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.scenario.running import run_scenarios
-from lorestudio.systems.deeplore.scenario import recorded_answers
+from lorestudio.systems.deeplore.scenario.scenario import recorded_answers
 from lorestudio.systems.registry import KINDS
 from lorestudio.systems.vectors import KnownVectors
 from tests.simulators import answered

@@ -30,7 +30,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.deeplore_connections import PROXY_URL, proxy_problem
 from lorestudio.settings.rules import RuleSet
 from lorestudio.systems.base import Moment, System, SystemKind
-from lorestudio.systems.deeplore.scenario_report import SeenTexts, analytics_report, generation_report
+from lorestudio.systems.deeplore.scenario.report import SeenTexts, analytics_report, generation_report
 from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED
 from lorestudio.systems.deeplore.system import DeepLoreSystem, Indexes
 from lorestudio.systems.scenarios import ScenarioFormat, ScenarioTurn, seen_messages

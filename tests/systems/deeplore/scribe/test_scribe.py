@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.scribe import (
+from lorestudio.systems.deeplore.scribe.scribe import (
     SUMMARY,
     SessionNote,
     is_due,

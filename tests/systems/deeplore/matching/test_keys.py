@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lorestudio.domain.javascript import fold, trim
-from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 from tests.examples import examples
 from tests.systems.deeplore import naive_keys
 from tests.systems.worlds import entries_of, entry

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.scribe import SessionNote
-from lorestudio.systems.deeplore.session_notes import save_session_note, scribe_folder
+from lorestudio.systems.deeplore.scribe.scribe import SessionNote
+from lorestudio.systems.deeplore.scribe.session_notes import save_session_note, scribe_folder
 from lorestudio.vault.files import SaveError
 
 WRITTEN = datetime(2026, 3, 1, 12, 30, 5, tzinfo=UTC)

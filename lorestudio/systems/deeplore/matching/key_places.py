@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length, trim
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.keys import KEY_LIMIT, PatternHits
+from lorestudio.systems.deeplore.matching.keys import KEY_LIMIT, PatternHits
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.matching.found_keys import FoundKey, KeyMatch, WouldMatch
 

@@ -19,7 +19,7 @@ import ahocorasick
 
 from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import WHITE_SPACE, code_units, fold, head, trim
-from lorestudio.systems.deeplore.kept import NOTHING_KEPT, Kept
+from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept
 
 KEY_LIMIT: Final = 200
 """Code units of a primary key that take part in matching."""

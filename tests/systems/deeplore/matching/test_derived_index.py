@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.systems.base import Decided
-from lorestudio.systems.deeplore import kept as kept_module
-from lorestudio.systems.deeplore.bm25 import EntryBM25
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.kept import Kept, compare
-from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.matching import kept as kept_module
+from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.kept import Kept, compare
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.storage.serialize import to_json
 from tests.examples import examples

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from lorestudio.domain.chat import Message
-from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.deeplore.matching.scan import ScanWindow
 from tests.systems.worlds import message
 
 CHAT = (

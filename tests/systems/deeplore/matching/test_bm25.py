@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from lorestudio.systems.deeplore.bm25 import TOP, EntryBM25, tokenize
+from lorestudio.systems.deeplore.matching.bm25 import TOP, EntryBM25, tokenize
 from tests.systems.worlds import Draft, entries_of, entry
 
 

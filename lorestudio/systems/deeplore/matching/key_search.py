@@ -13,9 +13,9 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.index import DeepLoreIndex
-from lorestudio.systems.deeplore.keys import KeyMatcher
-from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
+from lorestudio.systems.deeplore.matching.scan import ScanWindow
 from lorestudio.systems.deeplore.stages.recursion import StepText
 from lorestudio.systems.key_search import KeySearch, Wake, WakeFinder
 

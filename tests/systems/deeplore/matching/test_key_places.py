@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.key_places import FoundKey, key_places
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.key_places import FoundKey, key_places
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.model import Turn
 from tests.systems.worlds import changed, inputs

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.systems.deeplore.ai.cache import entity_names
-from lorestudio.systems.deeplore.bm25 import EntryBM25
 from lorestudio.systems.deeplore.gating import is_forced
-from lorestudio.systems.deeplore.kept import NOTHING_KEPT, compare
-from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
+from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, compare
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 
 if TYPE_CHECKING:
     from lorestudio.systems.deeplore.matched import Matched

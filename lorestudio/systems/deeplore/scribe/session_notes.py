@@ -28,9 +28,9 @@ from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.asking import Asking, ToolAnswer
-from lorestudio.systems.deeplore import extraction, scribe
 from lorestudio.systems.deeplore.ai import breaker
-from lorestudio.systems.deeplore.scribe import SessionNote
+from lorestudio.systems.deeplore.scribe import extraction, scribe
+from lorestudio.systems.deeplore.scribe.scribe import SessionNote
 from lorestudio.trace.model import AiCall
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import save_note

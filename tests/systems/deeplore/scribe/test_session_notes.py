@@ -20,7 +20,7 @@ from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Scene
-from lorestudio.systems.deeplore.session_notes import (
+from lorestudio.systems.deeplore.scribe.session_notes import (
     ChatNotes,
     NotesDesk,
     NotesOutcome,
