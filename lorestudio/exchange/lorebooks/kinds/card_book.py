@@ -19,8 +19,8 @@ from lorestudio.exchange.lorebooks.crossing import (
     texts,
     without_kept,
 )
-from lorestudio.exchange.lorebooks.decorators import DECORATED, is_decorated, without_decorators
 from lorestudio.exchange.lorebooks.entry import BookPlace
+from lorestudio.exchange.lorebooks.kinds.decorators import DECORATED, is_decorated, without_decorators
 
 EXTENSIONS: Final = frozenset({
     "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",

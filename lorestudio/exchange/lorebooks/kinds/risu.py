@@ -17,7 +17,9 @@ from lorestudio.exchange.lorebooks.crossing import (
     text,
     texts,
 )
-from lorestudio.exchange.lorebooks.decorators import (
+from lorestudio.exchange.lorebooks.entry import Logic
+from lorestudio.exchange.lorebooks.keys import is_plain
+from lorestudio.exchange.lorebooks.kinds.decorators import (
     DECORATED,
     MEANT,
     NOT_QUITE,
@@ -25,8 +27,6 @@ from lorestudio.exchange.lorebooks.decorators import (
     with_decorators,
     without_decorators,
 )
-from lorestudio.exchange.lorebooks.entry import Logic
-from lorestudio.exchange.lorebooks.keys import is_plain
 
 _NO_LORE: Final = frozenset({"folder", "child"})
 
