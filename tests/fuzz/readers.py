@@ -36,10 +36,10 @@ from lorestudio.studio.attach import wire
 from lorestudio.studio.attach.captures import Captures, load_attachment, time_words
 from lorestudio.studio.chat.presets import read_preset
 from lorestudio.studio.graph.preparing import LayoutStore
-from lorestudio.studio.notes.change_journal import Journal
+from lorestudio.studio.notes.changes.journal import Journal
+from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.notes.recovery import Recovery
-from lorestudio.studio.notes.snapshots import Snapshots
 from lorestudio.studio.notes.trash import Trash
 from lorestudio.studio.project.basis import load_basis
 from lorestudio.studio.project.problems import ProblemFinder

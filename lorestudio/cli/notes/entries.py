@@ -12,7 +12,7 @@ from lorestudio.cli.notes.notes import FolderArgument, difference
 from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, rules_named
 from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
 from lorestudio.studio.notes.vault_notes import find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from lorestudio.cli.output import Screen, echo, figure, filled, fixed, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.snapshots import NoteSnapshot
+from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
 from lorestudio.vault.data_folder import default_folder
 
 NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]

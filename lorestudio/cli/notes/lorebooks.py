@@ -44,8 +44,8 @@ from lorestudio.studio.lorebooks.syncing import (
     plan_sync,
 )
 from lorestudio.studio.lorebooks.trying import Tried, try_book
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural

@@ -14,8 +14,8 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.batch_edit import STEP, plan_priorities, stepped_priorities
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes

@@ -29,7 +29,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks, default_locks
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project, open_project

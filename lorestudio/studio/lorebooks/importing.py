@@ -29,7 +29,7 @@ from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_onc
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import checked_folder, safe_name
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.trace.wording import plural

@@ -20,7 +20,7 @@ from lorestudio.exchange.json_spelling import changed_text, same_value
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, WITHOUT_EFFECT, native_entry
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
 from lorestudio.vault.edited_vaults import NoteText

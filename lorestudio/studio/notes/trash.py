@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from lorestudio.studio.notes.change_set import ChangeSet, NameTakenError, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NameTakenError, NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.files import SaveError, VaultError

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.vault.data_folder import default_folder
 from tests.digests import digest
 

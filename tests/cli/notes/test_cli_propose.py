@@ -9,7 +9,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.vault.data_folder import default_folder
 from tests.cli.provider import provider
 from tests.llm.server import completion, reply

@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
+from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.open_vaults import OpenVaults
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
-from lorestudio.studio.notes.snapshots import Snapshots
 from lorestudio.trace.wording import joined
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.shell.actions import Action, Where

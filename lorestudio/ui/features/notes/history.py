@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.studio.notes.changes.snapshots import NoteSnapshot, Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
-from lorestudio.studio.notes.snapshots import NoteSnapshot, Snapshots
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.store import NoteStore, look
 from lorestudio.ui.features.vault.table import when_words

@@ -25,7 +25,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.notes.change_set import DifferenceLine, DiffLineKind, NoteFileChange, difference, shown_name
+from lorestudio.studio.notes.changes.change_set import (
+    DifferenceLine,
+    DiffLineKind,
+    NoteFileChange,
+    difference,
+    shown_name,
+)
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font

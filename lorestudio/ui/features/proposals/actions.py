@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QPushButton, QSpi
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks, default_locks, is_locked
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.making import default_records

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import ProposalKind

@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog
 
 from lorestudio.domain.chat import Generation
+from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery
-from lorestudio.studio.notes.snapshots import Snapshots
 from lorestudio.studio.tryout.preview import EditedNote, NoteText, Preview
 from lorestudio.trace.matching.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.studio.notes.change_set import HistoryError, NoteFileChange
-from lorestudio.studio.notes.snapshots import KEEP_DAILY, NoteSnapshot, Snapshots, thinned
+from lorestudio.studio.notes.changes.change_set import HistoryError, NoteFileChange
+from lorestudio.studio.notes.changes.snapshots import KEEP_DAILY, NoteSnapshot, Snapshots, thinned
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import digest_of
 from tests.digests import digest
@@ -249,7 +249,7 @@ def test_fresh_contents_are_not_pruned(snapshots: Snapshots, clock: Clock) -> No
 
 def test_threads_and_processes_take_turns(snapshots: Snapshots, note: Path, tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from lorestudio.studio.notes.snapshots import Snapshots\n"
+        "import sys; from pathlib import Path; from lorestudio.studio.notes.changes.snapshots import Snapshots\n"
         "mine = Snapshots(Path(sys.argv[1]))\n"
         "for number in range(10): mine.add({Path(sys.argv[2]): b'p%d' % number}, 'p')"
     )

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import SaveError

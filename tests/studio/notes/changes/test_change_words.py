@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.studio.notes.change_set import (
+from lorestudio.studio.notes.changes.change_set import (
     ChangeSet,
     DiffLineKind,
     NoteFileChange,

@@ -18,16 +18,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from lorestudio.studio.notes.change_journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
-from lorestudio.studio.notes.change_plan import DiskPlan, DiskStep, Planner, Roots, read_bytes, text_digest
-from lorestudio.studio.notes.change_set import (
+from lorestudio.studio.notes.changes.change_set import (
     ChangedMeanwhileError,
     ChangeSet,
     HistoryError,
     NoteFileChange,
     RollBackError,
 )
-from lorestudio.studio.notes.snapshots import Snapshots, history_kept
+from lorestudio.studio.notes.changes.journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
+from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Roots, read_bytes, text_digest
+from lorestudio.studio.notes.changes.snapshots import Snapshots, history_kept
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import reason_of, refused, utc_now
 from lorestudio.vault.file_lock import locked

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.studio.notes import change_log as changes
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import (
+from lorestudio.studio.notes.changes import log as changes
+from lorestudio.studio.notes.changes.change_set import (
     ChangedMeanwhileError,
     ChangeSet,
     HistoryError,
@@ -24,6 +23,7 @@ from lorestudio.studio.notes.change_set import (
     NoteFileChange,
     RollBackError,
 )
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.vault.files import ChangedOnDisk, SaveError
 from lorestudio.vault.writer import digest_of, read_note
 from tests.digests import digest
@@ -456,8 +456,8 @@ def stop(*_: object, **__: object) -> None:
 def stop_without_taking_back(monkeypatch: pytest.MonkeyPatch, log: ChangeLog) -> None:
     """As if the process was killed between the last file and the line that says so."""
     monkeypatch.setattr(log._journal, "end", stop)
-    monkeypatch.setattr("lorestudio.studio.notes.change_log._take_back", lambda _done: None)
-    monkeypatch.setattr("lorestudio.studio.notes.change_log.mend", stop)
+    monkeypatch.setattr("lorestudio.studio.notes.changes.log._take_back", lambda _done: None)
+    monkeypatch.setattr("lorestudio.studio.notes.changes.log.mend", stop)
 
 
 def test_an_end_that_was_not_written_down_is_understood(
@@ -735,8 +735,8 @@ def forget_case(monkeypatch: pytest.MonkeyPatch) -> None:
 KILLED = """
     import sys
     from pathlib import Path
-    from lorestudio.studio.notes.change_log import ChangeLog
-    from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+    from lorestudio.studio.notes.changes.log import ChangeLog
+    from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
     vault, data = Path(sys.argv[1]), Path(sys.argv[2])
     log = ChangeLog(data, [vault])
     print("ready", flush=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
-from lorestudio.studio.notes.change_set import NoteFileChange
+from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.json_lines import append_lines, damaged, json_line, read_lines
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 
