@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.llm.test_openai_compatible import exchange
+from tests.llm.http.test_openai_compatible import exchange
 
 from lorestudio.llm.http.anthropic import AnthropicMessages
 from lorestudio.llm.messages import TokenUsage

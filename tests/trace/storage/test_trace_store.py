@@ -14,7 +14,7 @@ from lorestudio.trace.model import Turn
 from lorestudio.trace.storage.store import KEPT_RUNS, StoreError, TraceStore
 from tests.trace.examples import story, strange, trace
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def at(message, swipe=0, **fields):
