@@ -384,7 +384,7 @@ class SystemOptions(SettingsOfSystem):
         """
         kind = kind_of(self.named(project))
         settings: Section = project.settings
-        if kind is not MAIN:
+        if not kind.in_project:
             settings = kind.read(self.system_settings, self.assignments or ())
         elif self.system_settings is not None or self.assignments:
             option = "--set" if self.system_settings is None else "--system-settings"

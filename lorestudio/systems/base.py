@@ -537,7 +537,8 @@ class SystemKind:
     have these values; `no_budget` says why there is none. `key_search` tells how its settings
     find keys. `reads_file` takes settings out of another program's file, None where it is none of that program's;
     `carrier` carries them back. `reading` are those of its settings that say how notes are read, None where they leave
-    that to the project's. `books` tells how its settings name lorebooks, None where it scans none.
+    that to the project's; `in_project` says that the project's settings are its own. `books` tells how its settings
+    name lorebooks, None where it scans none.
     `reads_setup` says that it looks at the card and the persona of the prompts. `records` are the keys under which
     chats keep what such a system put in (`exchange.chats.recorded`).
     """
@@ -548,6 +549,7 @@ class SystemKind:
     settings: type[Section]
     make: Callable[[Any, Scene], System] = field(repr=False)
     words: Vocabulary[Trace] = field(repr=False)
+    in_project: bool = False
     state: type | None = None
     tally: type | None = None
     of_vault: bool = False
@@ -569,6 +571,10 @@ class SystemKind:
     books: ScannedBooks | None = field(default=None, repr=False)
     reads_setup: bool = False
     records: tuple[str, ...] = ()
+
+    def settings_in(self, project: Section) -> Section:
+        """Its settings where nobody gave others: the project's where those are its own, else its defaults."""
+        return project if self.in_project else self.settings()
 
     def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
         """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""

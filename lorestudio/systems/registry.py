@@ -141,8 +141,13 @@ def system_of(scene: Scene, kind: SystemKind = MAIN, settings: Section | None = 
     Raises InputError where a setting cannot be used.
     """
     if settings is None:
-        settings = scene.reading if kind is MAIN else kind.settings()
+        settings = kind.settings_in(scene.reading)
     return kind.make(settings, scene)
+
+
+def in_project(name: str) -> bool:
+    """Whether the settings of the system of that name are those of the project."""
+    return name in KINDS and KINDS[name].in_project
 
 
 def words_of(name: str) -> Vocabulary[Trace]:

@@ -106,7 +106,7 @@ def diff_runs(
     can be found out where one system made both runs.
     """
     _check(against, settings2, vault2, chat2, system2)
-    if by.system not in {None, MAIN.name} and settings2 is not None:
+    if by.system is not None and settings2 is not None and not kind_of(by.system).in_project:
         raise InputError("--settings2", f"these are those of {MAIN.title}. Use --system2 {by.system}:FILE instead.")
     second = first = given.project()
     titles, other = ("first", "second"), by
@@ -153,7 +153,7 @@ def _check(*others: object) -> None:
 def _other_system(by: OfflineRun, text: str) -> OfflineRun:
     """The same with the system of `SYSTEM[:FILE]`. Raises InputError."""
     name, _, file = text.partition(":")
-    if file and kind_of(name) is MAIN:
+    if file and kind_of(name).in_project:
         raise InputError("--system2", f"compare with other settings of {MAIN.title} by --settings2.")
     return replace(by, system=name, system_settings=Path(file).expanduser() if file else None, assignments=None)
 

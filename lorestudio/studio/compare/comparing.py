@@ -62,7 +62,7 @@ def candidate(text: str) -> Candidate:
     name, _, file = text.partition(":")
     path = Path(file).expanduser() if file else None
     kind = kind_of(name)
-    return Candidate(text, kind.name, None if kind is MAIN else kind.read(path), path)
+    return Candidate(text, kind.name, None if kind.in_project else kind.read(path), path)
 
 
 async def run_candidate(
@@ -103,7 +103,7 @@ def settled(project: Project, chosen: Candidate) -> tuple[Project, SystemKind, S
     kind, settings = kind_of(chosen.system), chosen.settings
     if chosen.tokenizer is not None:
         project = project.with_tokenizer(chosen.tokenizer)
-    if kind is MAIN and chosen.settings_path is not None:
+    if kind.in_project and chosen.settings_path is not None:
         read = read_settings(chosen.settings_path)
         settings, problems = read.settings, (*project.problems, *read.problems)
         project = replace(project, problems=problems)

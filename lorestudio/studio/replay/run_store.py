@@ -24,7 +24,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import FinishedRun, PackedAftermath
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import State, SystemKind
-from lorestudio.systems.registry import KINDS, MAIN, words_of
+from lorestudio.systems.registry import KINDS, MAIN, in_project, words_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.packed import Gist
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
@@ -58,7 +58,7 @@ class RunPlace:
     @property
     def states_file(self) -> str:
         """The name of the file of states."""
-        name = self.chat if self.system == MAIN.name else f"{self.chat}.{self.system}"
+        name = self.chat if in_project(self.system) else f"{self.chat}.{self.system}"
         if self.slot:
             name += f".{hashlib.sha256(self.slot.encode()).hexdigest()[:12]}"
         return f"{name}.states.json.gz"

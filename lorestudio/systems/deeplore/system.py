@@ -42,7 +42,7 @@ from lorestudio.systems.base import (
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.differences import own_differences
-from lorestudio.systems.deeplore.following import RecordedChoice, as_recorded, following, recalled, unrecorded
+from lorestudio.systems.deeplore.following import Lots, RecordedChoice, as_recorded, recalled, unrecorded
 from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
@@ -189,7 +189,7 @@ class DeepLoreSystem(System):
 
     def following(self, recorded: Sequence[RecordedEntry]) -> DeepLoreSystem:
         """With what was recorded in place of a model's choice and of lots."""
-        return following(self, recorded)
+        return replace(self, answers=RecordedChoice(tuple(recorded)), lots=Lots(tuple(recorded)))
 
     def recalled(
         self, moment: Moment, before: State, went_in: Sequence[Entry], decided: Decided | None = None
@@ -203,7 +203,7 @@ class DeepLoreSystem(System):
 
     def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:
         """A model that failed or chose nothing, other lots."""
-        return unrecorded(self, run)
+        return unrecorded(run)
 
     async def write_note(
         self, chat: Chat, controls: ChatControls, focus: str = "", vault: Path | None = None
@@ -329,6 +329,7 @@ KIND: Final = SystemKind(
     DeepLoreSettings,
     _made,
     VOCABULARY,
+    in_project=True,
     state=EngineState,
     tally=Tally,
     of_vault=True,

@@ -3,11 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.llm.http.test_openai_compatible import exchange
 
 from lorestudio.llm.http.anthropic import AnthropicMessages
 from lorestudio.llm.messages import TokenUsage
 from lorestudio.llm.profiles import Api
+from tests.llm.http.test_openai_compatible import exchange
 from tests.llm.server import KEY, REQUEST, SCHEMA, events, reply
 
 MESSAGE = {

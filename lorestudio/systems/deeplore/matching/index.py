@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
@@ -14,9 +14,6 @@ from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, compare
 from lorestudio.systems.deeplore.matching.keys import KeyMatcher
-
-if TYPE_CHECKING:
-    from lorestudio.systems.deeplore.matched import Matched
 
 
 def _grouped(pairs: Iterable[tuple[str, Entry]]) -> Mapping[str, Sequence[Entry]]:
@@ -44,7 +41,7 @@ class DeepLoreIndex:
         self.guides = tuple(entry for entry in vault.entries if entry.guide)
         self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
         self._folded: dict[int, str] = {}
-        self.matched: dict[Hashable, Matched] = {}
+        self.matched: dict[Hashable, Any] = {}
         """What runs that are not recorded have matched (`systems.deeplore.matched`)."""
 
     def matcher(self, *, case_sensitive: bool, whole_words: bool) -> KeyMatcher:
