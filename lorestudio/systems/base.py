@@ -7,7 +7,6 @@ default that stands here.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -598,9 +598,4 @@ INPUTS: Final = "inputs"
 
 def inputs_digest(settings: BaseModel, *others: object) -> str:
     """The SHA-256 of settings and of other things by which a system decides, told by their `repr`."""
-    return digest_of((settings.model_dump_json(), *map(repr, others)))
-
-
-def digest_of(parts: Iterable[str]) -> str:
-    """The SHA-256 of these texts in order."""
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return text_digest(settings.model_dump_json(), *map(repr, others))

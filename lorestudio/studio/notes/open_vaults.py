@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.vault.data_folder import place_key
 from lorestudio.vault.file_lock import FileLock
-from lorestudio.vault.writer import digest_of
 
 
 class OpenVaults:
@@ -29,7 +29,7 @@ class OpenVaults:
         return tuple(vault for vault in wanted if vault not in self._held and not self._take(vault))
 
     def _take(self, vault: Path) -> bool:
-        key = digest_of(place_key(vault).encode("utf-8", "surrogatepass"))[:32]
+        key = text_digest(place_key(vault))[:32]
         lock = FileLock(self._folder / f"{key}.lock")
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from typing import Final
 import platformdirs
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.project.project import Project
@@ -220,7 +221,7 @@ def forget(folder: Path, simulator: Simulator) -> None:
 def chat_id(project: Project) -> str:
     """The name under which a chat's runs are stored: by its file, or by its vaults where there is none."""
     places = [project.chat_path] if project.chat_path is not None else list(project.places)
-    return hashlib.sha256("\n".join(str(place) for place in places).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return text_digest("\n".join(str(place) for place in places))[:24]
 
 
 def _stored_run(generation: Generation, system: str, run: FinishedRun) -> StoredRun:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lorestudio.domain.chat import AuthorsNote, Message
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import round_half_up
 from lorestudio.exchange.lorebooks.books import BookRole, BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
@@ -168,7 +168,7 @@ def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook
     book = listed if settings.newer else tuple(map(of_1_12, listed))
     index = index_of(book, moment.counter)
     told = "\n".join(f"{entry.uid} {entry.digest}" for entry in book)
-    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = text_digest(told)
     entries = dict(zip((each.uid for each in book), index.entries, strict=True))
     return World(book, Watch(book), index, entries, playing, digest)
 

@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.notes.book_entries import read_text, save_text
@@ -302,7 +303,7 @@ class Snapshots:
         return tuple(usable)
 
     def _file(self, key: str) -> Path:
-        return self._places / f"{digest_of(key.encode('utf-8', 'surrogatepass'))[:32]}.jsonl"
+        return self._places / f"{text_digest(key)[:32]}.jsonl"
 
 
 def thinned(snapshots: Collection[NoteSnapshot], now: datetime) -> frozenset[NoteSnapshot]:
