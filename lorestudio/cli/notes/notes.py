@@ -14,11 +14,11 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.batch_edit import STEP, plan_priorities, stepped_priorities
-from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
-from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project
 from lorestudio.trace.limits import rank
 from lorestudio.trace.wording import plural
@@ -80,13 +80,7 @@ def rename_note(
         say_all(log.mend_interrupted())
     notes = read_vault_notes(vault)
     planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
-    for change in planned.changes.changes:
-        echo("".join(difference(notes.folder, change)), nl=False)
-    say_all(planned.remarks)
-    if not dry_run:
-        log.apply(planned.changes)
-    say_all(log.problems)
-    say(_done(planned.changes, dry_run=dry_run))
+    carry_out(log, notes.folder, planned, dry_run=dry_run)
 
 
 def order_notes(
@@ -117,13 +111,7 @@ def order_notes(
         say("the priorities are in this order already.")
         return
     planned = plan_priorities([known], {known.path(order[at].filename): number for at, number in numbers.items()})
-    for change in planned.changes.changes:
-        echo("".join(difference(known.folder, change)), nl=False)
-    say_all(planned.remarks)
-    if not dry_run:
-        log.apply(planned.changes)
-    say_all(log.problems)
-    say(_done(planned.changes, dry_run=dry_run))
+    carry_out(log, known.folder, planned, dry_run=dry_run)
 
 
 def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption = False) -> None:
@@ -136,17 +124,25 @@ def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption
         echo("\n".join(_links_text(notes, filename)))
 
 
+def carry_out(log: ChangeLog, folder: Path, planned: Planned, *, dry_run: bool) -> None:
+    """Print what changes in the files of a vault's folder and, but for a dry run, change it."""
+    changes = planned.changes
+    for change in changes.changes:
+        echo("".join(difference(folder, change)), nl=False)
+    say_all(planned.remarks)
+    if not dry_run:
+        log.apply(changes)
+    say_all(log.problems)
+    files = plural(len(changes.changes), "# file|# files")
+    say(f"{changes.title}: {files} {'would change' if dry_run else 'changed'}.")
+
+
 def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
     """What happens to one file, as `git diff` shows it."""
     old, new = (path.relative_to(folder).as_posix() for path in (change.path, change.new_path or change.path))
     if old != new:
         yield f"rename from {old}\nrename to {new}\n"
     yield from git_diff(change.before, change.after, f"a/{old}", f"b/{new}")
-
-
-def _done(changes: ChangeSet, *, dry_run: bool) -> str:
-    files = plural(len(changes.changes), "# file|# files")
-    return f"{changes.title}: {files} {'would change' if dry_run else 'changed'}."
 
 
 def _print_found(found: Iterable[FoundNote]) -> int:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -24,12 +23,11 @@ from lorestudio.cli.options import (
     chosen_generation,
     in_mode,
 )
-from lorestudio.cli.output import Screen, figure, fixed, fold, print_json, progress_bar, say_all, table
+from lorestudio.cli.output import Screen, advancing, figure, fixed, fold, print_json, progress_bar, say_all, table
 from lorestudio.cli.runs.runs import with_kept
 from lorestudio.cli.runs.tables import reply_words
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.causes import Causes, RunSide, What, can_find, find_causes
 from lorestudio.studio.compare.sides import (
@@ -199,16 +197,7 @@ def _one_reply(before: RunSide, after: RunSide, *, find: bool, as_json: bool) ->
 def _causes(before: RunSide, after: RunSide, *, quiet: bool) -> Causes:
     columns = (TextColumn("Trying each difference alone"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
     with progress_bar(*columns, quiet=quiet) as bar:
-        return find_causes(before, after, on_progress=_advance(bar))
-
-
-def _advance(bar: ProgressBar) -> Callable[[Progress], None]:
-    task = bar.add_task("", total=None)
-
-    def advance(progress: Progress) -> None:
-        bar.update(task, completed=progress.done, total=progress.total)
-
-    return advance
+        return find_causes(before, after, on_progress=advancing(bar))
 
 
 def _changes_table(diff: TraceDiff, causes: Causes | None) -> Table:

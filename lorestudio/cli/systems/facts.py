@@ -22,6 +22,7 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.facts.picture import profile_fields
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
 from lorestudio.systems.facts.records import day as day_of
 from lorestudio.systems.facts.session import Drawn, FactsSession
@@ -126,18 +127,8 @@ def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Tabl
 
 def profile_lines(profile: Profile | None) -> list[str]:
     """The filled fields of a profile."""
-    filled = {key: value for key, value in (profile or {}).items() if value and key not in {"userId", "updatedAt"}}
-    if not filled:
-        return ["There is no profile. Rules for one are the setting structuredRules."]
-    return [f"{key}: {_shown(value)}" for key, value in filled.items()]
-
-
-def _shown(value: Json) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_shown(item)}" for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(_shown(item) for item in value)
-    return str(value)
+    filled = [f"{key}: {value}" for key, value in profile_fields(profile)]
+    return filled or ["There is no profile. Rules for one are the setting structuredRules."]
 
 
 def _messages(memory: Memory, between: str) -> str:

@@ -11,10 +11,21 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.table import Column
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import Screen, figure, filled, fold, picked, print_json, progress_bar, say, say_all, table
+from lorestudio.cli.output import (
+    Screen,
+    advancing,
+    figure,
+    filled,
+    fold,
+    picked,
+    print_json,
+    progress_bar,
+    say,
+    say_all,
+    table,
+)
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.tuning.carrying import keep_as_profile, settings_file, to_carry_over
@@ -119,12 +130,7 @@ def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | 
     """The search, with a bar."""
     columns = (TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with progress_bar(*columns, quiet=False) as bar:
-        task = bar.add_task("points", total=plan.runs)
-
-        def show(progress: Progress) -> None:
-            bar.update(task, completed=progress.done, total=progress.total)
-
-        return search(trial, plan, workers, journal, show)
+        return search(trial, plan, workers, journal, advancing(bar, plan.runs))
 
 
 def _carry(trial: TuningTrial, best: TriedPoint, keep: str | None, output: Path | None) -> None:

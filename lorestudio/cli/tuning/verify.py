@@ -9,9 +9,20 @@ import typer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 
 from lorestudio.cli.options import ChatOptions, JsonOption, SystemOptions
-from lorestudio.cli.output import FAILED, Screen, filled, fixed, fold, picked, print_json, progress_bar, say_all, table
+from lorestudio.cli.output import (
+    FAILED,
+    Screen,
+    advancing,
+    filled,
+    fixed,
+    fold,
+    picked,
+    print_json,
+    progress_bar,
+    say_all,
+    table,
+)
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedEntry, ComparedReply
 from lorestudio.studio.verify.causes import Cause, Verified
@@ -39,12 +50,7 @@ def verify(
     """Hold what a chat recorded of its replies against the run, and say what explains the differences."""
     project = options.project()
     with progress_bar(TextColumn("comparing"), BarColumn(), TaskProgressColumn(), quiet=as_json) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(progress: Progress) -> None:
-            bar.update(task, completed=progress.done, total=progress.total)
-
-        found = verified(project, system.made(project), show)
+        found = verified(project, system.made(project), advancing(bar))
     say_all(project.problems)
     if as_json:
         print_json(verified_json(found), 1)

@@ -62,8 +62,7 @@ class ChatNotes:
 
     def with_message(self, place: int, message: Message) -> ChatNotes:
         """The chat with another message at index `place`."""
-        messages = (*self.chat.messages[:place], message, *self.chat.messages[place + 1 :])
-        return replace(self, chat=replace(self.chat, messages=messages))
+        return replace(self, chat=self.chat.with_message(place, message))
 
     def turned(self, place: int, swipe: int) -> ChatNotes:
         """Another swipe of the message is shown: the notes of the one before go, those of this one come back.
