@@ -50,9 +50,11 @@ from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.studio.tuning import expectations
 from lorestudio.systems.deeplore.ai import replies
 from lorestudio.systems.facts import extraction
-from lorestudio.systems.recap import asking, break_search, scene_breaks
+from lorestudio.systems.recap import asking
 from lorestudio.systems.recap.chat_file import read_chat_file
 from lorestudio.systems.recap.queue import HopelessError, load_queue
+from lorestudio.systems.recap.scenes import break_search
+from lorestudio.systems.recap.scenes import breaks as scene_breaks
 from lorestudio.systems.registry import KINDS
 from lorestudio.vault.data_folder import place_key
 from lorestudio.vault.files import VaultError

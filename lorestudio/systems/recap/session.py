@@ -21,7 +21,6 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
-from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import ChatBook
@@ -38,8 +37,9 @@ from lorestudio.systems.recap.queue import (
 from lorestudio.systems.recap.records import Record, edit_memory, set_data
 from lorestudio.systems.recap.refresh import Refresh, refreshed
 from lorestudio.systems.recap.running import after_deletion
-from lorestudio.systems.recap.scene_breaks import scene_operation
-from lorestudio.systems.recap.scene_recaps import combine_operation, running_operation
+from lorestudio.systems.recap.scenes import scenes
+from lorestudio.systems.recap.scenes.breaks import scene_operation
+from lorestudio.systems.recap.scenes.recaps import combine_operation, running_operation
 from lorestudio.systems.recap.tracing import recap_trace
 from lorestudio.systems.recap.triggers import (
     MessageEvent,

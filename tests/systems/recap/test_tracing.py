@@ -4,10 +4,10 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapSurroundings
 from lorestudio.systems.recap.records import with_values
 from lorestudio.systems.recap.refresh import refreshed
+from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, recap_trace
 from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys

@@ -26,7 +26,7 @@ from lorestudio.systems.recap.queue import (
     StoredAnswer,
 )
 from lorestudio.systems.recap.records import mapping, message_text, text_of
-from lorestudio.systems.recap.scene_breaks import (
+from lorestudio.systems.recap.scenes.breaks import (
     BELOW_MINIMUM,
     BreakAnswer,
     Chain,
@@ -43,8 +43,8 @@ from lorestudio.systems.recap.scene_breaks import (
     refusal,
     speaks_of_formatting,
 )
-from lorestudio.systems.recap.scene_recaps import scene_request
-from lorestudio.systems.recap.scenes import unchecked
+from lorestudio.systems.recap.scenes.recaps import scene_request
+from lorestudio.systems.recap.scenes.scenes import unchecked
 
 
 def fitted_end(start: int, end: int, fits: Callable[[int], bool], step: int) -> int:

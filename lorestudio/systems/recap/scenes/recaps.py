@@ -28,7 +28,7 @@ from lorestudio.systems.recap.queue import (
 )
 from lorestudio.systems.recap.records import mapping, message_text, text_of
 from lorestudio.systems.recap.running import running_text, scenes_to_use
-from lorestudio.systems.recap.scene_breaks import (
+from lorestudio.systems.recap.scenes.breaks import (
     Chain,
     ChainedHandler,
     detect_operation,
@@ -37,7 +37,7 @@ from lorestudio.systems.recap.scene_breaks import (
     positions,
     read_chain,
 )
-from lorestudio.systems.recap.scenes import (
+from lorestudio.systems.recap.scenes.scenes import (
     Range,
     cleared,
     effective_range,

@@ -2,11 +2,11 @@ import pytest
 
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.asking import WorkContext, patterns_of, stripped
-from lorestudio.systems.recap.break_search import BreakSearch, detection_request
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.message_recaps import recap_request
 from lorestudio.systems.recap.queue import HopelessError
-from lorestudio.systems.recap.scene_recaps import scene_request
+from lorestudio.systems.recap.scenes.break_search import BreakSearch, detection_request
+from lorestudio.systems.recap.scenes.recaps import scene_request
 
 PATTERN = r"/<status>.*?<\/status>/gs"
 
