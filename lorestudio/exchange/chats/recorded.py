@@ -13,7 +13,6 @@ from typing import Final, Protocol, TypeAlias, TypeVar
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import text_in
-from lorestudio.exchange.chats.records import sent_at
 
 SOURCES: Final = "deeplore_sources"
 PINNED: Final = "(pinned)"
@@ -99,12 +98,6 @@ def written_by_newer(message: Message) -> bool:
 def generated(message: Message) -> bool:
     """Whether the message says when its generation began, which those that no model wrote do not."""
     return bool(message.raw.get("gen_started"))
-
-
-def generated_at(message: Message) -> int | None:
-    """When its generation began, in ms since the epoch; when it was sent where that is all it says; else None."""
-    began = message.raw.get("gen_started")
-    return sent_at(str(began) if began else message.send_date)
 
 
 def _sources(value: Json) -> Iterator[RecordedEntry]:

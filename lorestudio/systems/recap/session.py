@@ -342,8 +342,8 @@ class RecapSession:
         self.edits.message(index)
         return await self.enqueue([recap_operation(index)])
 
-    async def enqueue_scene(self, index: int, *, manual: bool = False) -> tuple[str, ...]:
-        """Queue the recap of the scene that ends at a break. `manual` leaves the running recap alone.
+    async def enqueue_scene(self, index: int) -> tuple[str, ...]:
+        """Queue the recap of the scene that ends at a break.
 
         Raises InputError where there is no break, or where its recap is locked.
         """
@@ -351,7 +351,7 @@ class RecapSession:
         if index not in self.chat.breaks:
             raise InputError(self.path, f"message {index} ends no scene. Set a scene break there first.")
         self.edits.check_lock(index)
-        return await self.enqueue([scene_operation(index, Priority.NORMAL, manual=manual)])
+        return await self.enqueue([scene_operation(index, Priority.NORMAL)])
 
     async def enqueue_search(self) -> tuple[str, ...]:
         """Queue the search for a scene break. Raises InputError where the queue is busy or there is too little."""

@@ -204,14 +204,14 @@ class Snapshots:
         except UnicodeDecodeError as error:
             raise VaultError(describe_bad_encoding(snapshot.path.name, data, error)) from error
 
-    def restoring(self, path: Path, snapshot: NoteSnapshot, title: str | None = None) -> ChangeSet:
+    def restoring(self, path: Path, snapshot: NoteSnapshot) -> ChangeSet:
         """The change set that gives the note at `path` the text of a snapshot; it is made again where it is gone.
 
         Nothing is changed yet: `ChangeLog.apply` does it. Raises VaultError where one of the texts cannot be read.
         """
         before = read_note(path)[0] if path.exists() else None
         change = NoteFileChange(path, before, self.read(snapshot))
-        return ChangeSet(title or f"Restore an earlier version of {path.stem}", (change,))
+        return ChangeSet(f"Restore an earlier version of {path.stem}", (change,))
 
     def save(self, path: Path, text: str, expected_digest: str | None, reason: str = BEFORE_SAVING) -> str:
         """Keep what the note or the lorebook's entry is, then save `text` in its place; returns the new digest.
