@@ -102,6 +102,15 @@ def test_the_funnel_in_tokens(window) -> None:
     assert window.trace.flow.measure is Measure.ENTRIES
 
 
+def test_a_step_of_the_funnel_shows_what_was_decided_there(window) -> None:
+    window.trace.tabs.setCurrentIndex(1)
+    (place,) = [at for at, step in enumerate(window.trace.funnel_model.rows) if step.stage == "budget"]
+    window.trace.funnel.activated.emit(window.trace.funnel_model.index(place, 0))
+    assert window.trace.tabs.currentIndex() == 0
+    assert rows_of(window) == [DAWNKEEP, CROWN]
+    assert window.selection.entry == DAWNKEEP
+
+
 def test_a_flow_by_keyboard(window) -> None:
     page = window.trace.flow
     window.trace.tabs.setCurrentIndex(1)
