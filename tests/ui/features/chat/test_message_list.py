@@ -58,10 +58,10 @@ def test_rows_in_sight_have_their_true_height_and_follow_each_other(view: Messag
 
 
 def test_a_guess_goes_on_in_another_line_where_the_room_beside_the_picture_ends(view: MessageList) -> None:
-    guess, width = view.itemDelegate().guess, 600
-    room = width - 2 * _EDGE - _AVATAR - _GAP
-    fits = int(room // view.itemDelegate().wrapper().metrics.averageCharWidth())
-    assert guess(1, width) == guess(fits, width) < guess(fits + 1, width) < guess(2 * fits + 1, width)
+    guess, width, metrics = view.itemDelegate().guess, 600, view.itemDelegate().wrapper().metrics
+    fits = int((width - 2 * _EDGE - _AVATAR - _GAP) // metrics.averageCharWidth())
+    assert guess(1, width) == guess(fits, width) < guess(fits + 1, width) < guess(3 * fits, width)
+    assert guess(7 * fits, width) - guess(fits, width) == pytest.approx(6 * 1.12 * metrics.height(), abs=1)
 
 
 @pytest.mark.parametrize("row", [0, 1, 777, ROWS - 1, ROWS])
