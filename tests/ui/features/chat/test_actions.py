@@ -184,6 +184,21 @@ def test_hiding_deleting_and_swipes(opened: MainWindow, qtbot: QtBot) -> None:
     assert not window.commands.actions["swipe.delete"].isEnabled()
 
 
+def test_another_swipe_is_written_by_hand(opened: MainWindow, qtbot: QtBot) -> None:
+    window = opened
+    window.chat.choose(2)
+    window.run("swipe.write")
+    settle(window, qtbot)
+    assert window.session.project is not None
+    assert window.session.project.chat is not None
+    message = window.session.project.chat.messages[2]
+    assert (message.swipes, message.swipe, message.text) == (("a", "b", ""), 2, "")
+
+
+def test_the_pointer_is_followed_without_a_button_down(opened: MainWindow) -> None:
+    assert opened.chat.view.hasMouseTracking()  # arrows and folds light up under it
+
+
 def test_a_line_that_cannot_be_read_is_seen(opened: MainWindow) -> None:
     assert "line 3 before this cannot be read" in opened.chat.model.row(1).describe()
     assert opened.commands.actions["chat.broken"].isEnabled()
