@@ -29,9 +29,8 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.project.settings import settings_path
+from lorestudio.studio.project.settings import Mode, settings_path, with_mode
 from lorestudio.studio.prompt.setup import read_persona
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Given, System, SystemKind

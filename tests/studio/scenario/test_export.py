@@ -27,8 +27,8 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import VAULT, WorldInfoSettings
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.export import export_turn

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lorestudio.llm.answers import LiveAnswers
+from lorestudio.llm.connections import LiveAnswers
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.http.embedding import HttpEmbedder
 from lorestudio.llm.profiles import KeySource, Profile

@@ -5,7 +5,7 @@ import pytest
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.answers import LiveAnswers
+from lorestudio.llm.connections import LiveAnswers
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project

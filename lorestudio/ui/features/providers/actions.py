@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QRadioButton, Q
 
 from lorestudio.settings.behaviour import Switch, switches
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.settings import Mode
 from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
