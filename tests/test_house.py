@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[1] / "lorestudio"
 PACKAGES = frozenset(path.parent.name for path in (ROOT / "systems").glob("*/__init__.py"))
 NAMES = frozenset({MAIN.name, *KINDS})
 
-FEATURES = frozenset({"ui/features/recap", "ui/features/facts", "cli/recap.py", "cli/facts.py"})
+FEATURES = frozenset({"ui/features/recap", "ui/features/facts", "cli/systems/recap.py", "cli/systems/facts.py"})
 """What is seen of one system and named after it."""
 
 ALLOWED = MappingProxyType(
     {
         "cli/app.py": "names of commands",
-        "cli/notes.py": "the key of a link in what is printed as JSON",
+        "cli/notes/notes.py": "the key of a link in what is printed as JSON",
         "exchange/lorebooks/notes.py": "the member of an entry that carries what only notes say",
         "exchange/scenario_file.py": "what a file means that names no system",
         "llm/messages.py": "kinds of requests, by which recorded answers are found",
@@ -52,8 +52,8 @@ NAMES_SETTINGS = MappingProxyType(
         "studio/project": "the project's settings are those that say how its notes are read",
         "studio/proposals": "how much of chat and notes a proposal reads is DeepLore's to say",
         "studio/tryout/preview.py": "how the notes are read",
-        "cli/facts.py": "the settings of fact memory; a project without notes",
-        "cli/recap.py": "the settings of recap memory; a project without notes",
+        "cli/systems/facts.py": "the settings of fact memory; a project without notes",
+        "cli/systems/recap.py": "the settings of recap memory; a project without notes",
         "cli/settings.py": "the settings of a project",
         "ui/features/controls": "the settings of a project",
         "ui/features/facts": "the settings of fact memory",
@@ -106,6 +106,15 @@ def asks(source: str) -> Iterator[str]:
             asked = [node.cls]
         if any(named_settings(each) for each in asked):
             yield f"line {node.lineno}"
+
+
+def asks_for_main(source: str) -> Iterator[str]:
+    """Where a module asks whether a system is the main one, by its kind or by its name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare):
+            asked = {ast.unparse(each) for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute)}
+            if asked & {"MAIN", "MAIN.name"}:
+                yield f"line {node.lineno}"
 
 
 def named_settings(tree: ast.AST) -> set[str]:
@@ -168,6 +177,50 @@ def test_settings_classes_are_named_where_they_are_meant() -> None:
     places = {module: within(module, frozenset(NAMES_SETTINGS)) for module in named}
     assert [module for module, place in places.items() if not place] == []
     assert NAMES_SETTINGS.keys() - places.values() == set()
+
+
+def test_no_module_asks_whether_a_system_is_the_main_one() -> None:
+    sources = ((path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py"))
+    asking = {module: list(asks_for_main(source)) for module, source in sources if "MAIN" in source}
+    assert {module: lines for module, lines in asking.items() if lines} == {}, "ask `SystemKind.in_project` instead"
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("kind is MAIN", 1),
+        ("by.system not in {None, MAIN.name}", 1),
+        ("system != MAIN.name", 1),
+        ("MAIN_PROMPT not in slots", 0),
+        ("candidate(MAIN.name)", 0),
+    ],
+)
+def test_what_counts_as_asking_for_the_main_system(source: str, count: int) -> None:
+    assert len(list(asks_for_main(source))) == count
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """The modules of the program that each imports, for types alone or within a function, too."""
+    names = {".".join(path.relative_to(ROOT.parent).with_suffix("").parts): path for path in ROOT.rglob("*.py")}
+    modules = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    found: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        named: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            elif isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+        found[module] = {each for each in named if each in modules and each != module}
+    return found
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    left = dict(imports())
+    while free := {module for module, named in left.items() if not named & left.keys()}:
+        left = {module: named for module, named in left.items() if module not in free}
+    assert left == {}, "these modules stand on each other; types that both need belong into one below them"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from lorestudio.settings.behaviour import fixed, switches
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import ItemResult, Outcome, RunOutcome, StageRecord, TitleMatch
-from lorestudio.trace.serialize import from_json, record_from_json, record_to_json, to_json
+from lorestudio.trace.storage.serialize import from_json, record_from_json, record_to_json, to_json
 from tests.examples import examples
 from tests.scripted_answers import ScriptedAnswers
 from tests.systems.deeplore.answers import ERROR, RATE_LIMITED, TIMEOUT, Reply, script

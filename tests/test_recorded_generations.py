@@ -13,7 +13,7 @@ from lorestudio.domain.state import EngineState
 from lorestudio.exchange.chats.metadata import read_controls, read_state
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Outcome, RunOutcome, StageRecord, StageStatus, Trace, Turn
 from tests.golden.files import GENERATIONS_KEYWORDS, read_json

@@ -29,9 +29,8 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.project.settings import settings_path
+from lorestudio.studio.project.settings import Mode, settings_path, with_mode
 from lorestudio.studio.prompt.setup import read_persona
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Given, System, SystemKind
@@ -384,7 +383,7 @@ class SystemOptions(SettingsOfSystem):
         """
         kind = kind_of(self.named(project))
         settings: Section = project.settings
-        if kind is not MAIN:
+        if not kind.in_project:
             settings = kind.read(self.system_settings, self.assignments or ())
         elif self.system_settings is not None or self.assignments:
             option = "--set" if self.system_settings is None else "--system-settings"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
@@ -20,7 +20,7 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.answering import AnsweringError, LlmError, ProfileError
@@ -178,6 +178,12 @@ def progress_bar(*columns: ProgressColumn, quiet: bool) -> ProgressBar:
     """A progress bar on the error stream, where that is a terminal."""
     console = Screen(stderr=True)
     return ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
+
+
+def advancing(bar: ProgressBar, total: float | None = None) -> Callable[[Progress], None]:
+    """What takes the bar on as work tells how far it is."""
+    task = bar.add_task("", total=total)
+    return lambda progress: bar.update(task, completed=progress.done, total=progress.total)
 
 
 def git_diff(before: str | None, after: str | None, old: str, new: str) -> Iterator[str]:

@@ -240,7 +240,7 @@ def export_settings(
     it.
     """
     kind = MAIN if by.system is None else kind_of(by.system)
-    if kind is not MAIN:
+    if not kind.in_project:
         if settings is not None or profile is not None:
             raise InputError("--system", f"give the settings of {kind.title} with --system-settings or --set.")
         carrier = kind.carrier(kind.read(by.system_settings, by.assignments or ()))

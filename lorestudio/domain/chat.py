@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_number
@@ -147,6 +147,10 @@ class Chat:
         return tuple(
             index for index, message in enumerate(self.messages) if index and not message.is_user and message.is_story
         )
+
+    def with_message(self, place: int, message: Message) -> Chat:
+        """The chat with another message at `place`."""
+        return replace(self, messages=(*self.messages[:place], message, *self.messages[place + 1 :]))
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -53,6 +53,22 @@ def spell(value: Json, *, ascii_only: bool = False, sort_keys: bool = False, loo
         raise ValueError("it is nested too deeply") from None
 
 
+def text_in(value: Json) -> str:
+    """The value where it is a text, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def texts_in(value: Json) -> tuple[str, ...]:
+    """The texts in a list, none of what is no list."""
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+
+
+def object_in(value: Json, name: str) -> Mapping[str, Json]:
+    """The object that an object has under this name, an empty one where there is none."""
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
 # From the first backtick on: the white space before it is looked at separately, or blank lines would cost their square.
 _FENCE: Final = re.compile(rf"(?<!`)`{{3,}}+\w*+{WS}*{LINE_END}", re.ASCII)
 _LINE_START: Final = re.compile(LINE_START)

@@ -1,23 +1,25 @@
-"""The profiles that a person has, their keys, and how a profile is talked to."""
+"""Who answers: the profiles that a person has, how each is talked to, and a provider or a person as a source."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import platformdirs
 
+from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
+from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Profile, ProfileFile, load_profiles, save_profiles
 
 if TYPE_CHECKING:
-    from lorestudio.llm.http_client import HttpChatClient
+    from lorestudio.llm.http.client import HttpChatClient
 
 
 def _over_http(profile: Profile, keys: Keys) -> HttpChatClient:
-    from lorestudio.llm.http_client import client_for  # noqa: PLC0415  # most commands ask nobody
+    from lorestudio.llm.http.client import client_for  # noqa: PLC0415  # most commands ask nobody
 
     return client_for(profile, keys)
 
@@ -58,3 +60,45 @@ class Connections:
             message = f"There is no provider profile called “{name}” any more. Choose another one under Answers."
             raise AnsweringError(message)
         return profile
+
+
+@dataclass(frozen=True, slots=True)
+class LiveAnswers:
+    """A provider is asked, now and at a cost.
+
+    With `on_text` the reply is streamed, and `on_text` gets each piece as it arrives, on the event loop.
+    """
+
+    client: HttpChatClient
+    on_text: Callable[[str], None] | None = None
+    name: str = "live"
+
+    @property
+    def label(self) -> str:
+        """The client's own label."""
+        return self.client.label
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The provider's reply. Raises LlmError; cancelling closes the connection."""
+        if self.on_text is None:
+            return await self.client.complete(request)
+        async with self.client.stream(request) as stream:
+            async for piece in stream:
+                self.on_text(piece)
+            return stream.reply
+
+
+@dataclass(frozen=True, slots=True)
+class TypedAnswers:
+    """A person types the answer. `ask` shows the request and waits; None means that the person declined."""
+
+    ask: Callable[[ChatRequest], Awaitable[str | None]]
+    name: str = "typed"
+    label: str = "typed by you"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """What the person typed. Raises LlmError of kind `aborted` when nothing was."""
+        text = await self.ask(request)
+        if text is None:
+            raise LlmError(ErrorKind.ABORTED, "nobody typed an answer")
+        return ChatReply(text, source=self.label)

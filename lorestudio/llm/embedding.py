@@ -88,8 +88,3 @@ def embeddings_address(base: str) -> str:
     """The address for embeddings from a provider's base address (rules: hybrid-retrieval 6)."""
     trimmed = base.removesuffix("/")
     return trimmed if "/embeddings" in trimmed else f"{trimmed}/embeddings"
-
-
-def text_digest(text: str) -> str:
-    """SHA-256 of a text, by which a cached vector is found again."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

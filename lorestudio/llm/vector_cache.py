@@ -15,8 +15,9 @@ from typing import Final
 import numpy as np
 import platformdirs
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
-from lorestudio.llm.embedding import Embedder, Vector, text_digest
+from lorestudio.llm.embedding import Embedder, Vector
 
 logger = logging.getLogger(__name__)
 

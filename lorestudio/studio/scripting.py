@@ -91,7 +91,7 @@ def replay(
     ['The Brume', 'House Style', 'Spoken Numbers', 'Ottoline Quay', 'What Everyone Knows']
     """
     kind = kind_of(system)
-    used: Section = project.settings if kind is MAIN else kind.settings()
+    used = kind.settings_in(project.settings)
     if isinstance(settings, Section):
         used = settings
     elif settings is not None:

@@ -7,7 +7,6 @@ default that stands here.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -39,10 +39,10 @@ from lorestudio.systems.differences import DifferenceKind, InputDifference, word
 from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.key_search import KeySearch
 from lorestudio.systems.offline import Unanswered
-from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
+from lorestudio.trace.matching.found_keys import FoundKey, WouldMatch, places_told
+from lorestudio.trace.matching.scores import Bm25Figures
 from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trace, Turn
-from lorestudio.trace.packed import Gist
-from lorestudio.trace.scores import Bm25Figures
+from lorestudio.trace.storage.packed import Gist
 from lorestudio.trace.vocabulary import Vocabulary
 
 State: TypeAlias = Any
@@ -540,7 +540,8 @@ class SystemKind:
     have these values; `no_budget` says why there is none. `key_search` tells how its settings
     find keys. `reads_file` takes settings out of another program's file, None where it is none of that program's;
     `carrier` carries them back. `reading` are those of its settings that say how notes are read, None where they leave
-    that to the project's. `books` tells how its settings name lorebooks, None where it scans none.
+    that to the project's; `in_project` says that the project's settings are its own. `books` tells how its settings
+    name lorebooks, None where it scans none.
     `reads_setup` says that it looks at the card and the persona of the prompts. `records` are the keys under which
     chats keep what such a system put in (`exchange.chats.recorded`).
     """
@@ -551,6 +552,7 @@ class SystemKind:
     settings: type[Section]
     make: Callable[[Any, Scene], System] = field(repr=False)
     words: Vocabulary[Trace] = field(repr=False)
+    in_project: bool = False
     state: type | None = None
     tally: type | None = None
     of_vault: bool = False
@@ -572,6 +574,10 @@ class SystemKind:
     books: ScannedBooks | None = field(default=None, repr=False)
     reads_setup: bool = False
     records: tuple[str, ...] = ()
+
+    def settings_in(self, project: Section) -> Section:
+        """Its settings where nobody gave others: the project's where those are its own, else its defaults."""
+        return project if self.in_project else self.settings()
 
     def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
         """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""
@@ -595,9 +601,4 @@ INPUTS: Final = "inputs"
 
 def inputs_digest(settings: BaseModel, *others: object) -> str:
     """The SHA-256 of settings and of other things by which a system decides, told by their `repr`."""
-    return digest_of((settings.model_dump_json(), *map(repr, others)))
-
-
-def digest_of(parts: Iterable[str]) -> str:
-    """The SHA-256 of these texts in order."""
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return text_digest(settings.model_dump_json(), *map(repr, others))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import WS, number_text, to_number, trim
-from lorestudio.trace.assembled_prompt import PromptOrigin
+from lorestudio.trace.prompt.assembled import PromptOrigin
 
 Segment = tuple[str, PromptOrigin]
 """A text and where it comes from."""

@@ -16,7 +16,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section, declared
 from lorestudio.systems.base import Scene, System, SystemKind
 from lorestudio.systems.deeplore import system as deeplore
-from lorestudio.systems.deeplore.scenario import RecordedFormat
+from lorestudio.systems.deeplore.scenario.scenario import RecordedFormat
 from lorestudio.systems.scenarios import ScenarioFormat
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Vocabulary, plain
@@ -141,8 +141,13 @@ def system_of(scene: Scene, kind: SystemKind = MAIN, settings: Section | None = 
     Raises InputError where a setting cannot be used.
     """
     if settings is None:
-        settings = scene.reading if kind is MAIN else kind.settings()
+        settings = kind.settings_in(scene.reading)
     return kind.make(settings, scene)
+
+
+def in_project(name: str) -> bool:
+    """Whether the settings of the system of that name are those of the project."""
+    return name in KINDS and KINDS[name].in_project
 
 
 def words_of(name: str) -> Vocabulary[Trace]:

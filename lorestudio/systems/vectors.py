@@ -29,7 +29,7 @@ def embedder_named(name: str, connections: Connections | None = None) -> Embedde
         raise InputError("embedder", f"there is no profile “{name}”. Use stand-in, none, or one of your profiles.")
     if profile.api is not Api.OPENAI:
         raise InputError("embedder", f"the profile “{name}” speaks an API without embeddings. Choose another one.")
-    from lorestudio.llm.http_embedding import HttpEmbedder  # noqa: PLC0415  # most vectors ask nobody
+    from lorestudio.llm.http.embedding import HttpEmbedder  # noqa: PLC0415  # most vectors ask nobody
 
     return HttpEmbedder(profile, connections.keys)
 

@@ -112,9 +112,9 @@ class TurnSummary:
         return sum(injection.truncated for injection in self.injected.values())
 
 
-def summarise(trace: Trace, journeys: Journeys | None = None) -> TurnSummary:
+def summarise(trace: Trace) -> TurnSummary:
     """The summary of a run. Linear in the entries that stages decided about."""
-    fates = (journeys or Journeys(trace)).fates
+    fates = Journeys(trace).fates
     endings = {
         entry: _shared(fate.state, fate.phase, fate.reason)
         for entry, fate in fates.items()

@@ -12,11 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError, index_order
-from lorestudio.vault.folder_scan import KnownFile, KnownVault, text_digest
+from lorestudio.vault.folder_scan import KnownFile, KnownVault
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.index import assemble, definition_path
 from lorestudio.vault.index_refresh import VaultState, known_definitions

@@ -1,4 +1,4 @@
-"""Locks between processes: two studios, or the window and the command line, on one data folder."""
+"""Locks between processes: two studios, or the window and the command line, on one data folder or one vault."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from lorestudio.vault.data_folder import refused
+from lorestudio.domain.digests import text_digest
+from lorestudio.vault.data_folder import place_key, refused
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import process_runs
 
@@ -126,3 +127,31 @@ def _other_process_runs(descriptor: int) -> bool:
     os.lseek(descriptor, 0, os.SEEK_SET)
     written = os.read(descriptor, 20)
     return written.isdigit() and int(written) != os.getpid() and process_runs(int(written))
+
+
+class OpenVaults:
+    """The locks of one window, in a folder that all windows share. Its methods wait for the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._held: dict[Path, FileLock] = {}
+
+    def show(self, vaults: Iterable[Path]) -> tuple[Path, ...]:
+        """These are shown from now on, and no others; which of them another window shows already.
+
+        Where the disk takes no lock, nothing is known and none is named.
+        """
+        wanted = dict.fromkeys(vaults)
+        for gone in [vault for vault in self._held if vault not in wanted]:
+            self._held.pop(gone).release(delete=True)
+        return tuple(vault for vault in wanted if vault not in self._held and not self._take(vault))
+
+    def _take(self, vault: Path) -> bool:
+        key = text_digest(place_key(vault))[:32]
+        lock = FileLock(self._folder / f"{key}.lock")
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not lock.try_acquire():
+                return False
+            self._held[vault] = lock
+        return True

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import VERSION
@@ -70,11 +71,6 @@ class KnownVault:
     def text(self, filename: str) -> str:
         """The kept text of a file, "" where there is none."""
         return next((file.text or "" for file in self.files if file.filename == filename), "")
-
-
-def text_digest(text: str) -> str:
-    """SHA-256 of a text, in hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def parser_key(rules: ParseRules) -> str:

@@ -23,7 +23,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
-from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Turn
 from lorestudio.vault.files import NoteFile, VaultFiles

@@ -16,8 +16,8 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.notes.renaming import NewName, plan_rename
 from lorestudio.studio.notes.search import SearchOptions, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
-from lorestudio.systems.deeplore.index import DeepLoreIndex
-from lorestudio.systems.deeplore.key_search import DeepLoreWakes
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.key_search import DeepLoreWakes
 from lorestudio.vault.index_refresh import build_index
 from tests.benchmarks.bench_open_vault import write_vault
 from tests.vault.folders import read_folder

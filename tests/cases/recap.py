@@ -12,7 +12,7 @@ from typing import Any, Final
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings, read_recap_settings
-from lorestudio.systems.recap import asking, message_recaps, records, refresh, scene_breaks, scenes
+from lorestudio.systems.recap import asking, message_recaps, records, refresh
 from lorestudio.systems.recap import running as running_recaps
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.message_recaps import exclusion
@@ -27,9 +27,11 @@ from lorestudio.systems.recap.queue import (
 )
 from lorestudio.systems.recap.refresh import RecapPlace
 from lorestudio.systems.recap.running import RunningRecaps, RunningVersion, read_store, storage, write_store
+from lorestudio.systems.recap.scenes import breaks as scene_breaks
+from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.tracing import HOST_POSITION
 from lorestudio.systems.recap.worker import Worker
-from lorestudio.trace.prompt_order import prompt_order
+from lorestudio.trace.prompt.order import prompt_order
 from tests.cases.runner import Case
 
 Input = Mapping[str, Any]

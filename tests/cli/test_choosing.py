@@ -9,8 +9,8 @@ import pytest
 from lorestudio.cli.options import answering_offline, chosen_generation, in_mode, with_fixed
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.modes import Mode, mode_of
 from lorestudio.studio.project.project import Project, demo_project
+from lorestudio.studio.project.settings import Mode, mode_of
 from lorestudio.studio.replay.simulator import Simulator
 
 

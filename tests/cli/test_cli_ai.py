@@ -15,8 +15,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from lorestudio.cli import scribe
 from lorestudio.cli.app import app
+from lorestudio.cli.systems import scribe
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.project import demo_project

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
-from lorestudio.trace.serialize import from_json
+from lorestudio.trace.storage.serialize import from_json
 
 Run = Callable[..., Result]
 

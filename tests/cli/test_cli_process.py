@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.trace.serialize import from_json
+from lorestudio.trace.storage.serialize import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -71,7 +71,8 @@ def test_a_real_ctrl_c_ends_with_130(tmp_path: Path, vault: Path, chat: Path) ->
     code = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background was told to ignore it
-from lorestudio.cli import app as cli, replay as replaying
+from lorestudio.cli import app as cli
+from lorestudio.cli.runs import replay as replaying
 advance = replaying._advance
 def interrupting(*inputs):
     real = advance(*inputs)

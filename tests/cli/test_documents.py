@@ -20,7 +20,7 @@ from lorestudio.settings.facts import FactsStage
 from lorestudio.settings.hybrid import HybridStage
 from lorestudio.settings.recap import RecapStage
 from lorestudio.settings.worldinfo import WorldInfoStage
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.settings import Mode
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.registry import KINDS
 

@@ -30,8 +30,8 @@ from lorestudio.llm.recorded_answers import RecordedAnswers, read_recording
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.attach.captures import Capture, Captures
 from lorestudio.studio.chat.saving import ChatToSave, save_chat
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.systems.facts.records import Memory
 from lorestudio.systems.facts.store import FactStore

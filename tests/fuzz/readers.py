@@ -24,7 +24,7 @@ from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.exchange.settings_files import import_file
-from lorestudio.llm.dialect import read_answer, read_body, read_problem
+from lorestudio.llm.http.dialect import read_answer, read_body, read_problem
 from lorestudio.llm.messages import ChatReply
 from lorestudio.llm.profiles import load_profiles
 from lorestudio.llm.recorded_answers import read_recording
@@ -36,10 +36,10 @@ from lorestudio.studio.attach import wire
 from lorestudio.studio.attach.captures import Captures, load_attachment, time_words
 from lorestudio.studio.chat.presets import read_preset
 from lorestudio.studio.graph.preparing import LayoutStore
-from lorestudio.studio.notes.change_journal import Journal
+from lorestudio.studio.notes.changes.journal import Journal
+from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.notes.recovery import Recovery
-from lorestudio.studio.notes.snapshots import Snapshots
 from lorestudio.studio.notes.trash import Trash
 from lorestudio.studio.project.basis import load_basis
 from lorestudio.studio.project.problems import ProblemFinder
@@ -50,9 +50,11 @@ from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.studio.tuning import expectations
 from lorestudio.systems.deeplore.ai import replies
 from lorestudio.systems.facts import extraction
-from lorestudio.systems.recap import asking, break_search, scene_breaks
+from lorestudio.systems.recap import asking
 from lorestudio.systems.recap.chat_file import read_chat_file
 from lorestudio.systems.recap.queue import HopelessError, load_queue
+from lorestudio.systems.recap.scenes import break_search
+from lorestudio.systems.recap.scenes import breaks as scene_breaks
 from lorestudio.systems.registry import KINDS
 from lorestudio.vault.data_folder import place_key
 from lorestudio.vault.files import VaultError

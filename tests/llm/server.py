@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from lorestudio.llm.http_client import HttpChatClient, client_for
+from lorestudio.llm.http.client import HttpChatClient, client_for
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.llm.profiles import Api, KeySource, Profile

@@ -8,9 +8,9 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from lorestudio.llm.answers import LiveAnswers, TypedAnswers
+from lorestudio.llm.connections import LiveAnswers, TypedAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.http_client import client_for
+from lorestudio.llm.http.client import client_for
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 from lorestudio.llm.profiles import Profile
 from tests.llm.server import REQUEST, Server, chunk, completion, events, reply

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from lorestudio.llm.http_client import GRACE_S, within
+from lorestudio.llm.http.client import GRACE_S, within
 
 
 async def stubborn(seconds: float, log: list[str]) -> str:

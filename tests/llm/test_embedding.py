@@ -10,7 +10,7 @@ import pytest
 
 from lorestudio.llm.embedding import HashEmbedder, embeddings_address, hashed
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.http_embedding import HttpEmbedder
+from lorestudio.llm.http.embedding import HttpEmbedder
 from lorestudio.llm.profiles import Profile
 from lorestudio.llm.vector_cache import VectorCache, cached_vectors
 from tests.llm.server import Server

@@ -9,7 +9,7 @@ import pytest
 
 from lorestudio.domain.json_text import values_in
 from lorestudio.llm.errors import LlmError
-from lorestudio.llm.http_client import client_for
+from lorestudio.llm.http.client import client_for
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, Profile
 

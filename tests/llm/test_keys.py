@@ -7,7 +7,7 @@ import keyring.errors
 import pytest
 
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.http_client import client_for
+from lorestudio.llm.http.client import client_for
 from lorestudio.llm.keys import SERVICE, Keys
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.llm.profiles import KeySource, Profile

@@ -1,9 +1,9 @@
 from dataclasses import replace
 
-from lorestudio.llm.anthropic import AnthropicMessages
-from lorestudio.llm.dialect import Habits
+from lorestudio.llm.http.anthropic import AnthropicMessages
+from lorestudio.llm.http.dialect import Habits
+from lorestudio.llm.http.openai_compatible import OpenAiCompatible
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.llm.openai_compatible import OpenAiCompatible
 
 PLAIN = ChatRequest("recap", "Be brief.", "Text.", model="m")
 FULL = replace(PLAIN, before=(("user", "a"), ("assistant", "b"), ("system", "c")), prefill="So: ")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.llm.http_client import client_for
+from lorestudio.llm.http.client import client_for
 from lorestudio.llm.profiles import FORMAT, Api, KeySource, Profile, ProfileError, load_profiles, save_profiles
 from lorestudio.settings.files import SettingsError
 

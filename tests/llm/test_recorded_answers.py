@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.llm.answers import LiveAnswers
+from lorestudio.llm.connections import LiveAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 from lorestudio.llm.recorded_answers import OTHER_FIGURES, RecordedAnswers, answers_path, read_recording

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.json_text import parse_json, spell
-from lorestudio.llm.dialect import problem_text, read_answer, read_problem, read_usage
+from lorestudio.llm.http.dialect import problem_text, read_answer, read_problem, read_usage
 from lorestudio.llm.messages import TokenUsage
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_vault_notes
 
 

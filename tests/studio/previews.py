@@ -11,7 +11,7 @@ from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import Trace
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.folder_scan import ScannedVault

@@ -17,7 +17,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import AnswerKind, Connections, Source
 from lorestudio.studio.proposals.accepting import change_of, change_set, write_accepted

@@ -19,8 +19,8 @@ from lorestudio.domain.state import ChatControls, Counters, EngineState, EntryRu
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Decided, Moment
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
 from lorestudio.systems.deeplore.state import Accepted, RunState

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import text_in
 
 LARGEST: Final = 16 * 1024 * 1024
 """Bytes; a larger file is none that anybody attaches to be read."""
@@ -39,8 +39,8 @@ def files_of(message: Message) -> Iterator[AttachedFile]:
     several, one = message.extra.get("files"), message.extra.get("file")
     for each in several if isinstance(several, list | tuple) else [one]:
         if isinstance(each, Mapping):
-            text = each.get("text")
-            yield AttachedFile(_text(each.get("name")), _text(each.get("url")), text if isinstance(text, str) else None)
+            name, address, text = map(each.get, ("name", "url", "text"))
+            yield AttachedFile(text_in(name), text_in(address), text if isinstance(text, str) else None)
 
 
 def attached_files(messages: Sequence[Message], chat: Path) -> AttachedTexts:
@@ -80,10 +80,6 @@ def _read(address: str, chat: Path) -> str | None:
         except OSError:
             return None
     return None
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def with_attachments(message: Message, text: str, files: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.vault.data_folder import refused
@@ -21,7 +21,7 @@ def keep_version(data: bytes, path: Path, folder: Path | None, now: datetime, *,
     """
     if folder is None:
         return None
-    key = hashlib.sha256(str(real_path(path)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    key = text_digest(str(real_path(path)))[:12]
     own = folder / f"{path.stem[:60]}-{key}"
     if not foreign and own.is_dir() and any(not each.name.startswith(".") for each in own.iterdir()):  # no half ones
         return None

@@ -9,6 +9,7 @@ from typing import Final
 
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
+from lorestudio.domain.json_text import text_in, texts_in
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
 from lorestudio.exchange.chats.notepad import NOTEPAD_KEY, PINS_KEY
 
@@ -38,11 +39,11 @@ def read_controls(metadata: Mapping[str, Json]) -> ChatControls:
     return ChatControls(
         pins=_rules(metadata.get("deeplore_pins")),
         blocks=_rules(metadata.get("deeplore_blocks")),
-        folders=_texts(metadata.get("deeplore_folder_filter")),
+        folders=texts_in(metadata.get("deeplore_folder_filter")),
         context=_mapping(metadata.get("deeplore_context")),
-        notebook=_text(metadata.get("deeplore_notebook")),
-        notepad=_text(metadata.get(NOTEPAD_KEY)),
-        scribe_summary=_text(metadata.get("deeplore_lastScribeSummary")),
+        notebook=text_in(metadata.get("deeplore_notebook")),
+        notepad=text_in(metadata.get(NOTEPAD_KEY)),
+        scribe_summary=text_in(metadata.get("deeplore_lastScribeSummary")),
     )
 
 
@@ -57,7 +58,7 @@ def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
             if isinstance(count, int | float) and not isinstance(count, bool) and math.isfinite(count)
         },
         swipe_keys={
-            place: _texts(keys) for place, keys in _mapping(metadata.get("deeplore_swipe_injected_keys")).items()
+            place: texts_in(keys) for place, keys in _mapping(metadata.get("deeplore_swipe_injected_keys")).items()
         },
     )
 
@@ -120,7 +121,7 @@ def _rules(value: Json) -> tuple[EntryRule, ...]:
             rules.append(EntryRule(item))
         elif isinstance(item, Mapping):
             vault = item.get("vaultSource")
-            rules.append(EntryRule(_text(item.get("title")), vault if isinstance(vault, str) and vault else None))
+            rules.append(EntryRule(text_in(item.get("title")), vault if isinstance(vault, str) and vault else None))
     return tuple(rules)
 
 
@@ -131,12 +132,12 @@ def _log(value: Json) -> tuple[LoggedGeneration, ...]:
             entries = record.get("entries")
             injections = [
                 LoggedInjection(
-                    _text(item.get("title")),
+                    text_in(item.get("title")),
                     to_number(item.get("pos")),
                     to_number(item.get("depth")),
                     to_number(item.get("role")),
-                    _text(item.get("contentHash")),
-                    _text(item.get("vaultSource")),
+                    text_in(item.get("contentHash")),
+                    text_in(item.get("vaultSource")),
                 )
                 for item in (entries if isinstance(entries, list | tuple) else ())
                 if isinstance(item, Mapping)
@@ -144,14 +145,6 @@ def _log(value: Json) -> tuple[LoggedGeneration, ...]:
             number = to_number(record.get("gen"))
             records.append(LoggedGeneration(int(number) if math.isfinite(number) else 0, tuple(injections)))
     return tuple(records)
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

@@ -12,6 +12,7 @@ from typing import Final, Protocol, TypeAlias, TypeVar
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import text_in
 from lorestudio.exchange.chats.records import sent_at
 
 SOURCES: Final = "deeplore_sources"
@@ -108,26 +109,26 @@ def generated_at(message: Message) -> int | None:
 
 def _sources(value: Json) -> Iterator[RecordedEntry]:
     for each in _objects(value):
-        title, filename = _text(each.get("title")), _text(each.get("filename"))
+        title, filename = text_in(each.get("title")), text_in(each.get("filename"))
         if title or filename:
             tokens, priority = _number(each.get("tokens")), _number(each.get("priority"))
             yield RecordedEntry(
-                title, filename, _text(each.get("vaultSource")), _text(each.get("matchedBy")),
+                title, filename, text_in(each.get("vaultSource")), text_in(each.get("matchedBy")),
                 None if tokens is None else int(tokens), priority,
             )  # fmt: skip
 
 
 def _active(value: Json) -> Iterator[RecordedEntry]:
     for each in _objects(value):
-        if title := _text(each.get("comment")):
-            yield RecordedEntry(title, vault=_text(each.get("world")), reason=_text(each.get("strategy")))
+        if title := text_in(each.get("comment")):
+            yield RecordedEntry(title, vault=text_in(each.get("world")), reason=text_in(each.get("strategy")))
 
 
 def _viewed(value: Json) -> Iterator[RecordedEntry]:
     for group in value.values() if isinstance(value, Mapping) else ():
         for each in _objects(group):
-            if title := _text(each.get("entryName")):
-                yield RecordedEntry(title, vault=_text(each.get("worldName")))
+            if title := text_in(each.get("entryName")):
+                yield RecordedEntry(title, vault=text_in(each.get("worldName")))
 
 
 _Reader: TypeAlias = Callable[[Json], Iterator[RecordedEntry]]
@@ -136,10 +137,6 @@ _READERS: Final[Mapping[str, _Reader]] = {SOURCES: _sources, ACTIVE_BOOKS: _acti
 
 def _objects(value: Json) -> Sequence[Mapping[str, Json]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list | tuple) else []
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _number(value: Json) -> float | None:

@@ -19,10 +19,10 @@ from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.containers import CARD_MEMBER, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.json_spelling import changed_text
-from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
-from lorestudio.exchange.lorebooks.table import HEADER, form_of, looks_like_table, read_table, write_table
+from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
+from lorestudio.exchange.lorebooks.kinds.table import HEADER, form_of, looks_like_table, read_table, write_table
 from lorestudio.exchange.problems import InputError
 
 Find = Callable[[Json], Found | None]

@@ -6,13 +6,14 @@ without effect is remarked on.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping
 from typing import Final
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import Json, to_number, truthy
+from lorestudio.domain.json_text import text_in, texts_in
 from lorestudio.exchange.lorebooks.entry import (
     DEFAULT_DEPTH,
     DEFAULT_WEIGHT,
@@ -51,16 +52,16 @@ NEW_ENTRY: Final[Mapping[str, Json]] = {
 
 def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
     """The entry as the scan takes it, which fills in no default. `name` is its uid where it has none of its own."""
-    decorators, content = split_decorators(_text(raw.get("content")))
+    decorators, content = split_decorators(text_in(raw.get("content")))
     chars = raw.get("characterFilter")
     chars = chars if isinstance(chars, Mapping) else {}
     uid = str(raw.get("uid", name))
     return BookEntry(
         uid=uid,
         name=uid,
-        keys=_keys(raw.get("key")),
-        secondary=_keys(raw.get("keysecondary")),
-        comment=_text(raw.get("comment")),
+        keys=texts_in(raw.get("key")),
+        secondary=texts_in(raw.get("keysecondary")),
+        comment=text_in(raw.get("comment")),
         content=content,
         constant=truthy(raw.get("constant")),
         selective=truthy(raw.get("selective")),
@@ -74,7 +75,7 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
         probability=_probability(raw),
         depth=int(number_of(raw.get("depth"), DEFAULT_DEPTH)),
         role=int(number_of(raw.get("role"), 0)),
-        group=_text(raw.get("group")),
+        group=text_in(raw.get("group")),
         group_override=truthy(raw.get("groupOverride")),
         group_weight=number_of(raw.get("groupWeight"), DEFAULT_WEIGHT),
         group_scoring=_flag(raw.get("useGroupScoring")),
@@ -84,12 +85,12 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
         sticky=int(number_of(raw.get("sticky"), 0)),
         cooldown=int(number_of(raw.get("cooldown"), 0)),
         delay=int(number_of(raw.get("delay"), 0)),
-        characters=_keys(chars.get("names")),
+        characters=texts_in(chars.get("names")),
         characters_excluded=truthy(chars.get("isExclude")),
-        tags=_keys(chars.get("tags")),
+        tags=texts_in(chars.get("tags")),
         vectorized=truthy(raw.get("vectorized")),
-        outlet=_text(raw.get("outletName")),
-        triggers=_keys(raw.get("triggers")),
+        outlet=text_in(raw.get("outletName")),
+        triggers=texts_in(raw.get("triggers")),
         ignores_budget=truthy(raw.get("ignoreBudget")),
         extras=tuple(extra for extra in Extra if truthy(raw.get(extra))),
         activates="@@activate" in decorators,
@@ -107,14 +108,6 @@ def number_of(value: Json, otherwise: float) -> float:
     except ValueError:
         return otherwise
     return number if math.isfinite(number) else otherwise
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _keys(value: Json) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
 def _numeric(raw: Mapping[str, Json], name: str) -> float:
@@ -151,4 +144,4 @@ def _place(value: Json) -> BookPlace:
 
 def _digest(raw: Mapping[str, Json]) -> str:
     text = json.dumps(raw, sort_keys=True, ensure_ascii=False, default=list)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return text_digest(text)[:16]

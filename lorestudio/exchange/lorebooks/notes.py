@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
 from lorestudio.domain.javascript import Json, number, to_string, trim, truthy
-from lorestudio.domain.json_text import spell
+from lorestudio.domain.json_text import spell, texts_in
 from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
@@ -140,18 +140,18 @@ def title_of(raw: Raw, uid: str) -> str:
     """One line that a note can be called: the comment, else the first keys, else the number."""
     named = " ".join(to_string(raw.get("comment") or "").split())
     named = trim(named.replace("[[", "").replace("]]", ""))
-    listed = ", ".join(key for key in _texts(raw.get("key")) if trim(key))
+    listed = ", ".join(key for key in texts_in(raw.get("key")) if trim(key))
     return _writable(named or " ".join(listed[:50].split()) or f"Entry {uid}")
 
 
 def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
     """What DeepLore's own properties can say of an entry."""
     said: dict[str, Json] = {}
-    patterns = _texts(raw.get("key"))
+    patterns = texts_in(raw.get("key"))
     keys = [_writable(word) for key in patterns for word in ([key] if is_plain(key) else words_of(key)) if trim(word)]
     if keys:
         said["keys"] = keys
-    secondary, logic = _texts(raw.get("keysecondary")), _choice(raw.get("selectiveLogic"), Logic, Logic.AND_ANY)
+    secondary, logic = texts_in(raw.get("keysecondary")), _choice(raw.get("selectiveLogic"), Logic, Logic.AND_ANY)
     fits = truthy(raw.get("selective")) and (rules.refine_logic or logic in {Logic.AND_ANY, Logic.AND_ALL})
     if secondary and fits:
         said["refine_keys"] = list(secondary)
@@ -205,7 +205,7 @@ def _with_brought(said: dict[str, Json], raw: Raw, body: str, rules: ParseRules)
         return said
     kept = {name: value for name, value in kept.items() if value is None or _holds({name: value})}
     if "tags" in kept:
-        kept["tags"] = [rules.lorebook_tag, *_texts(kept["tags"])]
+        kept["tags"] = [rules.lorebook_tag, *texts_in(kept["tags"])]
     tried = {name: value for name, value in {**said, **kept}.items() if value is not None}
     stale = {name for member in _unlike(raw, _read_back(tried, body, rules)) for name in _PARTNERS.get(member, ())}
     fresh = {name: value for name, value in kept.items() if name not in stale}
@@ -407,7 +407,7 @@ def native_of(entry: Entry, *, disabled: bool = False, present: Container[str] =
         if name not in _NO_MEMBERS and (name.startswith(PREFIX) or name in _BARE):
             member, value = member_of(name), fields[name]
             raw[member] = _parsed(value) if member == _FILTER else list(value) if isinstance(value, tuple) else value
-    for member in _texts(fields.get(_MISSING)):
+    for member in texts_in(fields.get(_MISSING)):
         if member not in present:
             raw.pop(member, None)
     return raw
@@ -491,10 +491,6 @@ def _parsed(value: Json) -> Json:
     return found
 
 
-def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
-
-
 def _number(value: Json) -> float | None:
     fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return value if fits else None  # type: ignore[return-value]  # it is a number
@@ -511,7 +507,7 @@ def _choice(value: Json, kind: type[_Kind], otherwise: _Other) -> _Kind | _Other
 
 def _fates(raw: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
     said_of_all = meaning(raw)
-    beside = {*extra, *_texts(said.get(_MISSING)), *(member_of(name) for name in said if name.startswith(PREFIX))}
+    beside = {*extra, *texts_in(said.get(_MISSING)), *(member_of(name) for name in said if name.startswith(PREFIX))}
     for member, value in said_of_all.items():
         fits = member not in beside
         if _same(value, _usual(raw, member)) or (fits and member == "displayIndex"):

@@ -22,9 +22,9 @@ from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.containers import SIGNATURE, is_archive
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
-from lorestudio.exchange.lorebooks.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
+from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
 from lorestudio.exchange.lorebooks.recognition import what_document, what_file
 from lorestudio.exchange.problems import InputError

@@ -9,7 +9,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.containers import SIGNATURE, is_archive
 from lorestudio.exchange.lorebooks.formats import CHAT_FIELDS, NOTES, SETTINGS, archived, kind_of, refusal
-from lorestudio.exchange.lorebooks.table import looks_like_table
+from lorestudio.exchange.lorebooks.kinds.table import looks_like_table
 
 _RUN: Final = frozenset({"lorebook-v3", "card", "character-book", "sillytavern", "risu", "novelai", "agnaistic"})
 """The formats that the scan takes as SillyTavern does."""

@@ -89,7 +89,7 @@ def edit(chat: Chat, place: int, text: str, swipe: int | None = None) -> Chat:
     if swipe is not None and swipe != message.swipe:
         _check_swipe(message, swipe)
         swipes = (*message.swipes[:swipe], text, *message.swipes[swipe + 1 :])
-        return with_message(chat, place, synced(replace(message, swipes=swipes)))
+        return chat.with_message(place, synced(replace(message, swipes=swipes)))
     if text == message.text:
         return chat
     if notepad.notes_of(message):
@@ -97,7 +97,7 @@ def edit(chat: Chat, place: int, text: str, swipe: int | None = None) -> Chat:
     swipes = message.swipes
     if message.swipe < len(swipes):
         swipes = (*swipes[: message.swipe], text, *swipes[message.swipe + 1 :])
-    return with_message(chat, place, synced(replace(message, text=text, swipes=swipes)))
+    return chat.with_message(place, synced(replace(message, text=text, swipes=swipes)))
 
 
 def delete(chat: Chat, place: int) -> Chat:
@@ -108,7 +108,7 @@ def delete(chat: Chat, place: int) -> Chat:
 
 def hide(chat: Chat, place: int, *, hidden: bool) -> Chat:
     """Keep a message from the model, or show it again."""
-    return with_message(chat, place, synced(replace(_message(chat, place), is_system=hidden)))
+    return chat.with_message(place, synced(replace(_message(chat, place), is_system=hidden)))
 
 
 def add_swipe(chat: Chat, place: int, text: str, now: datetime, *, extra: Mapping[str, Json] | None = None) -> Chat:
@@ -117,7 +117,7 @@ def add_swipe(chat: Chat, place: int, text: str, now: datetime, *, extra: Mappin
     swipes = (*(message.swipes or (message.text,)), text)
     info: Json = {"send_date": send_date(now), "extra": dict(extra or {})}
     infos = [*_infos(message, message_record(message)), info]
-    return with_message(chat, place, _at(message, len(swipes) - 1, swipes, infos))
+    return chat.with_message(place, _at(message, len(swipes) - 1, swipes, infos))
 
 
 def choose_swipe(chat: Chat, place: int, swipe: int) -> Chat:
@@ -126,7 +126,7 @@ def choose_swipe(chat: Chat, place: int, swipe: int) -> Chat:
     if swipe == message.swipe:
         return chat
     _check_swipe(message, swipe)
-    return with_message(chat, place, _at(message, swipe, message.swipes, _infos(message, message_record(message))))
+    return chat.with_message(place, _at(message, swipe, message.swipes, _infos(message, message_record(message))))
 
 
 def delete_swipe(chat: Chat, place: int, swipe: int) -> Chat:
@@ -142,10 +142,10 @@ def delete_swipe(chat: Chat, place: int, swipe: int) -> Chat:
     swipes = (*message.swipes[:swipe], *message.swipes[swipe + 1 :])
     rest = [*infos[:swipe], *infos[swipe + 1 :]]
     if swipe == message.swipe:
-        return with_message(chat, place, _at(message, min(swipe, len(swipes) - 1), swipes, rest))
+        return chat.with_message(place, _at(message, min(swipe, len(swipes) - 1), swipes, rest))
     active = message.swipe - (swipe < message.swipe)
     record = {**message_record(message), "swipes": list(swipes), "swipe_id": active, "swipe_info": rest}
-    return with_message(chat, place, replace(message, swipes=swipes, swipe_id=active, raw=record))
+    return chat.with_message(place, replace(message, swipes=swipes, swipe_id=active, raw=record))
 
 
 def branch(chat: Chat, place: int, main_chat: str, now: datetime) -> ChatBranch:
@@ -155,16 +155,11 @@ def branch(chat: Chat, place: int, main_chat: str, now: datetime) -> ChatBranch:
     extra = dict(message.extra)
     known = extra.get("branches")
     extra["branches"] = [*(known if isinstance(known, list) else []), name]
-    original = with_message(chat, place, synced(replace(message, extra=extra)))
+    original = chat.with_message(place, synced(replace(message, extra=extra)))
     metadata = {**chat.metadata, "main_chat": main_chat}
     header = {**chat.header, METADATA: metadata} if chat.header else chat.header
     made = replace(chat, messages=chat.messages[: place + 1], metadata=metadata, header=header)
     return ChatBranch(made, original, name)
-
-
-def with_message(chat: Chat, place: int, message: Message) -> Chat:
-    """The chat with another message at `place`."""
-    return replace(chat, messages=(*chat.messages[:place], message, *chat.messages[place + 1 :]))
 
 
 def synced(message: Message) -> Message:

@@ -23,7 +23,7 @@ from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import NotedReply
-from lorestudio.trace.assembled_prompt import AssembledPrompt
+from lorestudio.trace.prompt.assembled import AssembledPrompt
 
 TIMEOUT_MS: Final = 300_000
 """How long a reply may take where the profile does not say: local models are slow."""
@@ -69,7 +69,7 @@ def noted(
     rest = controls.notepad
     if taken.notes:  # asked again about the same reply, the new answer stands for the old one
         rest = notepad.added(notepad.withdrawn(rest, notepad.notes_of(now)), taken.notes)
-    return editing.with_message(chat, place, taken.message), replace(controls, notepad=rest)
+    return chat.with_message(place, taken.message), replace(controls, notepad=rest)
 
 
 def received(
@@ -100,9 +100,9 @@ def received(
         made = editing.edit(chat, generation.message, text, generation.swipe)
         place = made.messages[generation.message]
         noted = editing.synced(replace(place, extra={**place.extra, **extra}))
-        made = editing.with_message(made, generation.message, noted)
+        made = made.with_message(generation.message, noted)
     if notes:
         place = made.messages[generation.message]
-        made = editing.with_message(made, generation.message, notepad.with_notes(place, text, notes))
+        made = made.with_message(generation.message, notepad.with_notes(place, text, notes))
         controls = replace(controls, notepad=notepad.added(controls.notepad, notes))
     return made, controls

@@ -26,6 +26,7 @@ from lorestudio.exchange.json_spelling import spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.chat.editing import ChatBranch
+from lorestudio.studio.project.project import Project
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.writer import digest_of
 
@@ -171,3 +172,19 @@ def _there(path: Path) -> bytes | None:
     with refused(partial(InputError, path), unread), suppress(FileNotFoundError):
         return path.read_bytes()
     return None
+
+
+def with_chat_reread(project: Project) -> Project | None:
+    """The project with its chat as the file has it now; None where that is the same, or not whole at the moment.
+
+    Waits for the disk. A file that is gone, or whose last line is still being written, will be heard of again.
+    """
+    path, document = project.chat_path, project.document
+    try:
+        if path is None or document is None or digest_of(path.read_bytes()) == document.digest:
+            return None
+        read = project.with_chat(path)
+    except (OSError, InputError):
+        return None
+    lines = read.document.lines if read.document is not None else ()
+    return None if not lines or lines[-1].kind is LineKind.BROKEN else read

@@ -18,7 +18,7 @@ from lorestudio.studio.compare.comparison import Comparison, Contender, compare
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.registry import MAIN
+from lorestudio.systems.registry import in_project
 from lorestudio.trace.model import Trace
 from lorestudio.vault.files import VaultError
 
@@ -133,7 +133,7 @@ def compared_last(folder: Path, project: Project) -> tuple[str, ...]:
 
 def in_slot(candidate: Candidate, key: str) -> Candidate:
     """The candidate, kept under this key; one with the settings that a system has in the window is kept as its runs."""
-    own = candidate.system != MAIN.name and key == candidate.system
+    own = not in_project(candidate.system) and key == candidate.system
     return replace(candidate, slot="" if own else f"{COMPARED}:{key}")
 
 

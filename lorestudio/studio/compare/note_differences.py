@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Final
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.trace.diff import Key
 
@@ -66,7 +67,7 @@ def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[Key]) -> Vaul
             before = key
     numbered = tuple(entry if entry.id == place else replace(entry, id=place) for place, entry in enumerate(entries))
     told = f"{old.digest} with {sorted(wanted)} of {new.digest}"
-    return replace(old, entries=numbered, digest=hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest())
+    return replace(old, entries=numbered, digest=text_digest(told))
 
 
 def counted_as(old: VaultIndex, new: VaultIndex) -> VaultIndex:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -20,7 +20,7 @@ from lorestudio.studio.graph.analysis import GraphStudy, study
 from lorestudio.studio.graph.graph import NoteGraph, Point, build_graph
 from lorestudio.studio.graph.layout import Forces, Start, lay_out
 from lorestudio.studio.project.project import Project
-from lorestudio.trace.serialize import record_from_json
+from lorestudio.trace.storage.serialize import record_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class LayoutStore:
         write_atomically(path, json.dumps(values, ensure_ascii=True).encode())
 
     def _path(self, places: Sequence[str]) -> Path:
-        digest = sha256("\0".join(places).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        digest = text_digest(*places)[:32]
         return (self._folder or Path()) / f"{digest}.json"
 
 

@@ -16,7 +16,7 @@ from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_onc
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, links_of, original_text
-from lorestudio.studio.notes.change_set import NoteFileChange
+from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.trace.wording import plural

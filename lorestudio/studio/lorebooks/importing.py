@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json, fold, to_string
+from lorestudio.domain.json_text import texts_in
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import parse_lore, read_lore
@@ -29,7 +30,7 @@ from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_onc
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import checked_folder, safe_name
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.trace.wording import plural
@@ -285,7 +286,7 @@ class _Twins:
 
     def find(self, note: BookNote) -> tuple[str, str]:
         """The note that says the same, and in what it does; "" for none."""
-        keys = frozenset(key.strip().lower() for key in _texts(note.properties.get("keys")))
+        keys = frozenset(key.strip().lower() for key in texts_in(note.properties.get("keys")))
         same = self.by_text.get(_plain(note.body), "")
         if same:
             return same, _ALL_ALIKE if self.keys[same] == keys else _TEXT
@@ -302,15 +303,11 @@ def _plain(body: str) -> str:
     return " ".join(own_text(body).split()).lower()
 
 
-def _texts(value: Json) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list | tuple) else []
-
-
 def replaced(text: str, note: BookNote, rules: ParseRules) -> str:
     """A note's text with what an entry says in its place; properties that no entry has stay. Raises ValueError."""
     values, body = values_of(text)
     old = {name: value for name, value in values.items() if name in MAPPED or name.startswith(PREFIX)}
-    tags = _texts(values.get("tags"))
+    tags = list(texts_in(values.get("tags")))
     kept = tags if rules.lorebook_tag in (tag.lower() for tag in tags) else [*tags, rules.lorebook_tag]
     after = replace(note, properties={**note.properties, "tags": kept})
     return changed_note(text, BookNote(note.title, old, body, note.fate), after)[0]
@@ -320,7 +317,7 @@ def merged(text: str, note: BookNote) -> str:
     """A note's text with the keys, properties and lines of an entry that it lacks. Raises ValueError."""
     values, body = values_of(text)
     lists: dict[str, Json] = {
-        name: list(dict.fromkeys((*_texts(values.get(name)), *_texts(note.properties.get(name)))))
+        name: list(dict.fromkeys((*texts_in(values.get(name)), *texts_in(note.properties.get(name)))))
         for name in ("tags", "keys", "refine_keys")
         if name in values and name in note.properties
     }

@@ -32,8 +32,8 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.lorebooks.importing import free_name
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, original_text
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.entries import ParseRules

@@ -12,7 +12,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.trace.limits import rank
 from lorestudio.trace.wording import plural

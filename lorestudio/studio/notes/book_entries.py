@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import parse_json
@@ -20,7 +21,7 @@ from lorestudio.exchange.json_spelling import changed_text, same_value
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, WITHOUT_EFFECT, native_entry
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
 from lorestudio.vault.edited_vaults import NoteText
@@ -28,7 +29,7 @@ from lorestudio.vault.files import ChangedOnDisk, VaultError
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.yaml_handler import compose_note
-from lorestudio.vault.writer import digest_of, read_note, save_note
+from lorestudio.vault.writer import read_note, save_note
 
 _NAMED: Final = "uid "
 _FILTER: Final = "characterFilter"
@@ -299,7 +300,7 @@ def _changed(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
 
 
 def _digest(text: str) -> str:
-    return digest_of(text.encode("utf-8", "surrogatepass"))
+    return text_digest(text)
 
 
 def _new_entry(book: _BookText, uid: str = "") -> dict[str, Json]:

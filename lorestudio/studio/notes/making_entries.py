@@ -18,7 +18,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, property_edit
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError

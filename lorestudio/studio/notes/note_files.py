@@ -11,7 +11,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import check_free, checked_folder, checked_name, title_property
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
 from lorestudio.vault import front_matter

@@ -16,14 +16,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.settings.files import write_atomically
-from lorestudio.trace.serialize import record_from_json
+from lorestudio.trace.storage.serialize import record_from_json
 from lorestudio.vault.data_folder import default_folder as note_data_folder
 from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.files import SaveError
-from lorestudio.vault.writer import digest_of
 
 _LOCK: Final = "lock"
 
@@ -160,7 +160,7 @@ class Recovery(Closing):
             return None
 
     def _file(self, path: Path) -> Path:
-        return self._session / f"{digest_of(place_key(path).encode('utf-8', 'surrogatepass'))[:32]}.json"
+        return self._session / f"{text_digest(place_key(path))[:32]}.json"
 
 
 def _explained(folder: Path) -> AbstractContextManager[None]:

@@ -19,7 +19,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
 from lorestudio.studio.tuning.expectations import expectations_path, load
 from lorestudio.vault.data_folder import refused

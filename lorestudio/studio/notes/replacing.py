@@ -13,7 +13,7 @@ from pathlib import Path
 import regex
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchPlace, SearchQuery, Term, matched_spans
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.trace.wording import plural

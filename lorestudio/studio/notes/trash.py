@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from lorestudio.studio.notes.change_set import ChangeSet, NameTakenError, NoteFileChange
-from lorestudio.trace.serialize import record_from_json, record_to_json
+from lorestudio.domain.digests import text_digest
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NameTakenError, NoteFileChange
+from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
@@ -145,7 +146,7 @@ class Trash:
         return len(items)
 
     def _vault_folder(self, vault: Path) -> Path:
-        digest = digest_of(place_key(vault).encode("utf-8", "surrogatepass"))[:8]
+        digest = text_digest(place_key(vault))[:8]
         return self._folder / f"{_UNUSUAL.sub('_', vault.name)[:60]}-{digest}"
 
     def _read_label(self, label: Path) -> Trashed | None:

@@ -16,7 +16,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter

@@ -14,8 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
-from lorestudio.llm.answers import LiveAnswers, TypedAnswers
-from lorestudio.llm.connections import AnsweringError, Connections, default_profiles_path
+from lorestudio.llm.connections import AnsweringError, Connections, LiveAnswers, TypedAnswers, default_profiles_path
 from lorestudio.llm.cost import CostEstimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.keys import Keys

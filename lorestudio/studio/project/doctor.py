@@ -25,7 +25,7 @@ from lorestudio.studio.prompt.setup import scripts_of
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import StageStatus
-from lorestudio.trace.store import TraceStore
+from lorestudio.trace.storage.store import TraceStore
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import plural
 

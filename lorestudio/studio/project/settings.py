@@ -2,23 +2,27 @@
 
 What speaks against settings: the checks on them, what their file says oddly, and what a run warned about.
 
-Settings by what a person calls them: a file, the name of a profile, or the defaults.
+Settings by what a person calls them: a file, the name of a profile, or the defaults; and the three ways to select
+entries, which DeepLore keeps in two of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.deeplore import DeepLoreSettings, declarations
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations, dump, sanitise
 from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
 from lorestudio.settings.sections import dump_section, read_section
 from lorestudio.settings.store import SettingsProfiles, load
+from lorestudio.studio.project.project import Project
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.model import Trace
 from lorestudio.vault.lint.model import Severity
@@ -133,3 +137,35 @@ class SystemSettingsFiles:
                 write_atomically(path.with_name(f"{path.name}.unreadable"), path.read_bytes())
         write_atomically(path, json_bytes(dump_section(settings)))
         return path
+
+
+class Mode(StrEnum):
+    """How entries are selected; the values of the last two are DeepLore's own."""
+
+    KEYWORDS = "keywords-only"
+    TWO_STAGE = "two-stage"
+    AI_ONLY = "ai-only"
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model takes part in the selection."""
+        return self is not Mode.KEYWORDS
+
+
+_ASKING: Final = frozenset({Mode.TWO_STAGE, Mode.AI_ONLY})
+
+
+def mode_of(settings: DeepLoreSettings) -> Mode:
+    """The mode that the settings choose; one that is not known selects by keywords (as the engine does)."""
+    known = settings.ai_search_enabled and settings.ai_search_mode in _ASKING
+    return Mode(settings.ai_search_mode) if known else Mode.KEYWORDS
+
+
+def with_mode(project: Project, mode: Mode) -> Project:
+    """The project with another way to select, and with everything else as it was."""
+    if mode_of(project.settings) is mode:
+        return project
+    values: dict[str, Json] = {"aiSearchEnabled": mode.asks_model}
+    if mode.asks_model:
+        values["aiSearchMode"] = mode.value
+    return replace(project, settings=sanitise({**dump(project.settings), **values}).settings)

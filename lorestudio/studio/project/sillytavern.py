@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import object_in, parse_json
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
@@ -156,18 +156,13 @@ def _document(path: Path) -> Mapping[str, Json]:
     return document if isinstance(document, Mapping) else {}
 
 
-def _part(values: Json, name: str) -> Mapping[str, Json]:
-    found = values.get(name) if isinstance(values, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
-
-
 def _personas(host: Mapping[str, Json]) -> tuple[FoundPersona, ...]:
-    user = _part(host, "power_user")
+    user = object_in(host, "power_user")
     found = []
-    for avatar, name in _part(user, "personas").items():
-        said = _part(_part(user, "persona_descriptions"), avatar)
+    for avatar, name in object_in(user, "personas").items():
+        said = object_in(object_in(user, "persona_descriptions"), avatar)
         owners = said.get("connections")
-        ids = (_part({"one": each}, "one").get("id") for each in (owners if isinstance(owners, list) else ()))
+        ids = (object_in({"one": each}, "one").get("id") for each in (owners if isinstance(owners, list) else ()))
         text, book = (str(said.get(key) or "") for key in ("description", "lorebook"))
         found.append(FoundPersona(avatar, str(name), text, book, frozenset(map(str, ids))))
     return tuple(found)
@@ -228,7 +223,7 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
 def _persona(folder: SillyTavernFolder, chat: FoundChat, metadata: Mapping[str, Json]) -> FoundPersona:
     """Who the person is there: as the chat says, else the character's, else the usual one, else the one chosen last."""
     owner = chat.group.stem if chat.group is not None else f"{chat.path.parent.name}.png"
-    usual = _part(folder.host, "power_user").get("default_persona")
+    usual = object_in(folder.host, "power_user").get("default_persona")
     tests: list[Callable[[FoundPersona], bool]] = [
         lambda one: one.avatar == metadata.get("persona"),
         lambda one: owner in one.owners,
@@ -243,7 +238,7 @@ def _setup(folder: SillyTavernFolder, chat: FoundChat, remarks: list[str]) -> Pr
     """Card or group, preset, and what DeepLore's settings would bring where they are not there."""
     setup, settings = PromptSetup(), folder.user / "settings.json"
     card = folder.user / "characters" / f"{chat.path.parent.name}.png"
-    name = _part(folder.host, "oai_settings").get("preset_settings_openai")
+    name = object_in(folder.host, "oai_settings").get("preset_settings_openai")
     preset = folder.user / "OpenAI Settings" / f"{name}.json"
     try:
         if folder.settings is None and folder.host:

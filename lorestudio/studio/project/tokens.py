@@ -92,11 +92,6 @@ class TokenCounting:
     for_claude: bool = False
     folders: tuple[Path, ...] = field(default=(), repr=False)
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether the counts that decide budgets are exact."""
-        return self.budgets.exact
-
     def keep(self) -> None:
         """Write the counts that are new to the disk."""
         for counter in (self.budgets, self.bills):

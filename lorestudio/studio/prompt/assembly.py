@@ -9,7 +9,7 @@ history, post-history. The lore is what the trace says that the host was handed,
 * 1 in the chat; texts of one depth and role are one message;
 * -1 nowhere, except where `{{outlet::name}}` asks for it.
 
-`lorestudio.trace.prompt_order` says which stands before which, `prompt_layout` what the preset leaves out.
+`lorestudio.trace.prompt.order` says which stands before which, `prompt_layout` what the preset leaves out.
 
 The chat's author's note and the card's depth prompt are placed by the same rules. Where the context is full, the oldest
 messages give way first, with what was injected among them, then example messages.
@@ -47,9 +47,10 @@ from lorestudio.studio.prompt.messages import (
 )
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
-from lorestudio.studio.prompt.texts import CHAT, EXAMPLES, MAIN, SECTIONS, PromptTexts, layout_of, role_of
+from lorestudio.studio.prompt.texts import CHAT, EXAMPLES, MAIN_PROMPT, SECTIONS, PromptTexts, layout_of, role_of
 from lorestudio.systems.macros import Segment
-from lorestudio.trace.assembled_prompt import (
+from lorestudio.trace.model import Trace
+from lorestudio.trace.prompt.assembled import (
     AssembledMessage,
     AssembledPrompt,
     Left,
@@ -59,8 +60,7 @@ from lorestudio.trace.assembled_prompt import (
     PromptOrigin,
     PromptSection,
 )
-from lorestudio.trace.model import Trace
-from lorestudio.trace.prompt_order import PromptOrder, prompt_order
+from lorestudio.trace.prompt.order import PromptOrder, prompt_order
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that a message costs beside its text, and 3 for the reply's beginning; rules of thumb for the room."""
@@ -123,7 +123,7 @@ class _PromptAssembly:
         last = self._message(MessageRole.SYSTEM, nudge, PromptSection.HISTORY)
         around = [each for each in (start, last) if each is not None and layout.has(CHAT)]
         self._used += sum(_cost(each) for slot in slots.values() for each in slot) + sum(map(_cost, around))
-        own = self._own_in_chat(layout.in_chat, texts, order, beside_main=MAIN not in slots)
+        own = self._own_in_chat(layout.in_chat, texts, order, beside_main=MAIN_PROMPT not in slots)
         history = self._history(in_chat(order, own), has_chat=layout.has(CHAT))
         slots[CHAT] = [each for each in (start, *history, last) if each is not None] if layout.has(CHAT) else []
         slots[EXAMPLES] = self._examples() if layout.has(EXAMPLES) else []
@@ -172,7 +172,7 @@ class _PromptAssembly:
         """The messages at a prompt's place: its own, and the lore beside the main prompt."""
         section = SECTIONS.get(prompt.identifier, PromptSection.PRESET)
         own = self._message(role_of(prompt), texts.of(prompt), section)
-        if prompt.identifier != MAIN:
+        if prompt.identifier != MAIN_PROMPT:
             return [own] if own is not None else []
         before = [self._relative(each, PromptSection.BEFORE_MAIN) for each in order.before]
         after = [self._relative(each, PromptSection.AFTER_MAIN) for each in order.after]
@@ -202,7 +202,7 @@ class _PromptAssembly:
                 self._leave(here.segments, Left.NO_PLACE)
                 continue
             beside: list[list[OwnInChat]] = [[], []]
-            if prompt.identifier == MAIN:
+            if prompt.identifier == MAIN_PROMPT:
                 main_found = True
                 sides = (reversed(order.before), reversed(order.after))
                 beside = [[replace(here, segments=each.segments) for each in side] for side in sides]

@@ -19,7 +19,7 @@ from lorestudio.exchange.character_card import CardData, CharacterCard, DepthPro
 from lorestudio.exchange.group_file import GroupChat, SpeakingOrder
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.assembled_prompt import Origin, PromptOrigin
+from lorestudio.trace.prompt.assembled import Origin, PromptOrigin
 
 Texts = tuple[Segment, ...]
 

@@ -19,9 +19,9 @@ from lorestudio.exchange.regex_scripts import ScriptPlace
 from lorestudio.studio.prompt.card import CardTexts
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.assembled_prompt import MessageRole, Origin, PromptOrigin
 from lorestudio.trace.model import PromptBlock, Trace
-from lorestudio.trace.prompt_order import DEEPEST, PromptOrder
+from lorestudio.trace.prompt.assembled import MessageRole, Origin, PromptOrigin
+from lorestudio.trace.prompt.order import DEEPEST, PromptOrder
 
 ROLES: Final = {0: MessageRole.SYSTEM, 1: MessageRole.USER, 2: MessageRole.ASSISTANT}
 

@@ -18,7 +18,7 @@ from lorestudio.studio.prompt.handed import handed_text
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.assembled_prompt import (
+from lorestudio.trace.prompt.assembled import (
     AssembledMessage,
     AssembledPart,
     MessageRole,

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import parse_json, text_in
 from lorestudio.exchange.character_card import CharacterCard, load_card
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
 from lorestudio.exchange.group_file import GroupChat, load_group
@@ -242,7 +242,7 @@ def restored(kept: KeptSetup, chat: Path | None = None) -> tuple[PromptSetup, tu
     """
     problems: list[str] = []
     values = kept.values
-    persona = Persona(_text(values, "name"), _text(values, "persona"))
+    persona = Persona(text_in(values.get("name")), text_in(values.get("persona")))
     setup = PromptSetup(persona=persona, embedded_regex=values.get("embedded_regex") is not False)
     card = _loaded(load_card, kept.path("card"), problems)
     preset = _loaded(load_preset, kept.path("preset"), problems)
@@ -252,7 +252,7 @@ def restored(kept: KeptSetup, chat: Path | None = None) -> tuple[PromptSetup, tu
     if preset is not None:
         setup = with_preset(setup, preset, kept.path("preset"))
     if group is not None:
-        setup = with_group(replace(setup, speaker=_text(values, "speaker")), group, kept.path("group"), chat)
+        setup = with_group(replace(setup, speaker=text_in(values.get("speaker"))), group, kept.path("group"), chat)
     read = [(path, scripts) for path in kept.scripts if (scripts := _loaded(load_scripts, path, problems)) is not None]
     # Before presets were known, an empty main prompt stood for the usual one.
     own_main = "main" in values and (preset is not None or bool(values["main"]))
@@ -260,8 +260,8 @@ def restored(kept: KeptSetup, chat: Path | None = None) -> tuple[PromptSetup, tu
         setup,
         regex_paths=tuple(path for path, _scripts in read),
         regex=tuple(scripts for _path, scripts in read),
-        main=_text(values, "main") if own_main else setup.main if preset is not None else MAIN_PROMPT,
-        post_history=_text(values, "post_history") if "post_history" in values else setup.post_history,
+        main=text_in(values.get("main")) if own_main else setup.main if preset is not None else MAIN_PROMPT,
+        post_history=text_in(values.get("post_history")) if "post_history" in values else setup.post_history,
         context_size=_number(values, "context", setup.context_size),
         reply_tokens=_number(values, "reply", setup.reply_tokens) or REPLY_TOKENS,
     ), tuple(problems)
@@ -279,11 +279,6 @@ def _loaded(load: Callable[[Path], _Read], path: Path | None, problems: list[str
 
 def _spelled_path(path: Path | None) -> str:
     return str(path.absolute()) if path is not None else ""
-
-
-def _text(values: dict[str, Any], name: str) -> str:
-    value = values.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def _number(values: dict[str, Any], name: str, usual: int) -> int:

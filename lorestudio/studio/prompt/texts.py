@@ -20,9 +20,9 @@ from lorestudio.exchange.chat_preset import MARKERS, ChatPreset, PresetPrompt
 from lorestudio.studio.prompt.card import CardTexts, Texts
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.assembled_prompt import Left, MessageRole, Origin, PromptOrigin, PromptSection
+from lorestudio.trace.prompt.assembled import Left, MessageRole, Origin, PromptOrigin, PromptSection
 
-MAIN: Final = "main"
+MAIN_PROMPT: Final = "main"
 POST_HISTORY: Final = "jailbreak"
 CHAT: Final = "chatHistory"
 EXAMPLES: Final = "dialogueExamples"
@@ -63,7 +63,7 @@ def layout_of(preset: ChatPreset, kind: str) -> PromptLayout:
         reason = _why_not(prompt, kind, enabled=enabled)
         if reason is not None:
             left.append((prompt, reason))
-            if prompt.identifier == MAIN and reason is Left.SWITCHED_OFF:
+            if prompt.identifier == MAIN_PROMPT and reason is Left.SWITCHED_OFF:
                 relative.append(prompt)
         elif prompt.in_chat and prompt.identifier not in _NEVER_IN_CHAT:
             in_chat.append(prompt)
@@ -72,7 +72,7 @@ def layout_of(preset: ChatPreset, kind: str) -> PromptLayout:
     named = {prompt.identifier for prompt, _ in preset.order}
     missing = (preset.prompt(name) for name in _ALWAYS if name not in named)
     relative += [prompt for prompt in missing if prompt is not None]
-    bare = any(prompt.identifier == MAIN and reason is Left.SWITCHED_OFF for prompt, reason in left)
+    bare = any(prompt.identifier == MAIN_PROMPT and reason is Left.SWITCHED_OFF for prompt, reason in left)
     return PromptLayout(tuple(relative), tuple(in_chat), tuple(left), bare)
 
 
@@ -90,14 +90,14 @@ def _why_not(prompt: PresetPrompt, kind: str, *, enabled: bool) -> Left | None:
 
 
 SECTIONS: Final[Mapping[str, PromptSection]] = {
-    MAIN: PromptSection.MAIN,
+    MAIN_PROMPT: PromptSection.MAIN,
     "personaDescription": PromptSection.PERSONA,
     "charDescription": PromptSection.DESCRIPTION,
     "charPersonality": PromptSection.PERSONALITY,
     "scenario": PromptSection.SCENARIO,
     POST_HISTORY: PromptSection.POST_HISTORY,
 }
-_LABELS: Final = {MAIN: "main prompt", POST_HISTORY: "post-history"}
+_LABELS: Final = {MAIN_PROMPT: "main prompt", POST_HISTORY: "post-history"}
 
 
 class PromptTexts:
@@ -117,7 +117,7 @@ class PromptTexts:
             layout.prompts, key=lambda each: (each.identifier in MARKERS, _place(ordered, each.identifier))
         )
         for prompt in prompts:
-            bare = layout.bare_main and prompt.identifier == MAIN
+            bare = layout.bare_main and prompt.identifier == MAIN_PROMPT
             self._made[prompt.identifier] = () if bare else self._filled(prompt)
 
     def of(self, prompt: PresetPrompt) -> Sequence[Segment]:
@@ -147,7 +147,7 @@ class PromptTexts:
         return [made for text, source in texts for made in self._macros.expand(text, source, original)]
 
     def _own_text(self, prompt: PresetPrompt) -> str:
-        if prompt.identifier == MAIN:
+        if prompt.identifier == MAIN_PROMPT:
             return self._setup.main
         return self._setup.post_history if prompt.identifier == POST_HISTORY else prompt.content
 
@@ -162,7 +162,7 @@ class PromptTexts:
         """What the card has in the place of this prompt."""
         if not self._setup.prefer_card or prompt.forbid_overrides:
             return ()
-        texts = {MAIN: self._card.system_prompt, POST_HISTORY: self._card.post_history}
+        texts = {MAIN_PROMPT: self._card.system_prompt, POST_HISTORY: self._card.post_history}
         return texts.get(prompt.identifier, ())
 
     def _marked(self, prompt: PresetPrompt) -> Texts:

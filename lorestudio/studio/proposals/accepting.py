@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
 from lorestudio.studio.proposals.judging import changed_text
 from lorestudio.studio.proposals.model import Proposal, ProposalKind

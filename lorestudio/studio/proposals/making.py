@@ -6,13 +6,13 @@ Answers are recorded a file a vault, so that nothing is asked for twice.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -35,7 +35,7 @@ def record_of(project: Project, records: Path) -> Path:
     """What the answers for a project's notes lie beside; no file of this name is made."""
     places = "\n".join(project.places or tuple(map(str, project.vault_folders)))
     name = safe_name(project.index.vaults[0]) if project.index.vaults else "vault"
-    digest = hashlib.sha256(places.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    digest = text_digest(places)[:12]
     return records / f"{name}-{digest}.jsonl"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json, fold, head, length, trim
-from lorestudio.domain.json_text import values_in
+from lorestudio.domain.json_text import text_in, values_in
 from lorestudio.llm.messages import ChatReply
 from lorestudio.studio.proposals.model import ProposalRemark
 
@@ -220,8 +220,8 @@ def _objects(value: Json) -> list[Mapping[str, Json]]:
 
 
 def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
-    title = one_line(_text(draft, "title"))
-    content = trim(_text(draft, "content"))
+    title = one_line(text_in(draft.get("title")))
+    content = trim(text_in(draft.get("content")))
     if not title:
         return ReadDraft(
             problem="The answer says that nothing here is worth a note. Choose other messages or a subject."
@@ -230,7 +230,7 @@ def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
         return ReadDraft(problem="The draft has a title and no text. Ask again, or write the note yourself.")
     items = draft.get("keys")
     keys, remarks = clean_keys(items if isinstance(items, list) else [], FEWEST_DRAFT_KEYS)
-    summary = one_line(_text(draft, "summary"))
+    summary = one_line(text_in(draft.get("summary")))
     told = []
     if several > 1:
         told.append(f"The answer has {several} notes; this is the first. The others are in the answer.")
@@ -238,11 +238,6 @@ def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
         told.append(f"The summary had {length(summary):,} characters and was cut to {SUMMARY_LENGTH}.")
     remarks = (*remarks, *map(ProposalRemark, told))
     return ReadDraft(title, keys, shortened(summary, SUMMARY_LENGTH), content, remarks=remarks)
-
-
-def _text(item: Mapping[str, Json], name: str) -> str:
-    value = item.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def _looks_cut(text: str) -> bool:

@@ -18,17 +18,18 @@ from typing import Final
 import platformdirs
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import FinishedRun, PackedAftermath
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import State, SystemKind
-from lorestudio.systems.registry import KINDS, MAIN, words_of
+from lorestudio.systems.registry import KINDS, MAIN, in_project, words_of
 from lorestudio.trace.model import Trace
-from lorestudio.trace.packed import Gist
-from lorestudio.trace.serialize import record_from_json, record_to_json
-from lorestudio.trace.store import StoredRun, TraceStore
+from lorestudio.trace.storage.packed import Gist
+from lorestudio.trace.storage.serialize import record_from_json, record_to_json
+from lorestudio.trace.storage.store import StoredRun, TraceStore
 
 VERSION: Final = 5
 _QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less
@@ -58,7 +59,7 @@ class RunPlace:
     @property
     def states_file(self) -> str:
         """The name of the file of states."""
-        name = self.chat if self.system == MAIN.name else f"{self.chat}.{self.system}"
+        name = self.chat if in_project(self.system) else f"{self.chat}.{self.system}"
         if self.slot:
             name += f".{hashlib.sha256(self.slot.encode()).hexdigest()[:12]}"
         return f"{name}.states.json.gz"
@@ -220,7 +221,7 @@ def forget(folder: Path, simulator: Simulator) -> None:
 def chat_id(project: Project) -> str:
     """The name under which a chat's runs are stored: by its file, or by its vaults where there is none."""
     places = [project.chat_path] if project.chat_path is not None else list(project.places)
-    return hashlib.sha256("\n".join(str(place) for place in places).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return text_digest("\n".join(str(place) for place in places))[:24]
 
 
 def _stored_run(generation: Generation, system: str, run: FinishedRun) -> StoredRun:

@@ -25,7 +25,7 @@ from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, S
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.trace.model import EntryRef, Trace, Turn
-from lorestudio.trace.serialize import record_to_json
+from lorestudio.trace.storage.serialize import record_to_json
 
 
 class Simulator:

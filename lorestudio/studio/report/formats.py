@@ -10,7 +10,7 @@ from typing import Any
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.report.page import html_page
 from lorestudio.studio.report.source import ReportSource
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_markdown, as_text, escaped, markdown_table, turn_words
 from lorestudio.trace.wording import controls_escaped, plural, without_controls

@@ -215,16 +215,18 @@ def flow_words(stream: Flow, measure: Measure) -> str:
     return ". ".join(parts) + "." if parts else "No stage changed anything."
 
 
-def flow_svg(stream: Flow, measure: Measure, width: float = _BAR_WIDTH, *, alone: bool = False) -> str:
+def flow_svg(stream: Flow, measure: Measure, *, alone: bool = False) -> str:
     """The stream with ribbons where enough stages dropped something, otherwise the plain funnel.
 
     `alone` makes a file of its own, with the colours in it.
     """
     if stream.dropping < SANKEY_FROM:
-        return svg(*_steps(stream, measure, width), f"Funnel: {flow_words(stream, measure)}", width, alone=alone)
-    picture = lay_out(stream, measure, width)
+        return svg(
+            *_steps(stream, measure, _BAR_WIDTH), f"Funnel: {flow_words(stream, measure)}", _BAR_WIDTH, alone=alone
+        )
+    picture = lay_out(stream, measure, _BAR_WIDTH)
     body = "".join(_row(row, measure, picture) for row in picture.rows)
-    return svg(body, picture.height, f"Flow: {flow_words(stream, measure)}", width, alone=alone)
+    return svg(body, picture.height, f"Flow: {flow_words(stream, measure)}", _BAR_WIDTH, alone=alone)
 
 
 def _row(row: RowShape, measure: Measure, picture: FlowPicture) -> str:
@@ -278,11 +280,11 @@ def _lines(lines: Sequence[str], x: float, y: float, kind: str) -> str:
     return f"<text class='{kind}' y='{y:.1f}'>{spans}</text>"
 
 
-def budget_svg(view: BudgetView, width: float = _BAR_WIDTH, *, alone: bool = False) -> str:
+def budget_svg(view: BudgetView, *, alone: bool = False) -> str:
     """What went in by origin and in order, the limit, free room, and hatched what was cut."""
     cut = sum(segment.tokens for segment in view.cut)
     size = max(view.maximum or 0, view.used) or 1
-    whole = width - 8
+    whole = _BAR_WIDTH - 8
     room = whole * max(1 - _CUT_SHARE, size / (size + cut)) if cut else whole
     parts = [_HATCH, f"<rect class='track' {_at(4, 20, room, 28)}/>"]
     left = 4.0
@@ -297,10 +299,10 @@ def budget_svg(view: BudgetView, width: float = _BAR_WIDTH, *, alone: bool = Fal
         left += wide
     edge = 4 + room * ((view.maximum or size) / size)
     parts.append(f"<line class='limit' x1='{edge:.1f}' y1='14' x2='{edge:.1f}' y2='54'/>")
-    anchor = "end" if edge > width / 2 else "start"
+    anchor = "end" if edge > _BAR_WIDTH / 2 else "start"
     parts.append(f"<text class='ink' x='{edge:.1f}' y='11' text-anchor='{anchor}'>{escape(view.headline())}</text>")
     told = [segment.describe(view.maximum) for segment in (*view.inside, *view.cut)]
-    return svg("".join(parts), 58, f"Budget: {view.headline()}. {'. '.join(told)}", width, alone=alone)
+    return svg("".join(parts), 58, f"Budget: {view.headline()}. {'. '.join(told)}", _BAR_WIDTH, alone=alone)
 
 
 def _segment(segment: Segment, left: float, wide: float, maximum: float | None) -> str:

@@ -24,8 +24,8 @@ from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import StopBetweenStages
 from lorestudio.systems.offline import Unanswered
-from lorestudio.trace.found_keys import WouldMatch
 from lorestudio.trace.journey import FateState, Journeys
+from lorestudio.trace.matching.found_keys import WouldMatch
 from lorestudio.trace.model import Trace
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.index_refresh import VaultState

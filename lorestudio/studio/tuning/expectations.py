@@ -17,7 +17,6 @@ chat stands in the file. One that cannot be read is told with its line, and the 
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +33,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.outcomes import TurnOutcome
@@ -107,7 +107,7 @@ def answered(chat: Chat, place: int) -> str:
 
 @lru_cache(maxsize=16_384)
 def _digest(name: str | None, text: str) -> str:
-    return hashlib.sha256(f"{name}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return text_digest(f"{name}\0{text}")[:12]
 
 
 @dataclass(frozen=True, slots=True)

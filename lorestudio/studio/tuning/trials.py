@@ -28,7 +28,7 @@ from lorestudio.studio.tuning.expectations import Expectation, judge, shown_swip
 from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
 from lorestudio.studio.tuning.scores import Scores, score
 from lorestudio.studio.tuning.space import Point, Space, space_of
-from lorestudio.systems.registry import MAIN, kind_of, system_of
+from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.vault.edited_vaults import EditedVaults
 
 
@@ -104,7 +104,7 @@ def trial_of(
     """
     read = [settled(project, chosen) for project in projects]
     first, kind, settings = read[0]
-    used = (first.settings if kind is MAIN else kind.settings()) if settings is None else settings
+    used = kind.settings_in(first.settings) if settings is None else settings
     same = tuple(
         replace(each, index=first.index, vault_state=first.vault_state)
         if each.index.digest == first.index.digest

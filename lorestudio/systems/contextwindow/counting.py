@@ -6,7 +6,6 @@ a surrogate pair are none.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import code_units
 from lorestudio.settings.contextwindow import CountingSettings
 
@@ -39,7 +39,7 @@ class WordList:
     def of(cls, name: str, lines: Iterable[str]) -> WordList:
         """The list of these lines; blank ones are dropped, nothing else is cleaned (rules: context-window 2.1)."""
         words = frozenset(line.lower() for line in lines if line)
-        digest = hashlib.sha256("\n".join(sorted(words)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        digest = text_digest("\n".join(sorted(words)))[:8]
         return cls(name, words, digest)
 
     @classmethod

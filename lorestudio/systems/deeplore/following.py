@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.json_text import spell
@@ -22,9 +22,6 @@ from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.stages.bookkeeping import remember, run_down
 from lorestudio.systems.deeplore.stages.recent_lore import logged
 from lorestudio.systems.deeplore.stages.snapshot import swipe_key
-
-if TYPE_CHECKING:
-    from lorestudio.systems.deeplore.system import DeepLoreSystem
 
 _STEP: Final = re.compile(r" \(recursion step \d+\)$")
 _CHOICE: Final = re.compile(r"(?:^|→ )AI: (.*) \((high|medium|low)\)$", re.DOTALL)
@@ -75,12 +72,6 @@ class Lots:
         return 0.0 if lucky else 1.0
 
 
-def following(system: DeepLoreSystem, recorded: Sequence[RecordedEntry], went_in: Sequence[Entry]) -> DeepLoreSystem:
-    """The system with the model's choice and the lots of a record, in which it speaks of these entries."""
-    lots = Lots(frozenset((each.vault, each.filename) for each in went_in))
-    return replace(system, answers=RecordedChoice(tuple(recorded)), lots=lots)
-
-
 def without_choices(state: EngineState) -> EngineState:
     """The state without a model's choice that is remembered: another one is recorded, or nobody recorded this one."""
     return replace(state, ai=replace(state.ai, cache=None))
@@ -119,14 +110,14 @@ def as_recorded(entry: Entry, reason: str) -> Entry:
     return replace(entry, keys=(*entry.keys, said)) if plain and said not in entry.keys else entry
 
 
-def unrecorded(system: DeepLoreSystem, run: RunInputs) -> Iterator[tuple[str, Any]]:
+def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
     """What else may have been: a model that failed or chose nothing, other lots."""
-    state, settings = run.state, system.settings
+    state, system = run.state, run.system
 
     def of(**changes: Any) -> Any:  # noqa: ANN401  # whoever asks gets back what he came with
         return replace(run, **changes)  # type: ignore[type-var]  # a dataclass
 
-    if uses_ai(settings):
+    if uses_ai(system.settings):
         recorded = system.answers.recorded if isinstance(system.answers, RecordedChoice) else ()
         titles = tuple(each.title for each in recorded)
         needed = {title: entry.requires for entry in run.moment.index.entries if (title := entry.title) in titles}

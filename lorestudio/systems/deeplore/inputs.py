@@ -13,8 +13,8 @@ from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.rules import RuleSet
 from lorestudio.systems.base import Moment
-from lorestudio.systems.deeplore.index import DeepLoreIndex
-from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 
 
 class RandomSource(Protocol):

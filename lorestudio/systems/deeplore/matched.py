@@ -66,7 +66,7 @@ async def match(state: RunState, ctx: Inputs) -> tuple[StageRecord, ...]:
     if state.recorded or state.holding is not None or ctx.random is not None:
         return await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
     key = _read(state, ctx)
-    found = known.get(key)
+    found: Matched | None = known.get(key)
     if found is not None:
         return found.hand_to(state)
     records = await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)

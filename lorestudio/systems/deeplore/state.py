@@ -12,8 +12,8 @@ from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGenera
 from lorestudio.systems.deeplore.ai.manifest import Manifest, is_forced
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
-from lorestudio.systems.deeplore.keys import KeyMatcher
-from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
+from lorestudio.systems.deeplore.matching.scan import ScanWindow
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import AiCall, Injection, PromptBlock, RunOutcome

@@ -43,32 +43,32 @@ from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.differences import own_differences
 from lorestudio.systems.deeplore.following import (
+    Lots,
     RecordedChoice,
     as_recorded,
-    following,
     recalled,
     unrecorded,
     without_choices,
 )
 from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
-from lorestudio.systems.deeplore.key_places import key_places, would_match
-from lorestudio.systems.deeplore.key_search import DeepLoreKeySearch
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.key_places import key_places, would_match
+from lorestudio.systems.deeplore.matching.key_search import DeepLoreKeySearch
 from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
 from lorestudio.systems.deeplore.run import SYSTEM, digests, run
-from lorestudio.systems.deeplore.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
+from lorestudio.systems.deeplore.scribe.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
 from lorestudio.systems.deeplore.stages.bm25 import figures
 from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
-from lorestudio.trace.found_keys import FoundKey, WouldMatch
+from lorestudio.trace.matching.found_keys import FoundKey, WouldMatch
+from lorestudio.trace.matching.scores import Bm25Figures
 from lorestudio.trace.model import Trace
-from lorestudio.trace.packed import Gist
-from lorestudio.trace.scores import Bm25Figures
+from lorestudio.trace.storage.packed import Gist
 
 
 class Indexes:
@@ -205,7 +205,8 @@ class DeepLoreSystem(System):
 
     def following(self, recorded: Sequence[RecordedEntry], went_in: Sequence[Entry]) -> DeepLoreSystem:
         """With what was recorded in place of a model's choice and of lots."""
-        return following(self, recorded, went_in)
+        lots = Lots(frozenset((each.vault, each.filename) for each in went_in))
+        return replace(self, answers=RecordedChoice(tuple(recorded)), lots=lots)
 
     def recalled(
         self, moment: Moment, before: State, went_in: Sequence[Entry], decided: Decided | None = None
@@ -219,7 +220,7 @@ class DeepLoreSystem(System):
 
     def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:
         """A model that failed or chose nothing, other lots."""
-        return unrecorded(self, run)
+        return unrecorded(run)
 
     async def write_note(
         self, chat: Chat, controls: ChatControls, focus: str = "", vault: Path | None = None
@@ -345,6 +346,7 @@ KIND: Final = SystemKind(
     DeepLoreSettings,
     _made,
     VOCABULARY,
+    in_project=True,
     state=EngineState,
     tally=Tally,
     of_vault=True,

@@ -6,13 +6,13 @@ that they lie behind. No model is asked but for vectors of what the person says;
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
@@ -83,14 +83,14 @@ class KnownMemories:
         usable = tuple(memory.embedding is not None and comparable(memory, model) for memory in memories)
         vectors = [memory.embedding if use else None for memory, use in zip(memories, usable, strict=True)]
         told = repr((profile, [(each.id, each.content, each.pinned, each.tags) for each in memories]))
-        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = text_digest(told)
         return cls(chat, tuple(memories), profile, VectorTable(vectors), usable, digest)
 
     @property
     def inputs(self) -> str:
         """The digest, with everything else of the memories that a search weighs."""
         told = repr((self.chat, self.digest, self.usable, self.memories))
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+        return text_digest(told)
 
 
 def entry_ref(place: int, memory: Memory, counter: TokenCounter) -> EntryRef:

@@ -6,13 +6,13 @@ is kept is only read again where its messages have changed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.digests import text_digest
 from lorestudio.exchange.chats.records import sent_at
 from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
 from lorestudio.settings.files import real_path
@@ -219,4 +219,4 @@ def _spoken(message: Message, *, hidden: bool) -> bool:
 
 def _digest(lines: Sequence[Line]) -> str:
     told = "\n".join(f"{line.role}\x00{line.told}" for line in lines)
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    return text_digest(told)

@@ -11,7 +11,6 @@ from typing import Final
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.records import (
     NAMESPACE,
     OLD_NAMESPACE,
@@ -28,7 +27,8 @@ from lorestudio.systems.recap.running import (
     with_store,
     write_store,
 )
-from lorestudio.systems.recap.scenes import CHECKED
+from lorestudio.systems.recap.scenes import scenes
+from lorestudio.systems.recap.scenes.scenes import CHECKED
 
 _NAMESPACES: Final = (NAMESPACE, OLD_NAMESPACE)
 _OF_LOREBOOKS: Final = ("activeLorebookEntries", "inactiveLorebookEntries")

@@ -40,7 +40,7 @@ from lorestudio.systems.recap.records import (
     text_of,
     with_values,
 )
-from lorestudio.systems.recap.scenes import recap_hash
+from lorestudio.systems.recap.scenes.scenes import recap_hash
 
 NO_MESSAGE: Final = "no_message"
 

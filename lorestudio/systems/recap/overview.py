@@ -18,7 +18,7 @@ from lorestudio.systems.recap.queue import QueueState
 from lorestudio.systems.recap.records import get_memory, is_included, message_text, namespace, text_of
 from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
 from lorestudio.systems.recap.running import RunningRecaps
-from lorestudio.systems.recap.scenes import (
+from lorestudio.systems.recap.scenes.scenes import (
     PINNED_HIDDEN,
     Range,
     SceneLock,

@@ -21,7 +21,7 @@ from lorestudio.systems.recap.records import (
     get_data,
 )
 from lorestudio.systems.recap.running import RunningRecaps, Storage
-from lorestudio.systems.recap.scenes import PINNED_HIDDEN, Range, with_visibility
+from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN, Range, with_visibility
 
 KEY: Final = f"{NAMESPACE}_scene"
 MACRO: Final = "{{running_recap}}"

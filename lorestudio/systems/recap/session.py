@@ -21,7 +21,6 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
-from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import ChatBook
@@ -38,8 +37,9 @@ from lorestudio.systems.recap.queue import (
 from lorestudio.systems.recap.records import Record, edit_memory, set_data
 from lorestudio.systems.recap.refresh import Refresh, refreshed
 from lorestudio.systems.recap.running import after_deletion
-from lorestudio.systems.recap.scene_breaks import scene_operation
-from lorestudio.systems.recap.scene_recaps import combine_operation, running_operation
+from lorestudio.systems.recap.scenes import scenes
+from lorestudio.systems.recap.scenes.breaks import scene_operation
+from lorestudio.systems.recap.scenes.recaps import combine_operation, running_operation
 from lorestudio.systems.recap.tracing import recap_trace
 from lorestudio.systems.recap.triggers import (
     MessageEvent,
@@ -342,8 +342,8 @@ class RecapSession:
         self.edits.message(index)
         return await self.enqueue([recap_operation(index)])
 
-    async def enqueue_scene(self, index: int, *, manual: bool = False) -> tuple[str, ...]:
-        """Queue the recap of the scene that ends at a break. `manual` leaves the running recap alone.
+    async def enqueue_scene(self, index: int) -> tuple[str, ...]:
+        """Queue the recap of the scene that ends at a break.
 
         Raises InputError where there is no break, or where its recap is locked.
         """
@@ -351,7 +351,7 @@ class RecapSession:
         if index not in self.chat.breaks:
             raise InputError(self.path, f"message {index} ends no scene. Set a scene break there first.")
         self.edits.check_lock(index)
-        return await self.enqueue([scene_operation(index, Priority.NORMAL, manual=manual)])
+        return await self.enqueue([scene_operation(index, Priority.NORMAL)])
 
     async def enqueue_search(self) -> tuple[str, ...]:
         """Queue the search for a scene break. Raises InputError where the queue is busy or there is too little."""

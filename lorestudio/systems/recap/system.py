@@ -17,7 +17,7 @@ from lorestudio.systems.base import Decided, Moment, Scene, State, System, Syste
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import recap_chat
 from lorestudio.systems.recap.refresh import refreshed
-from lorestudio.systems.recap.scenes import scene_recaps
+from lorestudio.systems.recap.scenes.scenes import scene_recaps
 from lorestudio.systems.recap.tracing import SYSTEM, recap_trace
 from lorestudio.systems.recap.words import VOCABULARY
 

@@ -19,7 +19,7 @@ from lorestudio.systems.recap.message_recaps import Inclusion, WalkDecision, Wal
 from lorestudio.systems.recap.records import get_memory, message_text, text_of
 from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
 from lorestudio.systems.recap.running import Ownership, RunningRecaps
-from lorestudio.systems.recap.scenes import (
+from lorestudio.systems.recap.scenes.scenes import (
     display_range,
     has_recap,
     name_of,

@@ -13,7 +13,7 @@ from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.message_recaps import candidates, exclusion, recap_operation
 from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueueState
 from lorestudio.systems.recap.records import Record, alike, get_data, get_memory, message_text, previous_swipe_value
-from lorestudio.systems.recap.scene_breaks import detect_operation, detection_range, scene_operation
+from lorestudio.systems.recap.scenes.breaks import detect_operation, detection_range, scene_operation
 
 
 class MessageEvent(StrEnum):

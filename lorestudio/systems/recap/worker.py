@@ -19,7 +19,6 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext
-from lorestudio.systems.recap.break_search import Detect, DetectBackwards
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatBook
 from lorestudio.systems.recap.message_recaps import MessageRecap
@@ -38,7 +37,8 @@ from lorestudio.systems.recap.queue import (
     make_operation,
 )
 from lorestudio.systems.recap.refresh import refreshed
-from lorestudio.systems.recap.scene_recaps import FILTER, ORGANISE, PARSE, Combine, Rebuild, SceneRecap
+from lorestudio.systems.recap.scenes.break_search import Detect, DetectBackwards
+from lorestudio.systems.recap.scenes.recaps import FILTER, ORGANISE, PARSE, Combine, Rebuild, SceneRecap
 
 HANDLERS: Final[Mapping[str, Handler]] = {
     OperationType.RECAP: MessageRecap(),

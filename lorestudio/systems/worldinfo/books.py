@@ -13,6 +13,7 @@ from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
+from lorestudio.domain.json_text import object_in
 from lorestudio.exchange.carrying import SectionCarrier
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.lorebooks.books import BookRole, InsertionStrategy, Lorebook, in_order, in_play
@@ -125,7 +126,7 @@ def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
         extras=extras,
         macros=macros,
         filled=filled,
-        variables={name: to_string(value) for name, value in _part(chat.metadata, "variables").items()},
+        variables={name: to_string(value) for name, value in object_in(chat.metadata, "variables").items()},
         reply_tokens=scene.reply_tokens,
     )
 
@@ -257,12 +258,12 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
     document = parse_json(read_bytes(path), path)
     if not isinstance(document, Mapping) or not isinstance(own := document.get(_SECTION), Mapping):
         return None
-    extensions, known = _part(document, "extension_settings"), _part(own, "world_info")
+    extensions, known = object_in(document, "extension_settings"), object_in(own, "world_info")
     keys = {each.alias for each in declared(WorldInfoSettings) if each.alias != each.name}
     values: dict[str, Json] = {}
-    for source in (own, _part(extensions, "note"), _part(extensions, "vectors")):
+    for source in (own, object_in(extensions, "note"), object_in(extensions, "vectors")):
         values |= {key: value for key, value in source.items() if key in keys and value is not None}
-    worlds, note = path.parent / "worlds", _part(extensions, "note")
+    worlds, note = path.parent / "worlds", object_in(extensions, "note")
     lore = [each for each in _listed(known, "charLore") if isinstance(each, Mapping)]
     extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in _texts(each, "extraBooks")]
     values |= {
@@ -270,8 +271,8 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
         "book": "\n".join(f"{worlds / name}.json" for name in _texts(known, "globalSelect")),
         "extra_books": "\n".join(extra),
         "tags": "\n".join(
-            f"{avatar.rpartition('.')[0] or avatar}: {', '.join(_texts(_part(document, 'tag_map'), avatar))}"
-            for avatar, tags in _part(document, "tag_map").items()
+            f"{avatar.rpartition('.')[0] or avatar}: {', '.join(_texts(object_in(document, 'tag_map'), avatar))}"
+            for avatar, tags in object_in(document, "tag_map").items()
             if isinstance(tags, list)
         ),
         "character_notes": json.dumps(notes, ensure_ascii=False) if (notes := _listed(note, "chara")) else "",
@@ -286,11 +287,6 @@ def _listed(values: Mapping[str, Json], name: str) -> list[Json]:
 
 def _texts(values: Mapping[str, Json], name: str) -> list[str]:
     return [each for each in _listed(values, name) if isinstance(each, str)]
-
-
-def _part(values: Json, name: str) -> Mapping[str, Json]:
-    found = values.get(name) if isinstance(values, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
 
 
 KIND: Final = SystemKind(

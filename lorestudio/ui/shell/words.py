@@ -56,9 +56,9 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def with_full_stop(text: str, limit: int = 240) -> str:
+def with_full_stop(text: str) -> str:
     """A text of somebody else's, short enough, with a stop at its end."""
-    short = shorten(text, limit)
+    short = shorten(text, 240)
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."
 
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import resource
-from lorestudio.studio.chat.following import with_chat_reread
+from lorestudio.studio.chat.saving import with_chat_reread
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.words import Notice, tr

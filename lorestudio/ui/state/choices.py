@@ -12,9 +12,9 @@ from PySide6.QtCore import QSettings
 from lorestudio.settings.behaviour import FIXED, fixed, switches
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import AnswerKind, Source
-from lorestudio.studio.project.modes import Mode, mode_of, with_mode
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.registry import KINDS, MAIN
+from lorestudio.studio.project.settings import Mode, mode_of, with_mode
+from lorestudio.systems.registry import KINDS, MAIN, in_project
 from lorestudio.ui.shell.words import shorten, tr
 
 
@@ -121,7 +121,7 @@ class RunChoice:
     @property
     def is_main(self) -> bool:
         """Whether the main system decides, whose modes and settings are those of the project."""
-        return self.system == MAIN.name
+        return in_project(self.system)
 
     @property
     def asks_model(self) -> bool:

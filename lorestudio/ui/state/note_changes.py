@@ -12,8 +12,8 @@ from typing import TypeAlias, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr

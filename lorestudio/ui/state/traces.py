@@ -18,7 +18,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
-from lorestudio.trace.packed import Gist
+from lorestudio.trace.storage.packed import Gist
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import tr

@@ -27,6 +27,15 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import column, label, named, text_view
 
 
+class Dialog(QDialog):
+    """A dialog with a title, which is gone once it is closed."""
+
+    def __init__(self, parent: QWidget | None, title: str) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+
+
 def choose_folder(parent: QWidget, title: str, start: str, chosen: Callable[[Path], None]) -> QFileDialog:
     """Ask for a folder."""
     directories, only = QFileDialog.FileMode.Directory, QFileDialog.Option.ShowDirsOnly
@@ -86,7 +95,7 @@ def ask_name(parent: QWidget, title: str, name: str, start: str, answered: Calla
 
 
 def _form(parent: QWidget, title: str, accept: QDialogButtonBox.StandardButton) -> tuple[QDialog, QFormLayout]:
-    dialog, form = _dialog(parent, title), QFormLayout()
+    dialog, form = Dialog(parent, title), QFormLayout()
     buttons = QDialogButtonBox(accept | QDialogButtonBox.StandardButton.Cancel, dialog)
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
@@ -177,7 +186,7 @@ def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callab
 
 def show_text(parent: QWidget, title: str, text: str) -> QDialog:
     """A text to read and copy, such as the details of a problem."""
-    dialog = _dialog(parent, title)
+    dialog = Dialog(parent, title)
     field = text_view(dialog, title, font=fixed_font(parent.font().pointSizeF()))
     field.setPlainText(text)
     return _opened(dialog, field, 720, 420, copied=text)
@@ -185,7 +194,7 @@ def show_text(parent: QWidget, title: str, text: str) -> QDialog:
 
 def show_markdown(parent: QWidget, title: str, text: str) -> QDialog:
     """A page of help to read."""
-    dialog = _dialog(parent, title)
+    dialog = Dialog(parent, title)
     page = named(QTextBrowser(dialog), title)
     page.setMarkdown(text)
     return _opened(dialog, page, 620, 560)
@@ -193,7 +202,7 @@ def show_markdown(parent: QWidget, title: str, text: str) -> QDialog:
 
 def show_about(parent: QWidget) -> QDialog:
     """What this is."""
-    dialog = _dialog(parent, tr("About lorestudio"))
+    dialog = Dialog(parent, tr("About lorestudio"))
     text = tr(
         "lorestudio {version}\n\nSee, for every turn of a chat, which lore reached the model's prompt, which did "
         "not, and why. MIT licence.",
@@ -202,13 +211,6 @@ def show_about(parent: QWidget) -> QDialog:
     said = label(dialog, text)
     said.setMargin(12)
     return _opened(dialog, said, 420, 200)
-
-
-def _dialog(parent: QWidget, title: str) -> QDialog:
-    dialog = QDialog(parent)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setWindowTitle(title)
-    return dialog
 
 
 def _opened(dialog: QDialog, content: QWidget, width: int, height: int, copied: str = "") -> QDialog:

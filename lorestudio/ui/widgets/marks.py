@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.entry import Entry
-from lorestudio.trace.found_keys import FoundKey, places_in
 from lorestudio.trace.held_run import WouldCell, WouldState
 from lorestudio.trace.journey import CellState, Fate, FateState, JourneyCell
+from lorestudio.trace.matching.found_keys import FoundKey, places_in
 from lorestudio.trace.model import Phase
 from lorestudio.ui.shell.words import tr
 

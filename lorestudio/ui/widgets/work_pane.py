@@ -91,11 +91,10 @@ class RecapText(QWidget):
         self._drafts: dict[object, str] = {}
         self.lines = named(_Lines(self, tabChangesFocus=True), name)
         self.lines.setObjectName("Boxed")
-        self.remark = label(self, kind="small")
         keep_tip = tip or tr("Write it into the chat's file (Ctrl+Enter)")
         self.keep = button(self, tr("Keep"), self._keep, kind="primary", tip=keep_tip)
         self.back = button(self, tr("Back"), self._give_up, tip=tr("Give up what was written (Esc)"))
-        line = row((self.remark, 1), self.keep, self.back, spacing=6)
+        line = row(1, self.keep, self.back, spacing=6)
         column((self.lines, 1), line, of=self, spacing=4, margins=0)
         self.lines.textChanged.connect(self._show_buttons)
         self.lines.kept.connect(self._keep)
@@ -107,7 +106,7 @@ class RecapText(QWidget):
         """Whether a person has written something that is not kept."""
         return self.lines.toPlainText() != self._text and not self.lines.isReadOnly()
 
-    def show_text(self, key: object, text: str, *, editable: bool, placeholder: str = "", remark: str = "") -> None:
+    def show_text(self, key: object, text: str, *, editable: bool, placeholder: str = "") -> None:
         """Show the text of another thing, or what the same one says by now."""
         if key == self._key and text != self._text and self.lines.toPlainText() == self._sent:
             self.taken()
@@ -119,8 +118,6 @@ class RecapText(QWidget):
             self.lines.setPlainText(draft)
         self.lines.setReadOnly(not editable)
         self.lines.setPlaceholderText(placeholder)
-        self.remark.setText(remark)
-        self.remark.setVisible(bool(remark))
         self._show_buttons()
 
     def taken(self) -> None:

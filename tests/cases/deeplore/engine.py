@@ -12,11 +12,11 @@ from lorestudio.domain.javascript import fold
 from lorestudio.domain.state import ChatControls, Counters, EngineState, EntryRule
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.systems.deeplore import gating
-from lorestudio.systems.deeplore.bm25 import EntryBM25, tokenize
 from lorestudio.systems.deeplore.gating import Policy
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.matching.bm25 import EntryBM25, tokenize
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 from lorestudio.systems.deeplore.pipeline import MATCHING
 from lorestudio.systems.deeplore.stages.bookkeeping import bookkeeping_stage
 from lorestudio.systems.deeplore.stages.budget import budget_stage

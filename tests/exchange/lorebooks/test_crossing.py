@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.lorebooks import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu, table
 from lorestudio.exchange.lorebooks.crossing import EntryForm, from_world_info, into_world_info
+from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu, table
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.report import Fidelity
 

@@ -21,8 +21,8 @@ from lorestudio.systems.worldinfo.mapping import as_book_entry
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.journey import FOREIGN_IDS, Journeys, renumbered
+from lorestudio.trace.matching.similarity import similarities
 from lorestudio.trace.model import RunOutcome, Turn
-from lorestudio.trace.similarity import similarities
 from lorestudio.trace.summary import summary
 
 WORLD = (

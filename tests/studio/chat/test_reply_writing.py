@@ -11,7 +11,7 @@ import pytest
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.llm.answers import LiveAnswers
+from lorestudio.llm.connections import LiveAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api

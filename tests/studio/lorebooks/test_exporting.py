@@ -17,8 +17,8 @@ from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.trying import try_book
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.project.project import open_project
 from lorestudio.vault.entries import ParseRules

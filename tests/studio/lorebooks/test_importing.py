@@ -19,7 +19,7 @@ from lorestudio.studio.lorebooks.importing import (
     read_books,
 )
 from lorestudio.studio.lorebooks.links import links_of
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.vault.entries import ParseRules

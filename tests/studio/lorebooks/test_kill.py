@@ -14,7 +14,7 @@ import pytest
 
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import SyncChoice, carry_out_sync, plan_sync
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.vault.entries import ParseRules
 from tests.studio.lorebooks.test_importing import book, files, vault
@@ -25,7 +25,7 @@ WORKS = """
     from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
     from lorestudio.studio.lorebooks.links import links_of
     from lorestudio.studio.lorebooks.syncing import SyncChoice, carry_out_sync, plan_sync
-    from lorestudio.studio.notes.change_log import ChangeLog
+    from lorestudio.studio.notes.changes.log import ChangeLog
     from lorestudio.studio.notes.vault_notes import read_vault_notes
     from lorestudio.vault.entries import ParseRules
     what, place, data, path = sys.argv[1], *map(Path, sys.argv[2:])

@@ -24,8 +24,8 @@ from lorestudio.studio.lorebooks.syncing import (
     found_link,
     plan_sync,
 )
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import SaveError

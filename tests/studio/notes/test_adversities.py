@@ -21,9 +21,9 @@ from lorestudio.llm.profiles import Profile, save_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.files import SettingsError, write_atomically
 from lorestudio.studio.chat.saving import ChatChangedError, ChatToSave, save_chat
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
-from lorestudio.studio.notes.snapshots import Snapshots
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.trash import Trash
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.problems import ProblemFinder

@@ -22,8 +22,8 @@ from lorestudio.studio.notes.book_entries import (
     read_text,
     save_text,
 )
-from lorestudio.studio.notes.change_set import ChangeSet
-from lorestudio.studio.notes.snapshots import Snapshots
+from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.vault.files import ChangedOnDisk, VaultError

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import MOST_CHANGES, FreshNotes
 from lorestudio.vault.files import VaultError
 

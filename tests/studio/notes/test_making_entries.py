@@ -8,7 +8,7 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.project.project import open_project

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lorestudio.studio.notes.open_vaults import OpenVaults
+from lorestudio.vault.file_lock import OpenVaults
 
 
 def test_the_second_window_hears_of_the_first(tmp_path: Path) -> None:

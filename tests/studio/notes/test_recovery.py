@@ -107,7 +107,7 @@ STUDIO = """
     import sys
     from pathlib import Path
     from lorestudio.studio.notes.recovery import Recovery
-    from lorestudio.studio.notes.snapshots import Snapshots
+    from lorestudio.studio.notes.changes.snapshots import Snapshots
     from lorestudio.vault.writer import read_note
     note, data = Path(sys.argv[1]), Path(sys.argv[2])
     recovery, snapshots = Recovery(data / "recovery"), Snapshots(data / "history")

@@ -25,8 +25,8 @@ from lorestudio.studio.project.answering import (
     make_answers,
     try_profile,
 )
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.costs import live_cost, note_cost
 from tests.simulators import answered
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.settings.deeplore import DeepLoreSettings, dump
-from lorestudio.studio.project.modes import Mode, mode_of, with_mode
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.settings import Mode, mode_of, with_mode
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ import pytest
 import lorestudio
 from lorestudio.domain.resources import resource
 from lorestudio.settings.deeplore import dump
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.report.formats import Format, report_text
 from lorestudio.studio.report.source import ReportSource, gather, without_words

@@ -14,8 +14,8 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.card import next_speaker
 from lorestudio.studio.prompt.messages import example_blocks
 from lorestudio.studio.prompt.setup import PromptSetup, all_scripts, remarks_of, with_group
-from lorestudio.trace.assembled_prompt import AssembledPrompt, MessageRole, Origin, PromptSection
 from lorestudio.trace.model import RunOutcome, Trace, Turn
+from lorestudio.trace.prompt.assembled import AssembledPrompt, MessageRole, Origin, PromptSection
 
 SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 

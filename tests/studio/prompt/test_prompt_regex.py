@@ -15,8 +15,8 @@ from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup, remarks_of, scripts_of
 from lorestudio.systems.macros import Macros
 from lorestudio.systems.registry import words_of
-from lorestudio.trace.assembled_prompt import AssembledPrompt, source_words
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
+from lorestudio.trace.prompt.assembled import AssembledPrompt, source_words
 from tests.studio.prompt.parts import parts_of_entry
 
 CHAT = Chat(

@@ -22,7 +22,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index_refresh import build_index
 from tests.examples import examples

@@ -29,8 +29,8 @@ from lorestudio.studio.report.source import gather, without_words
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.tryout.bench import Bench
 from lorestudio.systems.differences import DifferenceKind
-from lorestudio.trace.assembled_prompt import Origin
 from lorestudio.trace.model import AS_STORED, ReadMessage, SeenChat, Trace
+from lorestudio.trace.prompt.assembled import Origin
 from lorestudio.trace.summary import seen_brief
 from lorestudio.trace.text import as_text
 from lorestudio.vault.files import NoteFile, VaultFiles

@@ -26,7 +26,7 @@ from lorestudio.systems.base import Decided, Moment, System, SystemKind
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.trace.model import Outcome, RunOutcome, StageRecord, Trace
-from lorestudio.trace.serialize import from_json, to_json
+from lorestudio.trace.storage.serialize import from_json, to_json
 from lorestudio.trace.vocabulary import plain
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index_refresh import build_index

@@ -27,13 +27,13 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import VAULT, WorldInfoSettings
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.scenario.running import run_scenarios
-from lorestudio.systems.deeplore.scenario import recorded_answers
+from lorestudio.systems.deeplore.scenario.scenario import recorded_answers
 from lorestudio.systems.registry import KINDS
 from lorestudio.systems.vectors import KnownVectors
 from tests.simulators import answered

@@ -19,7 +19,7 @@ from lorestudio.studio.tryout.why_not_answers import conclusion
 from lorestudio.systems.registry import KINDS, system_of
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.limits import token_limit
-from lorestudio.trace.scores import Bm25Figures
+from lorestudio.trace.matching.scores import Bm25Figures
 from tests.studio.previews import TEXTS, note, project_of
 
 LAST = Generation(5)

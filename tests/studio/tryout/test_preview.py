@@ -32,7 +32,7 @@ from lorestudio.systems.vectors import KnownVectors
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.diff import compare
 from lorestudio.trace.model import Trace
-from lorestudio.trace.serialize import to_json
+from lorestudio.trace.storage.serialize import to_json
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import VaultError
 from tests.examples import examples

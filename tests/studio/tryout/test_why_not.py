@@ -22,8 +22,8 @@ from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.project_changes import edited_text
 from lorestudio.studio.tryout.why_not import WhyNotFinder

@@ -7,8 +7,8 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.preview import Previewer

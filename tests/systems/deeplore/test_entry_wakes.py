@@ -5,7 +5,7 @@ import pytest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.key_search import DeepLoreWakes
+from lorestudio.systems.deeplore.matching.key_search import DeepLoreWakes
 
 ENTRIES = (
     Entry(0, "a.md", "v", "A", "The bell and the fog.", ("a",)),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from lorestudio.domain.state import Counters, EngineState
 from lorestudio.settings.behaviour import fixed
 from lorestudio.systems.base import Decided
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.matched import KEPT
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from tests.examples import examples
 from tests.systems.test_invariants import WORLDS
 from tests.systems.worlds import World, changed, entry, message, run_world, world

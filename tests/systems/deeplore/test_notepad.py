@@ -17,7 +17,7 @@ from lorestudio.exchange.chats.notepad import (
     withdrawn,
 )
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.extraction import (
+from lorestudio.systems.deeplore.scribe.extraction import (
     EXTRACTION,
     NOTHING,
     answered_notes,

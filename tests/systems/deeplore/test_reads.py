@@ -18,9 +18,9 @@ from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.deeplore import pipeline
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.matched import matching_settings
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_read
 from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.randomness import Mulberry32

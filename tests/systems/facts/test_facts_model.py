@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from lorestudio.llm.answers import LiveAnswers
+from lorestudio.llm.connections import LiveAnswers
 from lorestudio.llm.errors import LlmError
-from lorestudio.llm.http_embedding import HttpEmbedder
+from lorestudio.llm.http.embedding import HttpEmbedder
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.systems.facts.extraction import AskedModel
 from lorestudio.systems.facts.options import FactOptions

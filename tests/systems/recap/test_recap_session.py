@@ -5,17 +5,17 @@ import pytest
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.answers import LiveAnswers
+from lorestudio.llm.connections import LiveAnswers
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import chat_file as book
-from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap import session as queue_file
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
 from lorestudio.systems.recap.queue import queue_path
+from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.system import RecapSystem, chat_until
 from lorestudio.systems.registry import KINDS

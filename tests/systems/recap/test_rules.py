@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CHARS_3_35
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap import scenes, triggers
+from lorestudio.systems.recap import triggers
 from lorestudio.systems.recap.asking import (
     QuestionPreset,
     WorkContext,
@@ -18,13 +18,14 @@ from lorestudio.systems.recap.asking import (
     filled,
     read_preset,
 )
-from lorestudio.systems.recap.break_search import fitted_end
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.message_recaps import walk
 from lorestudio.systems.recap.queue import QueueState
 from lorestudio.systems.recap.records import set_data, with_values
 from lorestudio.systems.recap.running import after_deletion
-from lorestudio.systems.recap.scenes import (
+from lorestudio.systems.recap.scenes import scenes
+from lorestudio.systems.recap.scenes.break_search import fitted_end
+from lorestudio.systems.recap.scenes.scenes import (
     edited,
     extracted_stage,
     organised_stage,

@@ -4,15 +4,15 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapSurroundings
 from lorestudio.systems.recap.records import with_values
 from lorestudio.systems.recap.refresh import refreshed
+from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, recap_trace
 from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Outcome, RunOutcome
-from lorestudio.trace.serialize import from_json, to_json
+from lorestudio.trace.storage.serialize import from_json, to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
 from tests.systems.recap.chats import Words, chat

@@ -2,13 +2,13 @@ import json
 
 import pytest
 
-from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.message_recaps import recap_operation, whole_sentences
 from lorestudio.systems.recap.queue import NewOperation, OperationType
 from lorestudio.systems.recap.records import set_data, with_values
-from lorestudio.systems.recap.scene_breaks import detect_operation, scene_operation
-from lorestudio.systems.recap.scene_recaps import combine_operation, running_operation
-from lorestudio.systems.recap.scenes import recap_hash, versions_of
+from lorestudio.systems.recap.scenes import scenes
+from lorestudio.systems.recap.scenes.breaks import detect_operation, scene_operation
+from lorestudio.systems.recap.scenes.recaps import combine_operation, running_operation
+from lorestudio.systems.recap.scenes.scenes import recap_hash, versions_of
 from tests.systems.recap.chats import World, chat
 
 TALE = ("I open the gate.", "It creaks.", "I go in.", "Dust falls.", "The next morning I ride out.", "Rain begins.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lorestudio.domain.chat import Generation
+from lorestudio.studio.compare.causes import RunSide
+from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.state.traces import FiringCounts
 from tests.ui.worlds import BELL, CROWN, SKARN, make_trace
@@ -34,3 +36,16 @@ def test_another_vault_begins_at_nothing() -> None:
     counts.take({FIRST: make_trace(2)}, None)
     counts.clear()
     assert (counts.runs, counts.of(SKARN)) == (0, NEVER)
+
+
+def test_a_run_that_is_not_as_chosen_now_is_compared_without_its_inputs(window) -> None:
+    runs = window.session.runs
+    known = runs.side(SECOND, "Five")
+    assert known is not None
+    assert known.trace is runs.trace(SECOND)
+    other = make_trace(5)
+    runs.traces = {SECOND: other}
+    assert runs.side(SECOND, "Five") == RunSide("Five", other)
+    assert runs.side(SECOND) == RunSide(turn_words(other.turn), other)
+    assert runs.side(FIRST) is None
+    assert runs.side(None) is None

@@ -16,8 +16,8 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.hybrid import HybridSettings
-from lorestudio.studio.project.modes import Mode
 from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.session import Session

@@ -96,6 +96,17 @@ def test_cells_are_read_off_the_rows(theme: Theme) -> None:
     assert model.index(0, 0).data(Qt.ItemDataRole.FontRole) is None
 
 
+@pytest.mark.parametrize("fills", [True, False])
+def test_the_last_column_fills_the_room_unless_it_has_a_width(qtbot: QtBot, theme: Theme, fills: bool) -> None:
+    columns = COLUMNS if fills else (*COLUMNS[:2], replace(COLUMNS[2], width=90))
+    model = RecordTable(columns, key=attrgetter("id"))
+    model.set_rows(SHIPS)
+    view = RecordView(theme, model, "Ships")
+    qtbot.addWidget(view)
+    assert view.horizontalHeader().stretchLastSection() is fills
+    assert [view.columnWidth(place) for place in range(2)] == [150, 60]
+
+
 def test_headings_say_what_columns_are(qapp: object) -> None:
     model = make()
     assert [model.headerData(place, HORIZONTAL) for place in range(3)] == ["Ship", "Crew", "Port"]

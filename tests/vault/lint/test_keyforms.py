@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fold
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 from lorestudio.vault.lint.keyforms import contained, covers, is_short, key_form, seen, unseen
 from tests.examples import examples
 

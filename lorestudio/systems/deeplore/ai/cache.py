@@ -11,7 +11,7 @@ from lorestudio.domain.javascript import Json, length, simple_hash, to_string, t
 from lorestudio.domain.state import CachedPick, CachedSelection
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.ai.replies import Selected
-from lorestudio.systems.deeplore.keys import lower_variants
+from lorestudio.systems.deeplore.matching.keys import lower_variants
 
 
 @dataclass(frozen=True, slots=True)

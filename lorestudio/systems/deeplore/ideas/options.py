@@ -15,7 +15,7 @@ from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
 from lorestudio.systems.deeplore.ideas import gates as gate_ideas
 from lorestudio.systems.deeplore.ideas import matching as match_ideas
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation
-from lorestudio.systems.deeplore.key_places import would_match
+from lorestudio.systems.deeplore.matching.key_places import would_match
 from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import Outcome, Verdict
 from lorestudio.trace.wording import joined, quoted

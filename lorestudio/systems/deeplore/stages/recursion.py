@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold, head, length, trim
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.keys import KeyHit, KeyMatcher
+from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.systems.deeplore.matching.keys import KeyHit, KeyMatcher
 from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides, passes
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QSizePolicy, QToolBu
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.settings.sections import dump_section
 from lorestudio.studio.project.answering import AnswerKind, Profile, Source
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.settings import Mode
 from lorestudio.systems.registry import KINDS
-from lorestudio.trace.found_keys import keys_of
+from lorestudio.trace.matching.found_keys import keys_of
 from lorestudio.trace.model import AS_STORED, Trace
 from lorestudio.ui.features.chat.delegate import MessageDelegate
 from lorestudio.ui.features.chat.message_list import MessageList

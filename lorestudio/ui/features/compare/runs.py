@@ -25,7 +25,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import generation_before
-from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
+from lorestudio.systems.registry import KINDS, kind_of, system_of
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
@@ -257,7 +257,7 @@ class ComparableRuns(QObject):
         session, kind = self._session, kind_of(system)
         title = tr("{run} with {system}", run=self.name(shown), system=system_title(system))
         folder, source = session.keep_in, session.choice.source
-        settings = None if kind is MAIN else session.choices.systems.get(system)
+        settings = None if kind.in_project else session.choices.systems.get(system)
 
         def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
             simulator = Simulator(project, system_of(project.scene(_recorded(project, source)), kind, settings))

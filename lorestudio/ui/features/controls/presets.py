@@ -10,10 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QFormLayout,
     QLineEdit,
@@ -35,6 +34,7 @@ from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_case, shorten, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import answers, button, column, label, named, resize_for_letters, row
 from lorestudio.ui.widgets.picker import Choice
 
@@ -57,16 +57,14 @@ def part_words(controls: ChatControls, part: ControlsPart) -> str:
     return shorten(text, LONGEST)
 
 
-class SavePresetDialog(QDialog):
+class SavePresetDialog(Dialog):
     """`chosen` carries the preset, and whether it takes the place of one of that name."""
 
     chosen = Signal(object, bool)
 
     def __init__(self, controls: ChatControls, known: KnownPresets, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, tr("Save as a scenario preset"))
         self._controls, self._known = controls, known
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Save as a scenario preset"))
         intro = tr(
             "A preset holds the ticked parts; where it is applied, the others stay as they are. It names entries "
             "by title, so it fits any vault that has them."
@@ -130,7 +128,7 @@ def _nothing(part: ControlsPart) -> str:
     )
 
 
-class PresetsDialog(QDialog):
+class PresetsDialog(Dialog):
     """The presets with what they hold. What is to be done is told by signals; whoever does it calls `show_presets`."""
 
     wanted = Signal(object)  # Preset: apply it
@@ -138,10 +136,8 @@ class PresetsDialog(QDialog):
     deleted = Signal(str)
 
     def __init__(self, theme: Theme, folder: PresetFolder, known: KnownPresets, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, tr("Scenario presets"))
         self._theme = theme
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Scenario presets"))
         self.list = named(QListWidget(self), tr("Scenario presets"))
         self.told = label(self, selectable=True)
         where = tr("One file each in {folder}; copy them to share them.", folder=folder.folder)

@@ -18,7 +18,7 @@ from lorestudio.studio.lorebooks.exporting import (
     write_export,
 )
 from lorestudio.studio.lorebooks.trying import Tried, try_book
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.lorebooks.report_view import EntryRow, LoreDialog, said_of

@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QFormLayout, QLineEdit, QWidget
 
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportedEntry, ImportPlan, Twin, plan_import, read_books
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.lorebooks.report_view import EntryRow, LoreDialog, said_of

@@ -9,7 +9,6 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDialog,
     QFrame,
     QGridLayout,
     QLabel,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView, Span, marked_html, word_spans
 from lorestudio.ui.widgets.layouts import (
     answers,
@@ -35,20 +35,18 @@ from lorestudio.ui.widgets.layouts import (
 from lorestudio.vault.note.three_way_merge import MergePiece, Side, joined, three_way
 
 
-class ConflictDialog(QDialog):
+class ConflictDialog(Dialog):
     """`merged` carries the text that a person made of both; closing the dialog changes nothing."""
 
     merged = Signal(str)
 
     def __init__(self, theme: Theme, name: str, texts: tuple[str, str, str], parent: QWidget | None = None) -> None:
         """`texts` are the version that both started from, one's own, and the one on disk."""
-        super().__init__(parent)
+        super().__init__(parent, tr("Two versions of {name}", name=name))
         self._theme = theme
         base, mine, theirs = texts
         self.pieces = three_way(base, mine, theirs)
         self._chosen: dict[int, str] = {}
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Two versions of {name}", name=name))
         places = Counter(piece.side for piece in self.pieces)
         words = tr(
             "{mine} only here, {theirs} only on disk, {both} in both. What was changed in one place only is taken; "

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.tryout.preview import EntryOutcome
-from lorestudio.trace.found_keys import WouldMatch
+from lorestudio.trace.matching.found_keys import WouldMatch
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.chips import Wrapping, in_lines

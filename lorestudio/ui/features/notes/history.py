@@ -11,9 +11,8 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QFrame,
     QGridLayout,
@@ -22,14 +21,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.studio.notes.changes.snapshots import NoteSnapshot, Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
-from lorestudio.studio.notes.snapshots import NoteSnapshot, Snapshots
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.store import NoteStore, look
 from lorestudio.ui.features.vault.table import when_words
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView
 from lorestudio.ui.widgets.layouts import column, holding, label, named, resize_for_letters, row, scrolled
 from lorestudio.vault.files import VaultError
@@ -37,20 +37,18 @@ from lorestudio.vault.files import VaultError
 logger = logging.getLogger(__name__)
 
 
-class HistoryDialog(QDialog):
+class HistoryDialog(Dialog):
     """`restored` carries the text of a version that is to be taken again; nothing is written here."""
 
     restored = Signal(str)
 
     def __init__(self, theme: Theme, jobs: Jobs, buffer: NoteBuffer, kept: Snapshots, parent: QWidget) -> None:
         """Versions are read from `kept`, in jobs, and compared with what the buffer holds now."""
-        super().__init__(parent)
+        super().__init__(parent, tr("History of {name}", name=buffer.path.name))
         self._jobs, self._now, self._kept = jobs, buffer.text, kept
         self._versions: Sequence[NoteSnapshot] = ()
         self._text: str | None = None
         self._asked: NoteSnapshot | None = None
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("History of {name}", name=buffer.path.name))
         self.list = named(QListWidget(self), tr("Earlier versions"))
         self.list.setFixedWidth(230)
         self.list.currentRowChanged.connect(self._choose)
@@ -109,18 +107,16 @@ class HistoryDialog(QDialog):
             self.accept()
 
 
-class RecoveryDialog(QDialog):
+class RecoveryDialog(Dialog):
     """`restored` and `discarded` carry a found text; what is left open stays for the next start."""
 
     restored = Signal(object)
     discarded = Signal(object)
 
     def __init__(self, theme: Theme, jobs: Jobs, found: Sequence[Unsaved], parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent, tr("Unsaved texts"))
         self._theme, self._jobs = theme, jobs
         self.found, self._open = found, len(found)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Unsaved texts"))
         words = tr(
             "{notes} not saved when lorestudio ended last time. What you leave here is offered again next time.",
             notes=count(len(found), "note was", "notes were"),

@@ -14,7 +14,7 @@ from PySide6.QtCore import QStringListModel, Qt
 from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QLineEdit, QWidget
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.studio.notes.change_set import NameTakenError, changed_references, shown_name
+from lorestudio.studio.notes.changes.change_set import NameTakenError, changed_references, shown_name
 from lorestudio.studio.notes.note_files import Template, plan_new, templates
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
 from lorestudio.studio.notes.trash import Trashed

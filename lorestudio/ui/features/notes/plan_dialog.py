@@ -14,7 +14,6 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QFormLayout,
     QListWidget,
@@ -25,12 +24,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.notes.change_set import DifferenceLine, DiffLineKind, NoteFileChange, difference, shown_name
+from lorestudio.studio.notes.changes.change_set import (
+    DifferenceLine,
+    DiffLineKind,
+    NoteFileChange,
+    difference,
+    shown_name,
+)
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import column, label, named, split, text_view
 
 MOST_LINES: Final = 2000
@@ -138,7 +144,7 @@ def _mark(cursor: QTextCursor, colour: QColor) -> QTextEdit.ExtraSelection:
 PREVIEW_DELAY_MS: Final = 250
 
 
-class PlanDialog(QDialog):
+class PlanDialog(Dialog):
     """Subclasses add their fields, call `changed` when one changes, and say in `plan` what to do.
 
     The preview is the plan itself, made in a job; the button carries out the same plan again, on the notes as they are
@@ -146,9 +152,7 @@ class PlanDialog(QDialog):
     """
 
     def __init__(self, theme: Theme, work: NoteWork, title: str, button: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
+        super().__init__(parent, title)
         self.theme, self.work = theme, work
         self._asked = 0
         self._going = self._entered = False

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QPushButton, QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtCore import QModelIndex, QObject, Signal
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QTextBrowser, QWidget
 
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     answers,
     button,
@@ -42,15 +43,13 @@ SHOWN_NOTES = 200
 """Diffs of so many notes are shown; nobody reads more, and the browser would take long."""
 
 
-class FixDialog(QDialog):
+class FixDialog(Dialog):
     """`agreed` carries the repairs, once the person has seen what they change and wants it."""
 
     agreed = Signal(object)
 
     def __init__(self, repairs: Sequence[Repair], theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Fix"))
+        super().__init__(parent, tr("Fix"))
         self.repairs = tuple(repairs)
         self._theme = theme
         changes = sum(len(repair.titles) for repair in self.repairs)

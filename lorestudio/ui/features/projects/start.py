@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSiz
 from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.places import is_address
 from lorestudio.studio.project.project import Project, is_demo
-from lorestudio.trace.serialize import record_from_json
+from lorestudio.trace.storage.serialize import record_from_json
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import shorten, tr

@@ -19,7 +19,9 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
-from lorestudio.trace.assembled_prompt import (
+from lorestudio.trace.budget import OTHER, origins
+from lorestudio.trace.model import Trace
+from lorestudio.trace.prompt.assembled import (
     AssembledMessage,
     AssembledPart,
     AssembledPrompt,
@@ -30,8 +32,6 @@ from lorestudio.trace.assembled_prompt import (
     prompt_as_markdown,
     prompt_as_text,
 )
-from lorestudio.trace.budget import OTHER, origins
-from lorestudio.trace.model import Trace
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import ITEM, plain
 from lorestudio.ui.shell.theme import Theme

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QPushButton, QSpinBox, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QPushButton, QSpinBox, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks, default_locks, is_locked
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.making import default_records
@@ -28,6 +28,7 @@ from lorestudio.ui.features.proposals.worker import ProposalWish, Tools
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import answers, column, label, named, resize_for_letters, row, text_view
 
 USUAL: Final = 8
@@ -36,15 +37,13 @@ MOST: Final = 100
 _SHOWN: Final = 160
 
 
-class PassageDialog(QDialog):
+class PassageDialog(Dialog):
     """`chosen` carries the indices of the messages and the subject, "" for any."""
 
     chosen = Signal(object, str)
 
     def __init__(self, chat: Chat, message: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Draft a note from messages"))
+        super().__init__(parent, tr("Draft a note from messages"))
         self._chat = chat
         last = len(chat.messages) - 1
         message = max(0, min(message, last))

@@ -10,7 +10,6 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QHBoxLayout,
     QMenu,
     QProgressBar,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import ProposalKind
@@ -33,6 +32,7 @@ from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row, split
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -48,7 +48,7 @@ AGAIN: Final = "again"
 """The choice for summaries: also for notes that have one."""
 
 
-class ProposalsDialog(QDialog):
+class ProposalsDialog(Dialog):
     """Makes, shows and writes proposals. `applied` carries every change set that was written, also one undone."""
 
     applied = Signal(object)  # ChangeSet
@@ -62,9 +62,7 @@ class ProposalsDialog(QDialog):
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(wish.title)
+        super().__init__(parent, wish.title)
         self._session, self._theme = session, theme
         self.work = Proposing(session, project, wish, tools, self)
         self._questions = Questions()

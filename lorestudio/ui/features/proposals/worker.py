@@ -11,8 +11,8 @@ from typing import TypeAlias, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.studio.notes.change_log import ChangeLog
-from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import AnswerKind, Asked, CostEstimate, Question, Source
 from lorestudio.studio.project.project import Project

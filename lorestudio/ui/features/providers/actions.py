@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QDialog, QFrame, QHBoxLayout, QRadioButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QRadioButton, QWidget
 
 from lorestudio.settings.behaviour import Switch, switches
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.settings import Mode
 from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
@@ -21,6 +21,7 @@ from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     answers,
     button,
@@ -37,15 +38,13 @@ from lorestudio.ui.widgets.picker import Choice, Picker
 _DEEPLORE, _FIXED = 0, 1
 
 
-class BehaviourDialog(QDialog):
+class BehaviourDialog(Dialog):
     """A list of all switches. `accepted_switches` carries the names of those that are fixed, in reading order."""
 
     accepted_switches = Signal(object)
 
     def __init__(self, fixed: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Behaviour switches"))
+        super().__init__(parent, tr("Behaviour switches"))
         self._groups: dict[str, QButtonGroup] = {}
         intro = tr(
             "What is tuned here runs in DeepLore, so every known quirk is reproduced. Set one to “fixed” to see what "

@@ -10,7 +10,6 @@ from typing import Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import (
-    QDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -43,6 +42,7 @@ from lorestudio.ui.state.ai_calls import duration_words
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row
 
 _APIS: Final = {Api.OPENAI: "OpenAI-compatible (most servers)", Api.ANTHROPIC: "Anthropic messages"}
@@ -64,15 +64,13 @@ class _Saved:
     test: bool = False
 
 
-class ProfilesDialog(QDialog):
+class ProfilesDialog(Dialog):
     """Works on the session's profiles. `saved` follows every change on the disk."""
 
     saved = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Provider profiles"))
+        super().__init__(parent, tr("Provider profiles"))
         self._session, self._theme = session, theme
         self._file = session.providers.file
         self._editing: Profile | None = None  # as it is on the disk; None for a new one

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPushButton, QTextBrowser, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QPushButton, QTextBrowser, QWidget
 
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.report.formats import Format
@@ -23,6 +23,7 @@ from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import column, combo, label, named, resize_for_letters, row, stack, text_view
 
 LONGEST_PAGE: Final = 80_000
@@ -79,16 +80,14 @@ class ReportWish:
     format: Format = Format.HTML
 
 
-class PreviewDialog(QDialog):
+class PreviewDialog(Dialog):
     """Makes a text in a job, shows it, and writes it where the person says. `saved` carries the path."""
 
     saved = Signal(Path)
 
     def __init__(self, jobs: Jobs, title: str, intro: str, name: str, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent, title)
         self._name = name
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
         resize_for_letters(self, 760, 560)
         self._jobs, self._newest = jobs, Newest(jobs)
         self.made = Made(b"")

@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QFileDialog, QFormLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QFormLayout, QLineEdit, QPushButton, QWidget
 
 from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.files import BookFile, LookedAt, added_file, look_at
@@ -21,6 +21,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     answers,
     button,
@@ -48,7 +49,7 @@ _SOURCES: Final = {
 _STRATEGIES: Final = {0: "Evenly, by order", 1: "The character's first", 2: "Global ones first"}
 
 
-class BooksDialog(QDialog):
+class BooksDialog(Dialog):
     """Changes a copy of the settings. `accepted_settings` carries it once the person wants it.
 
     Files are read by a worker, when the dialog is opened and whenever one is added.
@@ -57,9 +58,7 @@ class BooksDialog(QDialog):
     accepted_settings = Signal(object)  # Section
 
     def __init__(self, theme: Theme, jobs: Jobs, scanned: ScannedBooks, settings: Section, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Lorebooks of World Info"))
+        super().__init__(parent, tr("Lorebooks of World Info"))
         self._jobs, self._scanned, self._settings = jobs, scanned, settings
         self.books: list[LookedAt] = [LookedAt(file) for file in scanned.files(settings)]
         self._reading = 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from lorestudio.settings.declaration import Section, Value, declared
 from lorestudio.settings.deeplore import same
@@ -15,12 +15,13 @@ from lorestudio.ui.features.settings.tree import SettingsTree, SettingsView
 from lorestudio.ui.features.settings.trial import Trial
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import answers, button, column, label, resize_for_letters, row, split
 
 OUTCOME_LINES = 4
 
 
-class SystemSettingsDialog(QDialog):
+class SystemSettingsDialog(Dialog):
     """Changes a copy of the settings. `accepted_settings` carries it once the person wants it."""
 
     accepted_settings = Signal(object)  # Section
@@ -40,9 +41,7 @@ class SystemSettingsDialog(QDialog):
 
         With `brief`, settings that few people need have to be asked for.
         """
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
+        super().__init__(parent, title)
         self._before = self.settings = settings
         """The settings as they are set here."""
         self._known = {each.name: each for each in declared(type(settings))}

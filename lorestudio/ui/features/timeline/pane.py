@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QTabWidget, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.timeline_grid import RowOrder
-from lorestudio.trace.prompt_cache import CacheTurn
+from lorestudio.trace.prompt.cache import CacheTurn
 from lorestudio.ui.features.timeline.heat_map import HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content, shown_generations
 from lorestudio.ui.features.timeline.tables import (

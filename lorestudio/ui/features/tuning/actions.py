@@ -9,7 +9,7 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry
-from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook

@@ -28,7 +28,7 @@ from lorestudio.studio.notes.batch_edit import (
     stepped_priorities,
 )
 from lorestudio.studio.notes.book_entries import plan_copies, plan_new_entry, plan_removal, plan_switch, plan_title
-from lorestudio.studio.notes.change_set import ChangedMeanwhileError
+from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError
 from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
 from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename, says_title
 from lorestudio.studio.notes.replacing import plan_repairs

@@ -11,10 +11,10 @@ from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QLabel, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
-from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import CellState, JourneyCell, explain_cell
+from lorestudio.trace.matching.found_keys import keys_of_verdict
+from lorestudio.trace.matching.similarity import similarities
 from lorestudio.trace.model import StageRecord, Trace
-from lorestudio.trace.similarity import similarities
 from lorestudio.trace.text import entry_as_text
 from lorestudio.ui.features.trace.answers import cell_sentence
 from lorestudio.ui.features.why_not.page import WhyNotPage

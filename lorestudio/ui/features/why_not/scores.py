@@ -16,9 +16,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from lorestudio.studio.replay.rerun import Rerun
+from lorestudio.trace.matching.scores import Bm25Figures, ScoreNode, score_tree, tree_text
+from lorestudio.trace.matching.similarity import Similarities, Similarity
 from lorestudio.trace.model import Trace
-from lorestudio.trace.scores import Bm25Figures, ScoreNode, score_tree, tree_text
-from lorestudio.trace.similarity import Similarities, Similarity
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import ENTRY_ID
 from lorestudio.ui.shell.theme import Theme

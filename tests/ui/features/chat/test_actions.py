@@ -16,7 +16,6 @@ from lorestudio.llm.errors import ErrorKind
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in_writing import PLACEHOLDER
 from lorestudio.studio.chat.editing import Voice
-from lorestudio.studio.notes.open_vaults import OpenVaults
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.ui.features.chat import reply as reply_work
@@ -24,6 +23,7 @@ from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.prompt.setup import PromptSetupDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets import dialogs
+from lorestudio.vault.file_lock import OpenVaults
 from tests.ui.conftest import drain
 
 CHAT = (
@@ -182,6 +182,21 @@ def test_hiding_deleting_and_swipes(opened: MainWindow, qtbot: QtBot) -> None:
     settle(window, qtbot)
     assert texts(window) == ["Welcome.", "b"]
     assert not window.commands.actions["swipe.delete"].isEnabled()
+
+
+def test_another_swipe_is_written_by_hand(opened: MainWindow, qtbot: QtBot) -> None:
+    window = opened
+    window.chat.choose(2)
+    window.run("swipe.write")
+    settle(window, qtbot)
+    assert window.session.project is not None
+    assert window.session.project.chat is not None
+    message = window.session.project.chat.messages[2]
+    assert (message.swipes, message.swipe, message.text) == (("a", "b", ""), 2, "")
+
+
+def test_the_pointer_is_followed_without_a_button_down(opened: MainWindow) -> None:
+    assert opened.chat.view.hasMouseTracking()  # arrows and folds light up under it
 
 
 def test_a_line_that_cannot_be_read_is_seen(opened: MainWindow) -> None:

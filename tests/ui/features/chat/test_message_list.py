@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _GAP
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.worlds import make_project
@@ -54,6 +55,13 @@ def test_rows_in_sight_have_their_true_height_and_follow_each_other(view: Messag
     rects = [view.visualRect(view.model().index(row, 0)) for row in range(first, last + 1)]
     assert [rect.height() for rect in rects] == [true_height(view, row) for row in range(first, last + 1)]
     assert all(one.bottom() + 1 == other.top() for one, other in pairwise(rects))
+
+
+def test_a_guess_goes_on_in_another_line_where_the_room_beside_the_picture_ends(view: MessageList) -> None:
+    guess, width, metrics = view.itemDelegate().guess, 600, view.itemDelegate().wrapper().metrics
+    fits = int((width - 2 * _EDGE - _AVATAR - _GAP) // metrics.averageCharWidth())
+    assert guess(1, width) == guess(fits, width) < guess(fits + 1, width) < guess(3 * fits, width)
+    assert guess(7 * fits, width) - guess(fits, width) == pytest.approx(6 * 1.12 * metrics.height(), abs=1)
 
 
 @pytest.mark.parametrize("row", [0, 1, 777, ROWS - 1, ROWS])

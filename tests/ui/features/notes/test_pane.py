@@ -9,10 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog
 
 from lorestudio.domain.chat import Generation
+from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery
-from lorestudio.studio.notes.snapshots import Snapshots
 from lorestudio.studio.tryout.preview import EditedNote, NoteText, Preview
-from lorestudio.trace.found_keys import KeyMatch, WouldMatch
+from lorestudio.trace.matching.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE

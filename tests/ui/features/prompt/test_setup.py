@@ -13,7 +13,8 @@ from lorestudio.exchange.chat_preset import parse_preset
 from lorestudio.exchange.group_file import GroupChat, GroupFields, Member
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts
 from lorestudio.studio.prompt.setup import MAIN_PROMPT, Persona, PromptSetup
-from lorestudio.trace.assembled_prompt import (
+from lorestudio.trace.model import RunOutcome, Trace, Turn
+from lorestudio.trace.prompt.assembled import (
     AssembledMessage,
     AssembledPart,
     AssembledPrompt,
@@ -24,7 +25,6 @@ from lorestudio.trace.assembled_prompt import (
     PromptOrigin,
     PromptSection,
 )
-from lorestudio.trace.model import RunOutcome, Trace, Turn
 from lorestudio.ui.features.prompt.page import prompt_rows
 from lorestudio.ui.features.prompt.setup import PromptSetupDialog, script_words
 

@@ -14,7 +14,7 @@ from shiboken6 import isValid
 
 from lorestudio.domain.chat import Chat
 from lorestudio.llm.errors import failed
-from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import (
     AnswerKind,

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 from lorestudio.domain.state import EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.store import SettingsProfiles
-from lorestudio.studio.project.modes import Mode
 from lorestudio.studio.project.project import demo_project, open_project
+from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.export_dialog import ExportTarget
 

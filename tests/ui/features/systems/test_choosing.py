@@ -12,7 +12,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.ui.features.settings.tree import SettingsTree

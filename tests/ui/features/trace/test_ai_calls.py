@@ -8,7 +8,7 @@ from PySide6.QtCore import QSettings
 from lorestudio.domain.state import AiState
 from lorestudio.settings.behaviour import FIXED, switches
 from lorestudio.studio.project.answering import AnswerKind, Source
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.settings import Mode
 from lorestudio.trace.budget import AI, KEYWORD, origins
 from lorestudio.trace.model import (
     AiCall,

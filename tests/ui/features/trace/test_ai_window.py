@@ -17,7 +17,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.llm.errors import ErrorKind, failed
 from lorestudio.settings.behaviour import FIXED
 from lorestudio.studio.project.answering import AnswerKind, Connections, Keys, LlmError, Profile, ProfileFile, Source
-from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.providers.actions import BehaviourDialog
 from lorestudio.ui.features.providers.question_dialog import QuestionDialog

@@ -8,8 +8,8 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, budget_view, origins
-from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import Journeys
+from lorestudio.trace.matching.found_keys import FoundKey
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.ui.features.chat.model import ChatList, Speaker
 from lorestudio.ui.features.trace.flow import FunnelList, steps

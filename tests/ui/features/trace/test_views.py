@@ -18,7 +18,7 @@ from lorestudio.studio.report.formats import Format
 from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.flow import Measure
-from lorestudio.trace.found_keys import FoundKey
+from lorestudio.trace.matching.found_keys import FoundKey
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.prompt.page import LORE
@@ -100,6 +100,15 @@ def test_the_funnel_in_tokens(window) -> None:
     assert "100 tokens" in step.describe()
     window.run("flow.measure")
     assert window.trace.flow.measure is Measure.ENTRIES
+
+
+def test_a_step_of_the_funnel_shows_what_was_decided_there(window) -> None:
+    window.trace.tabs.setCurrentIndex(1)
+    (place,) = [at for at, step in enumerate(window.trace.funnel_model.rows) if step.stage == "budget"]
+    window.trace.funnel.activated.emit(window.trace.funnel_model.index(place, 0))
+    assert window.trace.tabs.currentIndex() == 0
+    assert rows_of(window) == [DAWNKEEP, CROWN]
+    assert window.selection.entry == DAWNKEEP
 
 
 def test_a_flow_by_keyboard(window) -> None:

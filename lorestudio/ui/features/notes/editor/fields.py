@@ -321,9 +321,9 @@ class RawField(Field):
         self.setFocusProxy(button)
 
 
-def _first_lines(raw: str, most: int = 6) -> str:
+def _first_lines(raw: str) -> str:
     lines: Sequence[str] = raw.rstrip().splitlines()
-    return "\n".join([*lines[:most], "…"] if len(lines) > most else lines)
+    return "\n".join([*lines[:6], "…"] if len(lines) > 6 else lines)
 
 
 FIRES: Final = "fires"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QKeySequence, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
@@ -175,6 +175,22 @@ def test_a_pasted_list_becomes_several_chips(make_editor, pasted: str) -> None:
     QTest.keySequence(line, QKeySequence(QKeySequence.StandardKey.Paste))
     drain()
     assert field(editor, "keys").chips.items == ["skarn", "a", "b", "c"]
+
+
+@pytest.mark.parametrize(("short_of", "drags"), [(1, False), (0, True)])
+def test_a_chip_is_dragged_once_the_mouse_has_moved_as_far_as_the_system_says(
+    make_editor, monkeypatch, short_of, drags
+) -> None:
+    editor = make_editor(PLAIN.replace("[skarn]", "[one, two]"))
+    chips = field(editor, "keys").chips
+    dragged: list[object] = []
+    monkeypatch.setattr(chips, "drag", dragged.append)
+    chip = chips.chips[0]
+    QTest.mousePress(chip, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+    to = QPointF(3 + QApplication.startDragDistance() - short_of, 3)
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(chip, QMouseEvent(QEvent.Type.MouseMove, to, chip.mapToGlobal(to), left, left, none))
+    assert dragged == ([chip] if drags else [])
 
 
 def test_chips_are_moved_edited_and_removed_with_the_keyboard(make_editor) -> None:

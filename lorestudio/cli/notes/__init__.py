@@ -1,0 +1,1 @@
+"""Commands about notes and the lore in them."""

@@ -1,0 +1,75 @@
+"""The history of one note: what was kept of it, one version printed, one version put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from lorestudio.cli.output import Screen, echo, figure, filled, fixed, fold, listing, say, say_all
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
+from lorestudio.vault.data_folder import default_folder
+
+NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
+ShowOption = Annotated[int | None, typer.Option("--show", metavar="N", min=1, help="Print version N.")]
+RestoreOption = Annotated[
+    int | None, typer.Option("--restore", metavar="N", min=1, help="Give the note the text of version N.")
+]
+
+
+def history(note: NoteArgument, show: ShowOption = None, restore: RestoreOption = None) -> None:
+    """List the earlier versions of a note, the newest first; print one, or put one back."""
+    if show is not None and restore is not None:
+        raise InputError("--restore", "it cannot go together with --show. Give one of them.")
+    path = note.expanduser().absolute()
+    log = ChangeLog(default_folder(), [path.parent])
+    found = log.snapshots.list(path)
+    if show is not None:
+        echo(log.snapshots.read(_numbered(path, found, show, "--show")).encode(), nl=False)
+    elif restore is not None:
+        _restore(log, path, _numbered(path, found, restore, "--restore"))
+    elif found:
+        Screen().print(_table(found))
+    else:
+        echo(_no_versions(log, path))
+    say_all(log.problems)
+
+
+def _numbered(path: Path, found: tuple[NoteSnapshot, ...], number: int, option: str) -> NoteSnapshot:
+    """The version with this number, the newest being 1. Raises InputError where there is none."""
+    if number > len(found):
+        there = f"The oldest is {len(found)}" if found else "None was kept"
+        raise InputError(option, f"“{path.name}” has no version {number}. {there}.")
+    return found[number - 1]
+
+
+def _restore(log: ChangeLog, path: Path, snapshot: NoteSnapshot) -> None:
+    wanted = log.snapshots.restoring(path, snapshot)
+    if all(change.is_idle for change in wanted.changes):
+        echo(f"“{path.name}” has this text already.")
+        return
+    existed = path.exists()
+    log.apply(wanted)
+    echo(f"“{path.name}” has the text of {_when(snapshot)} again.")
+    if existed:
+        say(f"to undo this: lorestudio history “{path.name}” --restore 1, or undo it in the window.")
+
+
+def _table(found: tuple[NoteSnapshot, ...]) -> Table:
+    shown = listing(figure("version"), fixed("kept"), figure("bytes"), fold("why"))
+    return filled(shown, ((str(n), _when(each), f"{each.size:,}", each.reason) for n, each in enumerate(found, 1)))
+
+
+def _when(snapshot: NoteSnapshot) -> str:
+    return f"{snapshot.time.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def _no_versions(log: ChangeLog, path: Path) -> str:
+    target = log.snapshots.moved_to(path)
+    if target is not None:
+        return f"“{path.name}” was moved, and its history with it: {target}"
+    return f"Nothing was kept of “{path.name}” so far: it was not changed from here. Check its path, too."

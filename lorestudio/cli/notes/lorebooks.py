@@ -1,0 +1,329 @@
+"""The commands that take lorebooks into a vault and make lorebooks of one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from lorestudio.cli.notes.notes import FolderArgument
+from lorestudio.cli.options import RulesOption, SettingsOption, rules_named
+from lorestudio.cli.output import (
+    FAILED,
+    Screen,
+    answer_to,
+    echo,
+    filled,
+    fixed,
+    fold,
+    json_bytes,
+    print_json,
+    say,
+    say_all,
+    table,
+)
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
+from lorestudio.exchange.lorebooks.formats import BY_NAME
+from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path, write_atomically
+from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, plan_export, write_export
+from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
+from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.syncing import (
+    Gone,
+    Prefer,
+    SyncChoice,
+    SyncPlan,
+    carry_out_sync,
+    found_link,
+    plan_sync,
+)
+from lorestudio.studio.lorebooks.trying import Tried, try_book
+from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.studio.project.project import open_project, read_settings
+from lorestudio.trace.wording import plural
+from lorestudio.vault.data_folder import default_folder, refused
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.links.index import LinkIndex
+
+_SHOWN: Final = 12
+"""Entries that are listed one by one."""
+_WIDTH: Final = 60
+"""Characters of a value that are shown."""
+
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE.json", help="Write what becomes of every entry and field.")
+]
+DoItOption = Annotated[bool, typer.Option("--yes", help="Write it without asking first.")]
+DryOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+JsonReportOption = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+
+
+def import_books(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Lorebooks and cards of any known format.")],
+    *,
+    into: Annotated[Path, typer.Option("--into", metavar="VAULT", help="The vault; a new folder is made.")],
+    folder: Annotated[str, typer.Option("--folder", help="Put the books' folders into this one of the vault.")] = "",
+    flat: Annotated[bool, typer.Option("--flat", help="All notes of a book in one folder.")] = False,
+    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False,
+    duplicates: Annotated[
+        Twin | None,
+        typer.Option(
+            "--duplicates",
+            help="What becomes of entries whose text or keys a note has already. Default: skip where both are the "
+            "same, else keep both.",
+        ),
+    ] = None,
+    settings: SettingsOption = None,
+    rules: RulesOption = None,
+    report: ReportOption = None,
+    yes: DoItOption = False,
+    dry_run: DryOption = False,
+    as_json: JsonReportOption = False,
+) -> None:
+    """Make notes of the entries of lorebooks, as one step that can be undone.
+
+    First it says what becomes of every entry and field. What notes have no place for is carried in properties that
+    begin with `wi_`, and comes out again when the notes become a lorebook.
+    """
+    vault = _vault(into)
+    choice = ImportChoice(folder, grouped=not flat, disabled=not skip_disabled, twins=duplicates)
+    plan = plan_import(read_books(files), vault, reading_rules(settings, rules_named(rules)), choice)
+    _tell(plan.reports, report, as_json=as_json)
+    if not as_json:
+        _say_import(plan)
+    if dry_run or not _agreed(f"Import them into {vault.folder}?", yes=yes):
+        say("nothing is written.")
+        return
+    made = into.exists()
+    with refused(lambda reason: InputError(into, reason), "the folder cannot be made ({reason})."):
+        into.mkdir(parents=True, exist_ok=True)
+    _apply(vault.folder, plan.planned.changes)
+    say(f"{plan.planned.changes.title}: done.{'' if made else ' The vault is new.'}")
+
+
+def export_notes(
+    vault: FolderArgument,
+    notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE...", help="These notes, and no others.")] = None,
+    *,
+    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The lorebook's file.")],
+    form: Annotated[str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(BY_NAME)}.")] = WORLD_INFO,
+    folder: Annotated[str, typer.Option("--folder", help="Only notes in this folder of the vault.")] = "",
+    card: Annotated[
+        Path | None, typer.Option("--card", metavar="FILE", help="Put the book into a copy of this file.")
+    ] = None,
+    as_written: Annotated[
+        bool, typer.Option("--as-written", help="Texts as they stand, with comments and link marks.")
+    ] = False,
+    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False,
+    chat: Annotated[
+        Path | None, typer.Option("--chat", help="Run this chat with the vault and with the book, and compare.")
+    ] = None,
+    settings: SettingsOption = None,
+    rules: RulesOption = None,
+    report: ReportOption = None,
+    yes: DoItOption = False,
+    dry_run: DryOption = False,
+    as_json: JsonReportOption = False,
+) -> None:
+    """Make a lorebook of a vault's notes.
+
+    First it says what becomes of every entry and field. A note that says `wi_export: false` stays at home. Entries that
+    came from a lorebook and were not touched go out member for member.
+    """
+    read = read_vault_notes(vault)
+    only = frozenset(find_note(read, note) for note in notes) if notes else None
+    choice = ExportChoice(form, folder, only, not skip_disabled, as_written, card)
+    plan = plan_export(read, real_path(to), reading_rules(settings, rules_named(rules)), choice)
+    tried = None
+    if chat is not None:
+        project = open_project([str(vault)], chat, settings, rules=rules_named(rules))
+        tried = asyncio.run(try_book(project, plan.entries))
+    _tell([plan.report], report, tried, as_json=as_json)
+    if tried is not None and not as_json:
+        _say_tried(tried)
+    if dry_run or not _agreed(f"Write {plan.target}?", yes=yes):
+        say("nothing is written.")
+        return
+    copy = write_export(plan)
+    if plan.link is not None:
+        _apply(read.folder, ChangeSet(f"Link {plan.target.name}", (plan.link,)))
+    kept = f" What was there before is {copy.name}." if copy is not None else ""
+    say(f"{plural(len(plan.entries), '# entry|# entries')} written to {plan.target}.{kept}")
+
+
+def sync_books(
+    vault: FolderArgument,
+    *,
+    book: Annotated[str, typer.Option("--book", metavar="NAME", help="Only this book of the vault.")] = "",
+    lost: Annotated[
+        Path | None,
+        typer.Option(
+            "--with", metavar="FILE", help="The book, where NAME.book.json is lost: found by the notes' numbers."
+        ),
+    ] = None,
+    prefer: Annotated[
+        Prefer | None, typer.Option("--prefer", help="Who is right where both changed the same. Default: neither.")
+    ] = None,
+    gone: Annotated[
+        Gone,
+        typer.Option(
+            "--gone", help="What becomes of the other one where an entry or a note is gone. follow: it goes, too."
+        ),
+    ] = Gone.LEAVE,
+    new: Annotated[bool, typer.Option("--new/--no-new", help="Take new entries and notes over.")] = True,
+    settings: SettingsOption = None,
+    rules: RulesOption = None,
+    yes: DoItOption = False,
+    dry_run: DryOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
+) -> None:
+    """Bring lorebooks and the notes they became together: what changed here, there, in both, is new or gone.
+
+    Both sides are compared with how they last agreed, field by field, texts line by line. A copy of the book stays
+    beside it; what is done to the notes is one step that can be undone. Ends with 1 where something is left open.
+    """
+    read = read_vault_notes(vault)
+    reading = reading_rules(settings, rules_named(rules))
+    links = [link for link in links_of(read) if book in {"", link.book}]
+    if lost is not None:
+        path = real_path(lost)
+        links = [link for link in links if Path(link.file) == path] or [found_link(read, path, reading)]
+    if not links:
+        which = f"the book “{book}”" if book else "a lorebook"
+        raise InputError(vault, f"the vault is not linked to {which}. Import or export one first.")
+    plans = [plan_sync(link, read, reading, SyncChoice(prefer, gone, new)) for link in links]
+    if as_json:
+        print_json([_sync_json(plan) for plan in plans], 1)
+    else:
+        for plan in plans:
+            _say_sync(plan)
+    waiting = [plan for plan in plans if not plan.is_idle]
+    if waiting and (dry_run or not _agreed("Write both sides?", yes=yes)):
+        say("nothing is written.")
+        return
+    log = ChangeLog(default_folder(), [read.folder])
+    say_all(log.mend_interrupted())
+    for plan in waiting:
+        copy = carry_out_sync(plan, log)
+        kept = f" What was there before is {copy.name}." if copy is not None else ""
+        say(f"{plan.changes.title}: done.{kept}")
+        say_all(plan.remarks)
+    if any(not item.settled for plan in plans for item in plan.items):
+        raise typer.Exit(FAILED)
+
+
+def _sync_json(plan: SyncPlan) -> dict[str, Json]:
+    items: list[Json] = [
+        {
+            "uid": item.uid, "title": item.title, "note": item.filename, "found": item.found.value,
+            "fields": list(item.members), "settled": item.settled,
+            "clashes": {name: {"note": mine, "book": theirs} for name, (mine, theirs) in item.clashes.items()},
+        }
+        for item in plan.items
+    ]  # fmt: skip
+    return {"book": plan.link.book, "file": str(plan.path), "items": items}
+
+
+def _say_sync(plan: SyncPlan) -> None:
+    found = plural(len(plan.items), "# entry|# entries")
+    echo(f"{plan.link.book} ({plan.path}): {found} not as both last agreed.")
+    for item in plan.items:
+        members = f" ({', '.join(item.members)})" if item.members else ""
+        left = "" if item.settled else "; left as it is"
+        echo(f"  {item.found}: {item.title}{members}{left}")
+        for name, (mine, theirs) in item.clashes.items():
+            echo(f"    {name}: the note says {_short(mine)}, the book {_short(theirs)}; --prefer decides")
+
+
+def _short(value: Json) -> str:
+    text = spell(value)
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"
+
+
+def _say_tried(tried: Tried) -> None:
+    echo(tried.sentence)
+    for turn in tried.turns[:_SHOWN]:
+        only = [
+            *(f"only the vault: {name}" for name in turn.vault_only),
+            *(f"only the book: {name}" for name in turn.book_only),
+        ]
+        echo(f"  reply #{turn.turn.message}: {'; '.join(only)}")
+    if len(tried.turns) > _SHOWN:
+        echo(f"  … and {len(tried.turns) - _SHOWN:,} more; --report has them all.")
+    for title, (vault, book) in [*tried.counts.items()][:_SHOWN]:
+        echo(f"  {title}: in {vault:,} from the vault, in {book:,} from the book")
+
+
+def reading_rules(settings: Path | None, rules: str) -> ParseRules:
+    """How the notes of a vault are read by the settings of a file. Raises SettingsError."""
+    return ParseRules.from_settings(read_settings(settings, rules).settings)
+
+
+def _vault(folder: Path) -> VaultNotes:
+    if folder.exists():
+        return read_vault_notes(folder)
+    return VaultNotes(real_path(folder), LinkIndex.build([]))
+
+
+def _apply(folder: Path, changes: ChangeSet) -> None:
+    log = ChangeLog(default_folder(), [folder])
+    say_all(log.mend_interrupted())
+    log.apply(changes)
+    say_all(log.problems)
+
+
+def _agreed(question: str, *, yes: bool) -> bool:
+    asked = "nobody is here to answer. Give --yes to write it, or --dry-run to look only."
+    return yes or answer_to(f"{question} [y/N] ", "--yes", asked) in {"y", "yes"}
+
+
+def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None = None, *, as_json: bool) -> None:
+    """The reports in a file and on the screen."""
+    document = [report.as_json() | ({} if tried is None else {"tried": tried.as_json()}) for report in reports]
+    if file is not None:
+        with refused(lambda reason: InputError(file, reason), "the report cannot be written ({reason})."):
+            write_atomically(file, json_bytes(document[0] if len(document) == 1 else document, 1))
+    if as_json:
+        print_json(document[0] if len(document) == 1 else document, 1)
+        return
+    for report in reports:
+        print_report(report)
+
+
+def print_report(report: LoreReport) -> None:
+    """The fates of fields, the worst first, and what is left out."""
+    going = sum(not entry.left_out for entry in report.entries)
+    echo(f"{report.source} → {report.target}: {plural(going, '# entry|# entries')}")
+    rows = [(one.fate.value, one.field, f"{one.entries:,}", one.how) for one in report.counts() if not _is_plain(one)]
+    exact = sum(1 for one in report.counts() if _is_plain(one))
+    if rows:
+        shown = table(fixed("what becomes"), fixed("field"), fixed("entries"), fold("how"))
+        Screen().print(filled(shown, rows))
+    echo(f"{plural(exact, '# field is|# fields are')} exact." if exact else "No field says anything.")
+    for entry in _first(left_out := [entry for entry in report.entries if entry.left_out]):
+        echo(f"left out: {entry.title}: {entry.left_out}")
+    if len(left_out) > _SHOWN:
+        echo(f"… and {len(left_out) - _SHOWN:,} more; --report has them all.")
+    for remark in report.remarks:
+        echo(f"note: {remark}")
+
+
+def _is_plain(one: FateCount) -> bool:
+    return one.fate == "exact" and not one.how
+
+
+def _first(entries: Sequence[EntryFate]) -> Sequence[EntryFate]:
+    return entries[:_SHOWN]
+
+
+def _say_import(plan: ImportPlan) -> None:
+    for one in [one for one in plan.entries if one.twin and one.filename][:_SHOWN]:
+        echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")

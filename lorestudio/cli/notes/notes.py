@@ -1,0 +1,219 @@
+"""The commands that work on the notes of a vault: search, rename, order, links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from lorestudio.cli.options import JsonOption
+from lorestudio.cli.output import FAILED, echo, git_diff, print_json, say, say_all
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path
+from lorestudio.studio.notes.batch_edit import STEP, plan_priorities, stepped_priorities
+from lorestudio.studio.notes.changes.change_set import NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
+from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, find_note, read_vault_notes
+from lorestudio.studio.project.project import open_project
+from lorestudio.trace.limits import rank
+from lorestudio.trace.wording import plural
+from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.links.references import Excerpt
+
+FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
+NoteArgument = Annotated[
+    str, typer.Argument(metavar="NOTE", help="A note: path in the vault, file name, title or alias.")
+]
+
+_WIDTH: Final = 100
+"""Characters of a line that are shown around what was found."""
+
+
+def search_notes(
+    vault: FolderArgument,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="Words, “phrases”, OR, -word, path:, file:, tag:, key:.")
+    ],
+    *,
+    regex: Annotated[bool, typer.Option("--regex", help="The query is a regular expression.")] = False,
+    case: Annotated[bool, typer.Option("--case", help="Capital letters matter.")] = False,
+    word: Annotated[bool, typer.Option("--word", help="Whole words only.")] = False,
+    where: Annotated[
+        list[SearchPlace] | None, typer.Option("--where", help="Look only in this part. May be repeated.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search titles, properties and bodies of all notes. Ends with 1 where nothing is found."""
+    options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
+    parsed = parse_query(query, options)
+    found = search(read_vault_notes(vault), parsed)
+    if as_json:
+        notes = [_as_json(note) for note in found]
+        print_json(notes, 1)
+        count = len(notes)
+    else:
+        count = _print_found(found)
+    if not count:
+        say("nothing was found.")
+        raise typer.Exit(FAILED)
+
+
+def rename_note(
+    vault: FolderArgument,
+    note: NoteArgument,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new title.")],
+    *,
+    old_key: Annotated[
+        OldKey,
+        typer.Option("--old-key", help="What becomes of a key that says the old title."),
+    ] = OldKey.KEEP,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
+) -> None:
+    """Give a note another title, in its heading and its file's name, and change every reference to it."""
+    log = ChangeLog(default_folder(), [real_path(vault)])
+    if not dry_run:
+        say_all(log.mend_interrupted())
+    notes = read_vault_notes(vault)
+    planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
+    carry_out(log, notes.folder, planned, dry_run=dry_run)
+
+
+def order_notes(
+    vault: FolderArgument,
+    notes: Annotated[
+        list[str] | None, typer.Argument(metavar="NOTE...", help="Notes in the order that they are to have.")
+    ] = None,
+    *,
+    step: Annotated[int, typer.Option("--step", min=1, help="Between two priorities; 1 fills gaps.")] = STEP,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
+) -> None:
+    """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have."""
+    log = ChangeLog(default_folder(), [real_path(vault)])
+    if not dry_run:
+        say_all(log.mend_interrupted())
+    known = read_vault_notes(vault)
+    entries = {entry.filename: entry for entry in open_project([vault]).index.entries}
+    if notes:
+        named = [find_note(known, name) for name in notes]
+        strangers = [name for name in named if name not in entries]
+        if strangers:
+            raise InputError(strangers[0], "this note is no entry, so it has no place in the order.")
+        order = [entries[name] for name in named]
+    else:
+        order = sorted(entries.values(), key=lambda entry: (rank(entry.priority), entry.title.casefold()))
+    numbers = stepped_priorities([entry.priority for entry in order], step)
+    if not numbers:
+        say("the priorities are in this order already.")
+        return
+    planned = plan_priorities([known], {known.path(order[at].filename): number for at, number in numbers.items()})
+    carry_out(log, known.folder, planned, dry_run=dry_run)
+
+
+def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption = False) -> None:
+    """List a note's links, the references to it, and where it is named without a link."""
+    notes = read_vault_notes(vault)
+    filename = find_note(notes, note)
+    if as_json:
+        print_json(_links_json(notes, filename), 1)
+    else:
+        echo("\n".join(_links_text(notes, filename)))
+
+
+def carry_out(log: ChangeLog, folder: Path, planned: Planned, *, dry_run: bool) -> None:
+    """Print what changes in the files of a vault's folder and, but for a dry run, change it."""
+    changes = planned.changes
+    for change in changes.changes:
+        echo("".join(difference(folder, change)), nl=False)
+    say_all(planned.remarks)
+    if not dry_run:
+        log.apply(changes)
+    say_all(log.problems)
+    files = plural(len(changes.changes), "# file|# files")
+    say(f"{changes.title}: {files} {'would change' if dry_run else 'changed'}.")
+
+
+def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
+    """What happens to one file, as `git diff` shows it."""
+    old, new = (path.relative_to(folder).as_posix() for path in (change.path, change.new_path or change.path))
+    if old != new:
+        yield f"rename from {old}\nrename to {new}\n"
+    yield from git_diff(change.before, change.after, f"a/{old}", f"b/{new}")
+
+
+def _print_found(found: Iterable[FoundNote]) -> int:
+    count = 0
+    for note in found:
+        count += 1
+        echo(note.filename)
+        for hit in note.hits:
+            place = note.excerpt(hit)
+            echo(f"  {place.line or hit.where.value}: {_shortened(place)}")
+    return count
+
+
+def _shortened(place: Excerpt) -> str:
+    """The part of the line around what was found."""
+    start = max(0, place.start - _WIDTH // 3)
+    end = min(len(place.text), max(place.end, start + _WIDTH))
+    return ("…" if start else "") + place.text[start:end] + ("…" if end < len(place.text) else "")
+
+
+def _as_json(note: FoundNote) -> Json:
+    hits = []
+    for hit in note.hits:
+        place = note.excerpt(hit)
+        hits.append(
+            {"where": hit.where.value, "in_name": hit.in_name, "start": hit.start, "end": hit.end} | _place_json(place)
+        )
+    return {"file": note.filename, "title": note.title, "hits": hits}
+
+
+def _place_json(place: Excerpt) -> dict[str, Json]:
+    return {"line": place.line, "text": place.text, "from": place.start, "to": place.end}
+
+
+def _links_text(notes: VaultNotes, filename: str) -> Iterator[str]:
+    index = notes.index
+    yield f"{index.notes[filename].names.title} ({filename})"
+    outgoing, backlinks, mentions = index.outgoing(filename), index.backlinks(filename), index.mentions(filename)
+    yield f"\nLinks: {len(outgoing)}"
+    for link in outgoing:
+        target = link.target.filename or "does not exist yet"
+        yield f"  {link.excerpt.line}: {link.reference.kind.value} {link.reference.target} -> {target}" + (
+            "" if link.in_deeplore or not link.target.exists else " (not for DeepLore)"
+        )
+    yield f"\nReferences to it: {len(backlinks)}"
+    for back in backlinks:
+        yield f"  {back.source}:{back.excerpt.line}: {_shortened(back.excerpt)}"
+    yield f"\nNamed without a link: {len(mentions)}"
+    for mention in mentions:
+        yield f"  {mention.source}:{mention.excerpt.line} ({mention.of.value}): {_shortened(mention.excerpt)}"
+
+
+def _links_json(notes: VaultNotes, filename: str) -> Json:
+    index = notes.index
+    return {
+        "file": filename,
+        "title": index.notes[filename].names.title,
+        "links": [
+            {
+                "kind": link.reference.kind.value, "target": link.reference.target, "file": link.target.filename,
+                "deeplore": link.in_deeplore,
+            } | _place_json(link.excerpt)
+            for link in index.outgoing(filename)
+        ],
+        "references": [
+            {"file": back.source, "kind": back.reference.kind.value, "by": back.by.value, "deeplore": back.in_deeplore}
+            | _place_json(back.excerpt)
+            for back in index.backlinks(filename)
+        ],
+        "mentions": [
+            {"file": mention.source, "of": mention.of.value} | _place_json(mention.excerpt)
+            for mention in index.mentions(filename)
+        ],
+    }  # fmt: skip

@@ -1,0 +1,352 @@
+"""Proposals for notes: shown as differences or as JSON, and written only where they are accepted."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+
+from lorestudio.cli.answering import Answering, agree, answering
+from lorestudio.cli.options import (
+    JsonOption,
+    NeededChat,
+    RulesOption,
+    SettingsOption,
+    TokenizerOption,
+    YesOption,
+    command,
+    rules_named,
+)
+from lorestudio.cli.output import FAILED, answer_to, echo, git_diff, picked, print_json, progress_bar, say, say_all
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json, fold
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path
+from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.note_locks import NoteLocks, default_locks
+from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.proposals.accepting import change_of, write_accepted
+from lorestudio.studio.proposals.judging import Judge
+from lorestudio.studio.proposals.making import Maker, ProposalsEnded, default_records, proposals_cost, record_of
+from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
+from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.systems.asking import Asking
+from lorestudio.trace.wording import plural
+from lorestudio.vault.data_folder import default_folder
+
+
+def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPlan) -> None:
+    """Every proposal with what is to be known about it and its difference; what was skipped is said on stderr."""
+    for proposal in made:
+        echo(f"{proposal.title} ({_file(project, proposal.path)})")
+        if proposal.problem:
+            echo(f"  no proposal: {proposal.problem}")
+        if proposal.reasoning:
+            echo(f"  {proposal.reasoning}")
+        for remark in proposal.remarks:
+            echo(f"  {'! ' if remark.serious else ''}{remark.text}")
+        if proposal.counts and proposal.searched:
+            echo(f"  messages found by each key, of {proposal.searched}: {_counts(proposal)}")
+        echo("".join(difference(project, proposal)))
+    for item in plan.skipped:
+        say(f"{item.filename} was skipped: {item.reason}")
+
+
+def _counts(proposal: Proposal) -> str:
+    signs = {(True, True): "", (False, True): "+", (True, False): "-", (False, False): ""}
+    return ", ".join(f"{signs[item.now, item.proposed]}{item.key} {len(item.messages)}" for item in proposal.counts)
+
+
+def print_document(
+    project: Project,
+    made: Sequence[Proposal],
+    plan: ProposalPlan,
+    written: Sequence[Path],
+    refused: Sequence[tuple[Path, str]],
+) -> None:
+    """The proposals as one JSON object; `written` and `refused` are what became of accepted ones."""
+    reasons = dict(refused)
+    document: dict[str, Json] = {
+        "kind": plan.kind.value,
+        "proposals": [
+            {
+                **picked(item, "title", "before", "after", "reasoning", "answered_by", "reply"),
+                "file": _file(project, item.path),
+                "problem": item.problem or reasons.get(item.path, ""),
+                "remarks": [picked(remark, "text", "serious") for remark in item.remarks],
+                "keys": [picked(one, "key", "now", "proposed", "messages") for one in item.counts],
+                "difference": "".join(difference(project, item)),
+                "written": item.path in written,
+            }
+            for item in made
+        ],
+        "skipped": [{"file": item.filename, "title": item.title, "reason": item.reason} for item in plan.skipped],
+    }
+    print_json(document, 1)
+
+
+def difference(project: Project, proposal: Proposal) -> list[str]:
+    """What would happen to the file, as `git diff` shows it; nothing where it cannot be accepted."""
+    try:
+        change = change_of(proposal)
+    except InputError:
+        return []
+    name = _file(project, proposal.path)
+    old = f"a/{name}" if change.before is not None else "/dev/null"
+    return list(git_diff(change.before, change.after, old, f"b/{name}"))
+
+
+def _file(project: Project, path: Path) -> str:
+    note = project.note_place(path)
+    return path.name if note is None else note[1]
+
+
+def serious_remarks(proposal: Proposal) -> str:
+    """What should be looked at before the proposal is accepted."""
+    return " ".join(remark.text for remark in proposal.remarks if remark.serious)
+
+
+propose = typer.Typer(
+    help="Have summaries, keys or a new note proposed; nothing is written unless you accept it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
+NoteOption = Annotated[
+    list[str] | None, typer.Option("--note", metavar="NOTE", help="A note by title or file. May be repeated.")
+]
+
+_RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalOptions:
+    """The notes, who writes, and what is to become of the proposals."""
+
+    vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes.")]
+    chat: Annotated[
+        Path | None,
+        typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find."),
+    ] = None
+    settings: SettingsOption = None
+    rules: RulesOption = None
+    tokenizer: TokenizerOption = ""
+    answers: Annotated[
+        str,
+        typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name."),
+    ] = AnswerKind.STAND_IN.value
+    apply: Annotated[bool, typer.Option("--apply", help="Ask about each proposal, and write those you accept.")] = False
+    accept_all: Annotated[
+        bool, typer.Option("--accept-all", help="Write every proposal that nothing speaks against, without asking.")
+    ] = False
+    yes: YesOption = False
+    as_json: JsonOption = False
+
+    def project(self) -> Project:
+        """The project of the notes. Raises InputError, SettingsError and VaultError."""
+        named = rules_named(self.rules)
+        return open_project(self.vault, self.chat, self.settings, rules=named, tokenizer=self.tokenizer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftOptions(ProposalOptions):
+    """The same for what is written from a chat."""
+
+    chat: NeededChat
+
+
+@command(propose)
+def summaries(
+    given: ProposalOptions,
+    *,
+    note: NoteOption = None,
+    again: Annotated[bool, typer.Option("--again", help="Also for notes that have a summary.")] = False,
+) -> None:
+    """Summaries, by which AI selection chooses, for the notes that have none."""
+    project = given.project()
+    chosen = _named(project, note) if note else None
+    _run(project, lambda guard, model: plan_summaries(project, chosen, guard, model=model, again=again), given)
+
+
+@command(propose)
+def keys(
+    given: ProposalOptions,
+    *,
+    note: Annotated[list[str], typer.Option("--note", metavar="NOTE", help="A note by title or file. Repeatable.")],
+    mode: Annotated[
+        str, typer.Option("--mode", help="What the keys are for: keyword or two-stage. Default: as the settings say.")
+    ] = "",
+) -> None:
+    """Better keys for a note, each with the number of messages of the chat that it is found in."""
+    project = given.project()
+    chosen = _named(project, note)
+    _run(project, lambda guard, model: plan_keys(project, chosen, guard, mode=mode, model=model), given)
+
+
+@command(propose)
+def draft(
+    given: DraftOptions,
+    *,
+    messages: Annotated[str, typer.Option("--messages", metavar="RANGE", help="Messages, as in 4-9 or 4,6,8-9.")],
+    focus: Annotated[str, typer.Option("--focus", help="What the note should be about.")] = "",
+) -> None:
+    """A new note about something in these messages that has no note yet."""
+    project = given.project()
+    numbers = _numbers(messages)
+    _run(project, lambda _guard, model: plan_draft(project, numbers, focus, model=model), given)
+
+
+@command(propose)
+def locks(
+    vault: OneVault,
+    *,
+    lock: Annotated[
+        list[Path] | None, typer.Option("--lock", metavar="FILE", help="Never propose anything for this note.")
+    ] = None,
+    unlock: Annotated[
+        list[Path] | None, typer.Option("--unlock", metavar="FILE", help="Take a note off the list.")
+    ] = None,
+) -> None:
+    """List the notes of a vault that are locked in the studio, after locking and unlocking some.
+
+    FILE is relative to the vault. A note can also lock itself, with “locked: true” in its front matter.
+    """
+    folder = real_path(vault)
+    known = NoteLocks(default_locks())
+    for files, locked_now in ((lock, True), (unlock, False)):
+        paths = [folder / file for file in files or ()]
+        missing = next((path for path in paths if locked_now and not path.is_file()), None)
+        if missing is not None:
+            raise InputError(missing, "there is no such note. Give its file as it is named in the vault.")
+        if paths:
+            known.set(paths, locked_now=locked_now)
+    found = known.list(folder)
+    echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
+
+
+def _run(project: Project, make_plan: Callable[[Guard, str], ProposalPlan], wanted: ProposalOptions) -> None:
+    """Plan for a model, tell the cost, ask, show, and write what is accepted."""
+    guard, records = Guard(NoteLocks(default_locks()).load()), default_records()
+    asked = answering(wanted.answers, project, record_of(project, records))
+    plan = make_plan(guard, asked.model)
+    say_all(project.problems)
+    if plan.tasks and asked.profile is not None:
+        source = Source.named(wanted.answers)
+        cost = partial(proposals_cost, plan.tasks, source, project, records)
+        agree(asked, cost, yes=wanted.yes, kept=f"in {records}")
+    made, ended = _ask(project, asked, plan, quiet=wanted.as_json)
+    accepted: list[Proposal] = []
+    if not wanted.as_json:
+        print_proposals(project, made, plan)
+    if wanted.apply or wanted.accept_all:
+        accepted = _accepted(project, made, wanted)
+    written, refused = _write(project, accepted, guard)
+    if wanted.as_json:
+        print_document(project, made, plan, written, refused)
+    if ended.left:
+        say(f"{plural(ended.left, '# note was|# notes were')} not asked about: {ended.why}")
+        say("what was answered is recorded; the same command goes on with the rest.")
+    if not made:
+        say("there was nothing to ask about." + ("" if plan.kind is not ProposalKind.SUMMARY else _HAVE_ALL))
+    elif not (wanted.apply or wanted.accept_all) and any(item.acceptable for item in made):
+        say("nothing was written. With --apply you are asked about each.")
+    if refused or ended.left or any(not item.acceptable for item in made):
+        raise typer.Exit(FAILED)
+
+
+_HAVE_ALL: Final = " Notes that have a summary are asked about with --again."
+
+
+def _ask(
+    project: Project, asked: Answering, plan: ProposalPlan, *, quiet: bool
+) -> tuple[list[Proposal], ProposalsEnded]:
+    """Ask with a progress bar on the error stream. After Ctrl+C what was answered is on record already."""
+    made: list[Proposal] = []
+    maker = Maker(Asking(asked.source, merged=project.settings.ai_force_user_role), Judge.of(project))
+    with progress_bar(TextColumn("Asking"), BarColumn(), MofNCompleteColumn(), quiet=quiet) as bar:
+        task = bar.add_task("", total=len(plan.tasks))
+
+        def take(place: int, proposal: Proposal) -> None:
+            made.append(proposal)
+            bar.update(task, completed=place + 1)
+
+        return made, asyncio.run(maker.run(plan.tasks, take))
+
+
+def _accepted(project: Project, made: Sequence[Proposal], wanted: ProposalOptions) -> list[Proposal]:
+    """The proposals that the person accepts: each is asked about, or all that nothing speaks against."""
+    good = [proposal for proposal in made if proposal.acceptable]
+    if wanted.accept_all:
+        for proposal in good:
+            if proposal.doubtful:
+                say(f"{proposal.title}: not accepted unseen. {serious_remarks(proposal)}")
+        return [proposal for proposal in good if not proposal.doubtful]
+    accepted: list[Proposal] = []
+    for place, proposal in enumerate(good):
+        if wanted.as_json:
+            echo("".join(difference(project, proposal)), nl=False, err=True)
+        question = f"Accept {proposal.title}? [y]es, [N]o, [a]ll that follow, [q]uit: "
+        nobody = "nobody is here to accept, so nothing was written. See --accept-all."
+        answer = answer_to(question, "--apply", nobody)
+        if answer in {"a", "all"}:
+            return [*accepted, *good[place:]]
+        if answer in {"q", "quit"}:
+            break
+        if answer in {"y", "yes"}:
+            accepted.append(proposal)
+    return accepted
+
+
+def _write(
+    project: Project, accepted: Sequence[Proposal], guard: Guard
+) -> tuple[tuple[Path, ...], tuple[tuple[Path, str], ...]]:
+    if not accepted:
+        return (), ()
+    log = ChangeLog(default_folder(), project.roots)
+    done = write_accepted(log, accepted, guard.locked)
+    say_all(log.problems)
+    for path, reason in done.refused:
+        say(f"{path.name} was not written: {reason}")
+    if done.changes is not None:
+        say(f"{done.changes.title}: {plural(len(done.written), '# file|# files')} written.")
+        say("to undo this: lorestudio history NOTE --restore 1, or undo it in the window.")
+    return done.written, done.refused
+
+
+def _named(project: Project, names: Sequence[str]) -> list[Entry]:
+    """The entries of these titles or files. Raises InputError for a name that none has."""
+    found: dict[int, Entry] = {}
+    for name in names:
+        same = [
+            entry
+            for entry in project.index.entries
+            if fold(entry.title) == fold(name) or entry.filename in {name, f"{name}.md"}
+        ]
+        if not same:
+            raise InputError("--note", f"no entry of the vault has the title or file “{name}”.")
+        found |= {entry.id: entry for entry in same}
+    return list(found.values())
+
+
+def _numbers(text: str) -> list[int]:
+    """The indices of messages in a text such as `4-9` or `#4, 6`. Raises InputError."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        found = _RANGE.fullmatch(part.strip())
+        if found is None:
+            raise InputError("--messages", f"“{part.strip()}” names no messages. Write 4-9, or 4,6,8-9.")
+        first = int(found[1])
+        last = int(found[2] or found[1])
+        if last < first or last - first > 10_000:
+            raise InputError("--messages", f"“{part.strip()}” is no range. Write the smaller number first.")
+        numbers += range(first, last + 1)
+    return numbers

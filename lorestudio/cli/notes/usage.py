@@ -1,0 +1,90 @@
+"""`lorestudio usage`: how often entries fired, in a chat and as DeepLore counted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.table import Table
+
+from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOptions
+from lorestudio.cli.output import Screen, figure, filled, fixed, fold, print_json, say, say_all, table
+from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.trace.storage.packed import gist_of
+from lorestudio.trace.timeline import Fired
+
+_SHOWN: Final = 40
+
+
+def usage(
+    given: ProjectOptions,
+    by: OfflineRun,
+    *,
+    chat: ChatOption = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write a row for each entry to this CSV file.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how often entries fired: in a replay of a chat, and in all chats as DeepLore's settings file counts.
+
+    No provider is asked.
+    """
+    project = given.opened(chat)
+    matched: Counter[int] = Counter()
+    injected: Counter[int] = Counter()
+    if chat is not None:
+        for trace in asyncio.run(by.simulator(project).replay()):
+            gist = gist_of(trace)
+            matched.update(gist.matched)
+            injected.update(gist.injected)
+    rows = usage_rows(project.index, project.recorded, lambda entry: Fired(matched[entry], injected[entry]))
+    say_all(project.problems)
+    if any(entry >= FOREIGN_IDS for entry in matched):
+        say("entries that are no notes of the vault are left out.")
+    if output is not None:
+        write_bytes(output, usage_csv(rows))
+        say(f"{len(rows)} entries are in {output}.")
+    elif as_json:
+        print_json([_json(row) for row in rows])
+    else:
+        Screen().print(_table(rows, with_chat=chat is not None))
+
+
+def _table(rows: Sequence[UsageRow], *, with_chat: bool) -> Table:
+    """The entries that fired, at most so many; what never did is a number below."""
+    fired = [row for row in rows if row.fired.matched or row.recorded.matched or row.recorded.injected]
+    here = (figure("matched\nhere"), figure("injected\nhere")) if with_chat else ()
+    silent = len(rows) - len(fired)
+    more = f"{len(fired) - _SHOWN} more fired; " if len(fired) > _SHOWN else ""
+    columns = (fold("entry"), *here, figure("matched\nDeepLore"), figure("injected\nDeepLore"), fixed("last used"))
+    return filled(
+        table(*columns, caption=f"{more}{silent} of {len(rows)} entries never fired"),
+        (
+            (
+                row.entry.title,
+                *((f"{row.fired.matched:,}", f"{row.fired.injected:,}") if with_chat else ()),
+                f"{row.recorded.matched:,}", f"{row.recorded.injected:,}", row.last_used[:10],
+            )
+            for row in fired[:_SHOWN]
+        ),
+    )  # fmt: skip
+
+
+def _json(row: UsageRow) -> dict[str, str | int | None]:
+    return {
+        "vault": row.entry.vault,
+        "file": row.entry.filename,
+        "title": row.entry.title,
+        "matched": row.fired.matched,
+        "injected": row.fired.injected,
+        "recorded_matched": row.recorded.matched,
+        "recorded_injected": row.recorded.injected,
+        "last_used": row.last_used or None,
+    }

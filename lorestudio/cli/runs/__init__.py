@@ -1,0 +1,1 @@
+"""Commands that run generations, or read what was run."""

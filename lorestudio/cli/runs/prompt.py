@@ -1,0 +1,133 @@
+"""`lorestudio prompt`: the whole prompt of a generation, part by part."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.rule import Rule
+from rich.text import Text
+
+from lorestudio.cli.options import (
+    ChatOptions,
+    JsonOption,
+    OfflineRun,
+    ReplyOption,
+    answering_offline,
+    chosen_generation,
+)
+from lorestudio.cli.output import Screen, print_json, read_text, say, say_all
+from lorestudio.exchange.chat_preset import load_preset
+from lorestudio.exchange.group_file import load_group
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.prompt.assembly import assemble
+from lorestudio.studio.prompt.setup import REPLY_TOKENS, remarks_of, with_group, with_preset
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.prompt.assembled import AssembledPrompt, source_words
+from lorestudio.trace.storage.serialize import record_to_json
+
+
+def show_prompt(
+    given: ChatOptions,
+    by: OfflineRun,
+    *,
+    message: ReplyOption = None,
+    preset: Annotated[
+        Path | None,
+        typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
+    ] = None,
+    group: Annotated[
+        Path | None, typer.Option("--group", metavar="FILE", help="The chat's group: a file of SillyTavern's groups.")
+    ] = None,
+    cards: Annotated[
+        Path | None,
+        typer.Option("--cards", metavar="FOLDER", help="Where the group's cards lie. Default: characters/ beside."),
+    ] = None,
+    speaker: Annotated[
+        str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
+    ] = "",
+    main: Annotated[
+        Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
+    ] = None,
+    context: Annotated[
+        int | None,
+        typer.Option(
+            "--context",
+            metavar="TOKENS",
+            min=0,
+            help="Context size of the model; 0: as large as needed. Default: the preset's, else 0.",
+        ),
+    ] = None,
+    reply: Annotated[
+        int | None,
+        typer.Option(
+            "--reply", metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the whole prompt of a reply: lore, card, persona and chat in the order and roles that the model gets.
+
+    Nobody is asked.
+    """
+    project = given.project()
+    setup = project.setup
+    if preset is not None:
+        setup = with_preset(setup, load_preset(preset), preset)
+    if group is not None:
+        setup = with_group(replace(setup, speaker=speaker), load_group(group, cards), group, given.chat)
+        if speaker and not setup.speaker:
+            names = ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
+            raise InputError(group, f"there is no “{speaker}” in this group. Its members are {names}.")
+    elif speaker or cards is not None:
+        raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
+    if main is not None:
+        setup = replace(setup, main=read_text(main, "utf-8-sig", "the main prompt"))
+    setup = replace(
+        setup,
+        context_size=setup.context_size if context is None else context,
+        reply_tokens=reply or setup.reply_tokens,
+    )
+    project = replace(project, setup=setup)
+    if context != 0:  # 0 asks for a prompt without a limit
+        setup = project.reply_setup
+    simulator = Simulator(project, by.made(project, answering_offline(by.answers, project)))
+    generation = chosen_generation(simulator, message)
+    trace = asyncio.run(simulator.generate(generation))
+    say_all(project.problems)
+    if project.chat is None:
+        raise InputError(given.chat, "there is no chat in it.")
+    prompt = assemble(trace, project.chat, setup, project.bills)
+    say_all(remarks_of(setup))
+    say_all(prompt.remarks)
+    for macro in prompt.unknown_macros:
+        say(f"{macro} is a macro that only SillyTavern can fill in; it stays as it is.")
+    if as_json:
+        print_json(record_to_json(prompt))
+    else:
+        _print(prompt)
+
+
+def _print(prompt: AssembledPrompt) -> None:
+    console = Screen()
+    about = "" if prompt.exact else "≈ "
+    for message in prompt.messages:
+        where = message.section.value
+        if message.depth is not None:
+            where = f"depth {message.depth:g}"
+        name = f" ({message.name})" if message.name else ""
+        console.print(Rule(f"{message.role.value}{name} · {where} · {about}{message.tokens:,} tokens", align="left"))
+        labels = dict.fromkeys(source_words(part.source) for part in message.parts)
+        console.print(Text(", ".join(labels), style="dim"))
+        console.print(Text(message.text))
+    console.print(Rule(align="left"))
+    room = f" of {prompt.room:,}" if prompt.room is not None else ""
+    counts = ", ".join(f"{origin.value} {count:,}" for origin, count in prompt.tokens_by_origin.items())
+    console.print(f"{about}{prompt.tokens:,}{room} tokens in {len(prompt.messages)} messages: {counts}")
+    if prompt.lore_tokens:
+        console.print(f"lore as SillyTavern counts it: {prompt.lore_tokens:,} tokens")
+    for left in prompt.left_out:
+        console.print(f"not in it: {left.source.label} ({left.reason.value}, {left.tokens:,} tokens)")

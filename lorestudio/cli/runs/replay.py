@@ -1,0 +1,199 @@
+"""`lorestudio replay`: a progress bar with the time left, a range of messages, and stopping."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as ProgressBar
+
+from lorestudio.cli.answering import agree, answering
+from lorestudio.cli.options import (
+    AnswersOption,
+    ChatOptions,
+    FixedOption,
+    SizeOption,
+    SystemOptions,
+    YesOption,
+    with_fixed,
+)
+from lorestudio.cli.output import STOPPED, Screen, print_json, progress_bar, say, say_all
+from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
+from lorestudio.cli.runs.tables import replay_summary, replay_table
+from lorestudio.domain.lifecycle import Progress
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.costs import live_cost
+from lorestudio.studio.replay.ranges import MessageRange, Pace, time_left_words
+from lorestudio.studio.replay.run_store import RunStore, default_folder, forget, is_stored
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.ai_selection import ai_totals
+from lorestudio.trace.model import Trace
+from lorestudio.trace.storage.serialize import to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The traces of the wanted generations that were run, in order; `stopped` says how to go on, "" at the end."""
+
+    traces: tuple[Trace, ...]
+    stopped: str = ""
+
+    def end(self) -> None:
+        """Say what was left undone. Raises typer.Exit where anything was."""
+        if self.stopped:
+            say(self.stopped)
+            raise typer.Exit(STOPPED)
+
+
+def replay_chat(
+    simulator: Simulator,
+    wanted: MessageRange | None = None,
+    keep_in: Path | None = None,
+    *,
+    quiet: bool = False,
+) -> Replayed:
+    """Run what is missing, with a progress bar on the error stream, where that is a terminal.
+
+    Ctrl+C ends it; what was done is kept in `keep_in`, and a later replay on the same inputs goes on from there. Raises
+    InputError where no reply stands in the range.
+    """
+    try:
+        part = (wanted or MessageRange()).part(simulator.generations)
+    except ValueError as error:
+        raise InputError("--messages", str(error)) from error
+    _restore(simulator, keep_in)
+    _say_beginning(simulator, part, wanted)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("generations"),
+        TextColumn("{task.fields[left]}"),
+    )
+    stopped = ""
+    with progress_bar(*columns, quiet=quiet) as bar:
+        try:
+            asyncio.run(simulator.run_missing(_advance(bar, simulator, part), until=part.stop))
+            if keep_in is not None and len(simulator.traces) == len(simulator.generations):
+                forget(keep_in, simulator)
+        except KeyboardInterrupt:
+            stopped = _stopped(simulator, part, keep_in)
+    done = simulator.generations[part.start : min(part.stop, len(simulator.traces))]
+    return Replayed(tuple(simulator.traces[generation] for generation in done), stopped)
+
+
+def _advance(bar: ProgressBar, simulator: Simulator, part: range) -> Callable[[Progress], None]:
+    begun = len(simulator.traces)
+    task = bar.add_task("Replaying", total=part.stop, completed=begun, left="")
+    pace = Pace()
+
+    def advance(progress: Progress) -> None:
+        pace.note(progress.done - begun)
+        what = "Before the range" if progress.done <= part.start else "Replaying"
+        left = time_left_words(pace.left(part.stop - progress.done))
+        bar.update(task, completed=progress.done, description=what, left=left)
+
+    return advance
+
+
+def _say_beginning(simulator: Simulator, part: range, wanted: MessageRange | None) -> None:
+    done = len(simulator.traces)
+    if done:
+        say(f"going on from a replay that was stopped: {done} of {len(simulator.generations)} generations are done.")
+    before = max(0, part.start - done)
+    if before and wanted is not None:
+        runs = "1 generation before it is" if before == 1 else f"{before} generations before it are"
+        say(f"{runs} run first, because the range begins with the state that they leave.")
+
+
+def _restore(simulator: Simulator, keep_in: Path | None) -> None:
+    """Take up what a stopped replay has kept; a question that failed then is put again."""
+    if keep_in is None or not is_stored(keep_in, simulator):
+        return
+    try:
+        with RunStore(keep_in) as store:
+            store.restore(simulator)
+            say_all(store.problems)
+    except OSError as error:
+        say(f"what was kept of earlier replays cannot be read: {error}")
+        return
+    done = simulator.generations[: len(simulator.traces)]
+    traces = [simulator.traces[generation] for generation in done]
+    failed = [any(call.error for call in trace.ai_calls) or trace.facts.get("ai_error") for trace in traces]
+    simulator.rewind(next((place for place, one in enumerate(failed) if one), len(done)))
+
+
+def _stopped(simulator: Simulator, part: range, keep_in: Path | None) -> str:
+    """Keep what was done; returns how to go on."""
+    done = len(simulator.traces)
+    last = f", the last one at message #{simulator.generations[done - 1].message}" if done else ""
+    told = f"stopped after {done} of {part.stop} generations{last}."
+    if keep_in is None or not done:
+        return told
+    try:
+        with RunStore(keep_in) as store:
+            store.keep(simulator)
+    except OSError as error:
+        return f"{told} They could not be kept: {error}"
+    return f"{told} They are kept: run the same command again to go on from there."
+
+
+def replay(
+    given: ChatOptions,
+    chosen: ChoiceOptions,
+    by: SystemOptions,
+    *,
+    context_size: SizeOption = 0,
+    answers: AnswersOption = AnswerKind.STAND_IN.value,
+    fixed_switches: FixedOption = None,
+    yes: YesOption = False,
+    messages: Annotated[
+        str | None,
+        typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option("--type", metavar="KIND", help="What world-info takes the replies for, as in normal, continue."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
+) -> None:
+    """Replay a chat turn by turn and say what was injected, what was not, and why."""
+    project = with_chosen(replace(given.project(), context_size=context_size), chosen)
+    project = with_fixed(project, fixed_switches)
+    asked = answering(answers, project)
+    if kind is not None:
+        by = replace(by, assignments=[*(by.assignments or ()), f"generation_type={kind}"])
+    decides = by.made(project, asked)
+    if decides.asks_model:
+        agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
+    wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
+    simulator = Simulator(project, decides)
+    replayed = replay_chat(simulator, wanted, default_folder() / "stopped", quiet=as_json)
+    _say_traces(replayed.traces, project, as_json=as_json)
+    replayed.end()
+
+
+def show_traces(traces: tuple[Trace, ...], project: Project) -> None:
+    """Print what happened in each turn, and in the whole replay."""
+    console = Screen()
+    console.print(replay_table(traces, project))
+    console.print()
+    console.print(replay_summary(traces, project))
+
+
+def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -> None:
+    if not as_json:
+        show_traces(traces, project)
+        return
+    say_all(project.problems)
+    totals = ai_totals(traces)
+    if totals.failed:
+        say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
+    print_json([to_json(trace) for trace in traces])

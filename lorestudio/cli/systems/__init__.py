@@ -1,0 +1,1 @@
+"""Commands of one retrieval system, named after it."""

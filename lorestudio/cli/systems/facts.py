@@ -1,0 +1,357 @@
+"""`lorestudio facts`: drawing facts out of chats, and looking after the memories they become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Column, Table
+
+from lorestudio.cli.answering import Answering, answering
+from lorestudio.cli.options import JsonOption, command
+from lorestudio.cli.output import FAILED, Screen, echo, figure, filled, fixed, print_json, say, say_all, table, waited
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.facts import FactsSettings
+from lorestudio.settings.sections import assigned, read_section
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.project import Project
+from lorestudio.systems.facts.picture import profile_fields
+from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
+from lorestudio.systems.facts.records import day as day_of
+from lorestudio.systems.facts.session import Drawn, FactsSession
+from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
+from lorestudio.trace.wording import plural
+
+_ID = 8
+
+
+def memories_table(rows: Sequence[tuple[Memory, float | None]]) -> Table:
+    """A row a memory, with its similarity where there was a search."""
+    similarity = [figure("similarity")] if any(score is not None for _, score in rows) else []
+    text, about_it = Column("memory", overflow="fold", ratio=3), Column("source and tags", overflow="fold", ratio=1)
+    shown = table(fixed("id"), *similarity, text, about_it, fixed("messages"), fixed("day"), expand=True)
+    return filled(shown, (_memory_cells(memory, score) for memory, score in rows))
+
+
+def _memory_cells(memory: Memory, score: float | None) -> Iterator[str]:
+    yield memory.id[:_ID]
+    if score is not None:
+        yield f"{score:.3f}"
+    yield memory.content
+    yield ", ".join((f"{'pinned ' if memory.pinned else ''}{memory.source}", *memory.tag_names))
+    yield _messages(memory, "-")
+    yield "" if memory.created_at is None else day_of(memory.created_at)
+
+
+def memory_lines(memory: Memory, run: ExtractionRun | None) -> list[str]:
+    """Everything about a memory."""
+    lines = [memory.content, ""]
+    lines.append(f"id        {memory.id}")
+    lines.append(f"source    {memory.source}{', pinned' if memory.pinned else ''}")
+    lines.append(f"tags      {', '.join(memory.tag_names) or 'none'}")
+    if memory.created_at is not None:
+        lines.append(f"of        {day_of(memory.created_at)}")
+    lines.append(f"owner     {memory.user_id}")
+    whose = f" of {memory.origin.chat}" if memory.origin.chat else ""
+    lines.append(f"from      {_messages(memory, ' to #') or 'no chat'}{whose}")
+    if run is not None:
+        lines.append(f"run       {run.id}, {run.model}: {_counters(run.counters)}")
+    size = "none" if memory.embedding is None else f"{len(memory.embedding)} numbers"
+    lines.append(f"vector    {size}{f' by {memory.vector_model}' if memory.vector_model else ''}")
+    return lines
+
+
+def memory_json(memory: Memory, score: float | None = None) -> Mapping[str, Json]:
+    """A memory as data, without its vector."""
+    data: dict[str, Json] = {
+        "id": memory.id, "content": memory.content, "source": memory.source, "tags": list(memory.tag_names),
+        "pinned": bool(memory.pinned), "createdAt": memory.created_at, "owner": memory.user_id,
+        "thread": memory.thread_id, "chat": memory.origin.chat, "first": memory.origin.first,
+        "last": memory.origin.last, "run": memory.origin.run, "vectorModel": memory.vector_model,
+    }  # fmt: skip
+    return data if score is None else data | {"similarity": score}
+
+
+def drawn_lines(drawn: Sequence[Drawn]) -> list[str]:
+    """A line a passage, and what became of each fact."""
+    lines: list[str] = []
+    for each in drawn:
+        place = f"#{each.passage.first} to #{each.passage.last}"
+        if each.result is None:
+            lines.append(f"{place}: {each.problem}")
+            continue
+        result = each.result
+        lines.append(f"{place}: {_counters(result.data)}")
+        if result.problem:
+            lines.append(f"  no facts: {result.problem}")
+        lines += [_decision(decision) for decision in result.decisions]
+        if result.stale:
+            lines.append(f"  {plural(result.stale, '# vector|# vectors')} of another model could not be compared")
+    return lines
+
+
+def _decision(decision: FactDecision) -> str:
+    words = {FactAction.SAVE: "new", FactAction.SUPERSEDE: "newer", FactAction.SKIP: "known"}
+    pin = "pinned, " if decision.pinned else ""
+    near = ""
+    if decision.action is not FactAction.SAVE and decision.similarity is not None:
+        near = f"  [{decision.similarity:.3f} like: {decision.neighbour_text}]"
+    return f"  {pin}{words[decision.action]:<6} {decision.fact}{near}"
+
+
+def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Table:
+    """A row a passage: kept ones with their state, and those that wait."""
+    due = {passage.id: passage for passage in waiting}
+    rows: list[tuple[int, str, str, str]] = []
+    for thread in threads:
+        numbers = thread.id.rpartition("#")[2]
+        passage = due.pop(thread.id, None)
+        state = str(thread.state)
+        if passage is not None:
+            state = f"{state}, {'edited since' if passage.changed else 'waiting'}"
+        failed = f", failed {plural(thread.attempts, 'once|# times')}" if thread.attempts else ""
+        ended = "" if thread.last_message_at is None else day_of(thread.last_message_at)
+        rows.append((int(numbers.partition("-")[0] or 0), numbers, state + failed, ended))
+    for passage in due.values():
+        ended = "" if passage.ended is None else day_of(passage.ended)
+        rows.append((passage.first, f"{passage.first}-{passage.last}", "waiting", ended))
+    return filled(table("messages", "state", "ended"), (cells for _, *cells in sorted(rows)))
+
+
+def profile_lines(profile: Profile | None) -> list[str]:
+    """The filled fields of a profile."""
+    filled = [f"{key}: {value}" for key, value in profile_fields(profile)]
+    return filled or ["There is no profile. Rules for one are the setting structuredRules."]
+
+
+def _messages(memory: Memory, between: str) -> str:
+    origin = memory.origin
+    return "" if origin.first is None or origin.last is None else f"#{origin.first}{between}{origin.last}"
+
+
+def _counters(data: Mapping[str, Json]) -> str:
+    names = {
+        "totalExtracted": "extracted", "memoriesSaved": "saved", "memoriesSuperseded": "superseded",
+        "memoriesDeduped": "known already", "profileFieldsUpdated": "into the profile",
+    }  # fmt: skip
+    return ", ".join(f"{data[key]} {word}" for key, word in names.items() if data.get(key)) or "nothing to keep"
+
+
+facts = typer.Typer(
+    name="facts",
+    help="Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+ChatArgument = Annotated[Path, typer.Argument(metavar="CHAT", help="A SillyTavern chat (.jsonl) or plain text.")]
+ChatOption = Annotated[Path | None, typer.Option("--chat", help="Only the memories that this chat would see.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or how it begins.")]
+IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of memories, or how they begin.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsOptions:
+    """The settings of fact memory."""
+
+    settings: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="Settings of fact memory: a JSON object.")
+    ] = None
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of fact memory. May be repeated.")
+    ] = None
+
+    def session(self, asked: Answering | None = None) -> FactsSession:
+        """The memories, with whoever draws facts out. Raises SettingsError."""
+        base = FactsSettings() if self.settings is None else read_section(self.settings, FactsSettings)
+        chosen = assigned(self.assignments or (), FactsSettings, base)
+        return FactsSession(chosen) if asked is None else FactsSession(chosen, answers=asked.source, model=asked.model)
+
+
+@command(facts)
+def extract(
+    chat: ChatArgument,
+    given: FactsOptions,
+    *,
+    answers: Annotated[
+        str,
+        typer.Option("--answers", help="Who draws facts out: stand-in (plain rules, offline), recorded, or a profile."),
+    ] = AnswerKind.STAND_IN.value,
+    due: Annotated[bool, typer.Option("--due", help="Only passages that a long enough silence has ended.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also passages whose facts are kept already.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw the facts out of a chat, passage by passage. What is kept already is passed over; Ctrl+C stops."""
+    told = _chat(chat)
+    asked: Answering | None = None
+    if answers != AnswerKind.STAND_IN:
+        asked = answering(answers, Project((), VaultIndex(()), DeepLoreSettings(), told, chat), fresh=again)
+    with given.session(asked) as session:
+        passages = session.waiting(told, chat, again=again, due=due)
+        drawn = waited(session.extract(told, chat, passages, None if as_json else _progress))
+    if as_json:
+        print_json([_drawn_json(each) for each in drawn])
+    elif not passages:
+        echo("Nothing is waiting: the facts of this chat are kept.")
+    else:
+        echo("\n".join(drawn_lines(drawn)))
+    failed = [each for each in drawn if each.problem]
+    if failed:
+        say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")
+        raise typer.Exit(FAILED)
+
+
+@command(facts, "list")
+def list_memories(
+    given: FactsOptions,
+    chat: ChatOption = None,
+    tag: Annotated[str, typer.Option("--tag", help="Only memories with this tag.")] = "",
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned memories.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the memories, newest last."""
+    with given.session() as session:
+        found = [each for each in session.memories(_owner(session, chat), tag) if each.pinned or not pinned]
+        if as_json:
+            print_json([memory_json(memory) for memory in found])
+        elif found:
+            Screen().print(memories_table([(memory, None) for memory in found]))
+        else:
+            echo("There are no such memories. `lorestudio facts extract CHAT` draws them out of a chat.")
+
+
+@command(facts)
+def search(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What the memories should be about.")],
+    given: FactsOptions,
+    *,
+    chat: Annotated[Path, typer.Option("--chat", help="The chat whose memories are searched.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, help="So many memories at most.")] = 10,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag. May be repeated.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the memories most similar to a text."""
+    with given.session() as session:
+        found = waited(session.search(text, _owner(session, chat), limit, tag or ()))
+        if as_json:
+            print_json([memory_json(match.memory, match.score) for match in found])
+        elif found:
+            Screen().print(memories_table([(match.memory, match.score) for match in found]))
+        else:
+            echo("There are no memories to search.")
+        stale = plural(len(session.stale(_owner(session, chat))), "|# vector|# vectors")
+        if stale:
+            say(f"{stale} of another model took no part. `lorestudio facts refresh` makes new ones.")
+
+
+@command(facts)
+def show(memory: IdArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
+    """Show a memory, and where it came from."""
+    with given.session() as session:
+        found = session.find(memory)
+        if as_json:
+            print_json(memory_json(found))
+        else:
+            echo("\n".join(memory_lines(found, session.run_of(found))))
+
+
+@command(facts)
+def edit(
+    memory: IdArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")],
+    given: FactsOptions,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="The new tags. May be repeated.")] = None,
+) -> None:
+    """Give a memory another text; its vector is made anew."""
+    with given.session() as session:
+        waited(session.edit(session.find(memory), text, tag))
+
+
+@command(facts)
+def pin(memories: IdsArgument, given: FactsOptions) -> None:
+    """Pin memories: they go into every prompt."""
+    _pin(given, memories, pinned=True)
+
+
+@command(facts)
+def unpin(memories: IdsArgument, given: FactsOptions) -> None:
+    """Take the pins of memories away."""
+    _pin(given, memories, pinned=False)
+
+
+@command(facts)
+def delete(
+    memories: IdsArgument,
+    given: FactsOptions,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")] = False,
+) -> None:
+    """Delete memories. Threads and the profile stay, and a passage is not read again by itself."""
+    with given.session() as session:
+        found = [session.find(memory) for memory in memories]
+        for each in found:
+            echo(f"{each.id[:8]}  {each.content}")
+        if not yes:
+            typer.confirm("Delete?", abort=True)
+        session.delete(list({each.id: each for each in found}.values()))
+
+
+@command(facts)
+def threads(chat: ChatArgument, given: FactsOptions) -> None:
+    """List the passages of a chat: which are kept, and which wait."""
+    with given.session() as session:
+        told = _chat(chat)
+        waiting = session.waiting(told, chat)
+        Screen().print(threads_table(session.threads(chat_name(told, chat)), waiting))
+
+
+@command(facts)
+def profile(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
+    """Show the profile that the rules have filled."""
+    with given.session() as session:
+        found = session.profile(_owner(session, chat))
+        if as_json:
+            print_json(found)
+        else:
+            echo("\n".join(profile_lines(found)))
+
+
+@command(facts)
+def refresh(given: FactsOptions) -> None:
+    """Make the vectors of memories anew that another model has made, or none."""
+    with given.session() as session:
+        stale = session.stale()
+        waited(session.refresh(stale))
+        echo(f"{plural(len(stale), '# vector|# vectors')} made.")
+
+
+def _chat(path: Path) -> Chat:
+    loaded = load_chat(path)
+    say_all(f"{path.name}: {problem}" for problem in loaded.problems)
+    return loaded.chat
+
+
+def _owner(session: FactsSession, chat: Path | None) -> str:
+    return "" if chat is None else owner_of(session.settings, _chat(chat), chat)
+
+
+def _pin(given: FactsOptions, memories: list[str], *, pinned: bool) -> None:
+    with given.session() as session:
+        for found in [session.find(memory) for memory in memories]:
+            session.pin(found, pinned=pinned)
+
+
+def _progress(done: int, of: int, _last: Drawn | None) -> None:
+    if done < of:
+        say(f"passage {done + 1} of {of} …")
+
+
+def _drawn_json(each: Drawn) -> object:
+    result: object = None if each.result is None else each.result.data
+    return {"first": each.passage.first, "last": each.passage.last, "result": result, "problem": each.problem}

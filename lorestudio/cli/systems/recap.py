@@ -1,0 +1,448 @@
+"""Recap memory of a chat: what it keeps, the work on its queue, and what a person changes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from lorestudio.cli.answering import Answering, agree, answering
+from lorestudio.cli.options import JsonOption, TokenizerOption, command
+from lorestudio.cli.output import (
+    FAILED,
+    STOPPED,
+    Screen,
+    echo,
+    figure,
+    filled,
+    fold,
+    listing,
+    print_json,
+    read_text,
+    say,
+    say_all,
+    waited,
+)
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.files import real_path
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.tokens import counting_for
+from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
+from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
+from lorestudio.systems.recap.worker import QueueProgress
+from lorestudio.trace.storage.serialize import to_json
+from lorestudio.trace.summary import summary
+from lorestudio.trace.text import as_text
+from lorestudio.trace.wording import plural
+from lorestudio.vault.data_folder import default_folder
+
+_LOGGED = 12
+_SHOWN = 60
+
+
+def status_lines(session: RecapSession) -> list[str]:
+    """The chat's recaps in a few lines."""
+    rows, scenes = message_rows(session.chat), scene_rows(session.chat)
+    states = Counter(row.state for row in rows)
+    bookmarks = sum(row.is_bookmark for row in scenes)
+    store, queue = session.chat.running, session.queue
+    current = store.get()
+    have = states[RecapState.INCLUDED] + states[RecapState.KEPT]
+    messages = (
+        f"Messages: {len(rows)}, {have} with a recap ({states[RecapState.INCLUDED]} take part), "
+        f"{states[RecapState.EXCLUDED]} excluded, {states[RecapState.FAILED]} failed, "
+        f"{sum(row.stale for row in rows)} changed since, {sum(row.hidden for row in rows)} hidden."
+    )
+    lines = [
+        messages,
+        f"Scenes: {len(scenes)}, {bookmarks} without a recap.",
+        f"Running recap: {plural(len(store.versions), '# version|# versions')}"
+        + (f", version {current.number} goes into the prompt." if current is not None else "."),
+        summary(session.trace()),
+    ]
+    waiting = sum(queue.counts.values())
+    if waiting:
+        lines.append(f"Queue: {waiting} left{', paused' if queue.paused else ''}. “recap run --resume” goes on.")
+    return lines
+
+
+def scenes_table(session: RecapSession) -> Table:
+    """One row a scene."""
+    rows = scene_rows(session.chat, session.settings.scene_recap_history_count)
+    states = ["no recap yet" if row.is_bookmark else "locked" if row.lock.locked else "" for row in rows]
+    return filled(
+        listing(figure("messages"), fold("name"), figure("version"), "", fold("recap")),
+        (
+            (f"{row.where[0]}-{row.where[1]}", row.name, row.versions, state, _short(row.recap))
+            for row, state in zip(rows, states, strict=True)
+        ),
+    )
+
+
+def running_table(session: RecapSession) -> Table:
+    """One row a version of the running recap; a star marks the current one."""
+    store = session.chat.running
+    return filled(
+        listing("", figure("version"), fold("made"), figure("scenes"), figure("reaches"), fold("text")),
+        (
+            (
+                "*" if each.number == store.current else "", str(each.number),
+                _when(each.timestamp) if each.timestamp else "", str(each.scene_count), str(each.reaches),
+                _short(each.content),
+            )
+            for each in store.versions
+        ),
+    )  # fmt: skip
+
+
+def queue_table(session: RecapSession) -> Table:
+    """What waits, in the order it is queued, and below it what was finished last."""
+    table = listing(*map(fold, ("id", "status", "what")), figure("priority"), fold(""))
+    for operation in session.queue.operations:
+        table.add_row(
+            operation.id, str(operation.status), operation.words, f"{operation.priority:g}", Text(operation.error or "")
+        )
+    for item in session.queue.log[-_LOGGED:]:
+        table.add_row(_when(item.at), item.outcome, item.words, "", Text(_short(item.summary)), style="dim")
+    return table
+
+
+def message_text(session: RecapSession, index: int) -> str:
+    """The recap of a message, and what there is to say about it."""
+    rows = message_rows(session.chat)
+    if index >= len(rows):
+        raise InputError("--message", f"there is no message {index}; the last one is {len(rows) - 1}.")
+    row = rows[index]
+    remarks = [name for name, wanted in (("edited", row.edited), ("changed since", row.stale)) if wanted]
+    head = f"#{index} {row.speaker}: {row.state.value}{''.join(f', {remark}' for remark in remarks)}"
+    return "\n".join(part for part in (head, row.error, row.recap) if part)
+
+
+def scene_text(session: RecapSession, index: int) -> str:
+    """The recap of a scene."""
+    row = next((row for row in scene_rows(session.chat) if row.index == index), None)
+    if row is None:
+        raise InputError("--scene", f"message {index} ends no scene.")
+    return f"{row.name} (messages {row.where[0]} to {row.where[1]})\n{row.recap or 'There is no recap yet.'}"
+
+
+def version_text(session: RecapSession, number: int) -> str:
+    """One version of the running recap."""
+    version = session.chat.running.get(number)
+    if version is None:
+        raise InputError("--version", f"the running recap has no version {number}.")
+    return version.content
+
+
+def prompt_text(session: RecapSession) -> str:
+    """What goes into the prompt, and where."""
+    trace = session.trace()
+    record = trace.stage("recap injection")
+    where = [verdict.details.get("where") for verdict in record.verdicts] if record is not None else []
+    if not trace.prompt:
+        return summary(trace)
+    return f"({where[0] if where else ''})\n{trace.prompt[0].text}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+def _when(ms: float) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+recap = typer.Typer(
+    name="recap",
+    help="Recaps of a chat's messages and scenes, and the running recap that goes into its prompt.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+YesOption = Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecapOptions:
+    """The chat whose recaps are meant, and the settings of recap memory."""
+
+    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl).")]
+    settings: Annotated[
+        Path | None, typer.Option("--settings", help="Settings of recap memory, or SillyTavern's settings.json.")
+    ] = None
+    context: Annotated[
+        int, typer.Option("--context", metavar="TOKENS", min=0, help="Room of the story's model for prompts.")
+    ] = 0
+    tokenizer: TokenizerOption = ""
+
+    def session(self, asked: Answering | None = None) -> RecapSession:
+        """The chat's recaps, with whoever writes them. Raises InputError, SettingsError and TokenizerError."""
+        loaded = recap_settings(self.settings)
+        say_all(loaded.problems)
+        answers, model = (None, "") if asked is None else (asked.source, asked.model)
+        path = real_path(self.chat)
+        copies = default_folder() / "chats"
+        counter = counting_for(self.tokenizer, (self.settings, path)).budgets
+        session = RecapSession.open(
+            path, loaded.settings, answers, counter=counter, context_size=self.context, model=model, copies=copies
+        )
+        say_all(session.problems)
+        return session
+
+
+@command(recap)
+def status(given: RecapOptions) -> None:
+    """Say which messages have recaps, which of them fit, what is hidden, what goes in, and what is queued."""
+    session = given.session()
+    echo("\n".join(status_lines(session)))
+
+
+@command(recap)
+def run(
+    given: RecapOptions,
+    *,
+    answers: Annotated[
+        str,
+        typer.Option("--answers", help="Who writes the recaps: stand-in (offline), recorded, or a profile's name."),
+    ] = AnswerKind.STAND_IN.value,
+    message: Annotated[
+        list[int] | None, typer.Option("--message", min=0, help="Only the recap of this message. May be repeated.")
+    ] = None,
+    scene: Annotated[
+        list[int] | None,
+        typer.Option("--scene", min=0, help="Only the recap of the scene ending at this message. May be repeated."),
+    ] = None,
+    search: Annotated[bool, typer.Option("--search", help="Only the search for the next scene break.")] = False,
+    running: Annotated[bool, typer.Option("--running", help="Only the running recap of all scenes.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Only what is queued already.")] = False,
+    yes: YesOption = False,
+) -> None:
+    """Make what is due: recaps of messages and scenes, scene breaks, the running recap. Ctrl+C stops; run goes on."""
+    empty = Project((), VaultIndex(), DeepLoreSettings())
+    asked = answering(answers, empty, real_path(given.chat), fresh=True)
+    session = given.session(asked)
+    session.hold()
+    try:
+        before = session.queue
+        asyncio.run(_queued(session, message or [], scene or [], search=search, running=running, resume=resume))
+        if session.queue.is_idle:
+            echo("Nothing is due.")
+            return
+        try:
+            agree(asked, lambda: asyncio.run(recap_cost(session)), yes=yes)
+        except (typer.Exit, InputError):
+            asyncio.run(session.restore(before))
+            raise
+        _work(session, asked)
+    finally:
+        session.release()
+    echo("\n".join(status_lines(session)))
+
+
+@command(recap)
+def scenes(
+    given: RecapOptions,
+    *,
+    toggle: Annotated[
+        int | None, typer.Option("--toggle", min=0, help="Set, hide or show a scene break after this message.")
+    ] = None,
+    turn: Annotated[
+        int | None, typer.Option("--next", min=0, help="Use the next version of this scene's recap.")
+    ] = None,
+    delete: Annotated[
+        int | None,
+        typer.Option("--delete", min=0, help="Take this scene out, with the running recaps that reach to it."),
+    ] = None,
+    hide: Annotated[
+        int | None, typer.Option("--hide", min=0, help="Keep this message hidden, whatever hiding by scenes does.")
+    ] = None,
+    unhide: Annotated[int | None, typer.Option("--unhide", min=0, help="Leave it to hiding by scenes again.")] = None,
+    back: Annotated[
+        int | None, typer.Option("--back", min=0, help="Use the version before of this scene's recap.")
+    ] = None,
+) -> None:
+    """List the scenes: their messages, names, versions, and what locks them; set breaks and choose versions."""
+    session = given.session()
+    edits = session.edits
+    for message, change in (
+        (toggle, edits.toggle_break),
+        (delete, edits.delete_scene),
+        (hide, partial(edits.keep_hidden, wanted=True)),
+        (unhide, partial(edits.keep_hidden, wanted=False)),
+        (turn, lambda scene: edits.turn_scene(scene, 1)),
+        (back, lambda scene: edits.turn_scene(scene, -1)),
+    ):
+        if message is not None:
+            waited(change(message))
+    Screen().print(scenes_table(session))
+
+
+@command(recap)
+def running(
+    given: RecapOptions,
+    *,
+    use: Annotated[int | None, typer.Option("--use", min=0, help="Let this version go into the prompt.")] = None,
+    delete: Annotated[int | None, typer.Option("--delete", min=0, help="Delete this version.")] = None,
+) -> None:
+    """List the versions of the running recap; choose or delete one."""
+    session = given.session()
+    if use is not None:
+        waited(session.edits.use_running(use))
+    if delete is not None:
+        waited(session.edits.delete_running(delete))
+    Screen().print(running_table(session))
+
+
+@command(recap)
+def show(
+    given: RecapOptions,
+    *,
+    message: Annotated[int | None, typer.Option("--message", min=0, help="The recap of this message.")] = None,
+    scene: Annotated[int | None, typer.Option("--scene", min=0, help="The recap of the scene ending here.")] = None,
+    version: Annotated[int | None, typer.Option("--version", min=0, help="This version of the running recap.")] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="What was decided about every message and scene.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what goes into the prompt; or a recap, a version, or the whole trace."""
+    session = given.session()
+    if as_json:
+        print_json(to_json(session.trace()))
+    elif trace:
+        echo(as_text(session.trace()))
+    elif message is not None:
+        echo(message_text(session, message))
+    elif scene is not None:
+        echo(scene_text(session, scene))
+    else:
+        echo(prompt_text(session) if version is None else version_text(session, version))
+
+
+@command(recap)
+def edit(
+    given: RecapOptions,
+    text: Annotated[Path, typer.Option("--text", help="A file with the new text, - for standard input.")],
+    *,
+    message: Annotated[int | None, typer.Option("--message", min=0, help="The recap of this message.")] = None,
+    scene: Annotated[int | None, typer.Option("--scene", min=0, help="The recap of the scene ending here.")] = None,
+    exclude: Annotated[bool, typer.Option("--exclude", help="Exclude the message's recap afterwards.")] = False,
+) -> None:
+    """Write the recap of a message or a scene; without either, a new version of the running recap."""
+    session = given.session()
+    written = read_text(text).rstrip("\n")
+    if message is not None:
+        waited(session.edits.edit_message(message, written))
+        if exclude:
+            waited(session.edits.exclude(message, wanted=True))
+    elif scene is not None:
+        waited(session.edits.edit_scene(scene, written))
+    else:
+        waited(session.edits.edit_running(written))
+    echo("Written.")
+
+
+@command(recap)
+def queue(
+    given: RecapOptions,
+    *,
+    pause: Annotated[bool, typer.Option("--pause", help="Begin nothing further.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Allow work again.")] = False,
+    remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Take this operation out.")] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Take all of them out.")] = False,
+) -> None:
+    """List what is queued and what became of the last operations; pause, resume or empty the queue."""
+    session = given.session()
+    if pause or resume or clear or remove is not None:
+        session.hold()
+    try:
+        if remove is not None and not asyncio.run(session.worker.remove(remove)):
+            raise InputError("--remove", f"the queue has no operation “{remove}”.")
+        if clear:
+            asyncio.run(session.worker.clear())
+        if pause or resume:
+            asyncio.run(session.worker.pause() if pause else session.worker.resume())
+    finally:
+        session.release()
+    Screen().print(queue_table(session))
+
+
+@command(recap, "clear")
+def clear_recaps(given: RecapOptions, yes: YesOption = False) -> None:
+    """Take everything of recap memory out of a chat: recaps, scene breaks, the running recap, the queue."""
+    session = given.session()
+    if not yes:
+        echo(f"Take all recaps and scene breaks out of “{given.chat.name}”? [y/N] ", nl=False, err=True)
+        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+            say("stopped; nothing was changed.")
+            raise typer.Exit(STOPPED)
+    session.hold()
+    try:
+        gone = asyncio.run(session.clear_all())
+    finally:
+        session.release()
+    echo(
+        f"Taken out: {plural(gone.single_recaps, '# recap of a message|# recaps of messages')}, "
+        f"{plural(gone.scene_recaps, '# of a scene|# of scenes')}, "
+        f"{plural(gone.scene_breaks, '# scene break|# scene breaks')}, "
+        f"{plural(gone.running_recaps, '# version|# versions')} of the running recap."
+    )
+
+
+async def _queued(
+    session: RecapSession, messages: list[int], scenes_: list[int], *, search: bool, running: bool, resume: bool
+) -> None:
+    """Queue what the options name, or everything that is due."""
+    await session.worker.resume()
+    for index in messages:
+        await session.enqueue_recap(index)
+    for index in scenes_:
+        await session.enqueue_scene(index)
+    if search:
+        await session.enqueue_search()
+    if running:
+        await session.enqueue_running()
+    if not (messages or scenes_ or search or running or resume):
+        await session.enqueue_missing()
+
+
+def _work(session: RecapSession, asked: Answering) -> None:
+    """Work with a line of progress on the error stream. Exit code 1 where something failed for good."""
+    before = {item.id for item in session.queue.log}
+    console = Screen(stderr=True)
+
+    with console.status("Working") as line:
+
+        def tell(progress: QueueProgress) -> None:
+            left = len(progress.state.operations)
+            what = progress.operation.words if progress.operation is not None else "Working"
+            again = f"; next attempt in {progress.retry_in_s:g} s" if progress.retry_in_s else ""
+            line.update(f"{what} ({left} left{again})")
+            if again and progress.operation is not None and progress.operation.error:
+                console.print(f"{what}: {progress.operation.error}")
+
+        session.worker.on_progress = tell
+        asyncio.run(_whole(session))
+    failed = [item for item in session.queue.log if item.outcome == "failed" and item.id not in before]
+    for item in failed:
+        say(f"{item.words}: {item.summary}")
+    if failed and asked.profile is not None:
+        say("what failed was taken from the queue; “run” asks for it again.")
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+async def _whole(session: RecapSession) -> None:
+    await session.work()
+    await session.edits.refresh()

@@ -1,0 +1,1 @@
+"""Commands that run whole chats, to score settings, compare and check."""

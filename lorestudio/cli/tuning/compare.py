@@ -1,0 +1,185 @@
+"""`lorestudio compare`, and the replay of a chat with another system."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.table import Column, Table
+from rich.text import Text
+
+from lorestudio.cli.options import (
+    SYSTEMS,
+    BookOption,
+    CardOption,
+    JsonOption,
+    NeededChat,
+    PersonaOption,
+    SeedOption,
+    SeenOptions,
+    rules_named,
+    with_people,
+)
+from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table
+from lorestudio.cli.tuning.whole_chats import candidates_with_books
+from lorestudio.domain.javascript import Json
+from lorestudio.settings.rules import VERSIONS
+from lorestudio.studio.compare.comparing import by_rules, candidate, compare_candidates
+from lorestudio.studio.compare.comparison import Comparison, Note, TurnComparison, names_of, total_rows
+from lorestudio.studio.project.project import open_project
+from lorestudio.systems.registry import MAIN
+from lorestudio.trace.wording import plural
+
+_SHOWN: Final = 3
+
+
+def compare(
+    vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
+    seen: SeenOptions,
+    *,
+    chat: NeededChat,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run",
+            metavar="SYSTEM[:FILE]",
+            help=f"A run to compare: a system ({SYSTEMS}), with a file of its settings. At least two.",
+        ),
+    ] = None,
+    rules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rules",
+            metavar="VERSION",
+            help=f"DeepLore by these rules ({', '.join(VERSIONS)}) as one of the runs. Of two it is said which rule "
+            "did what. May be repeated.",
+        ),
+    ] = None,
+    settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
+    seed: SeedOption = 0,
+    tokenizer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tokenizer",
+            metavar="NAME|FILE",
+            help="How tokens are counted. Given several times, every run is made with each (default: deeplore).",
+        ),
+    ] = None,
+    book: BookOption = None,
+    card: CardOption = None,
+    persona: PersonaOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
+    counted = tokenizer or [""]
+    project = seen.looking(open_project(vault, chat, settings, seed, tokenizer=counted[0]))
+    project = with_people(project, card, persona)
+    chosen = [*(by_rules(project, rules_named(text)) for text in rules or ()), *map(candidate, run or ())]
+    if len(counted) > 1:
+        pairs = [(each, name) for each in chosen or [candidate(MAIN.name)] for name in counted]
+        chosen = [replace(each, label=f"{each.label}, {name}", tokenizer=name, rules="") for each, name in pairs]
+    chosen = [*candidates_with_books(chosen, book or ())]
+    found = asyncio.run(compare_candidates(project, chosen))
+    say_all(project.problems)
+    if as_json:
+        print_json(comparison_json(found))
+        return
+    console = Screen()
+    console.print(turns_table(found))
+    console.print(totals_table(found))
+    console.print(differing(found))
+    if found.reasons:
+        console.print(
+            filled(
+                table(fixed("rule"), figure("turns"), title="what made the difference"),
+                [[title, f"{turns:,}"] for title, turns in found.reasons],
+            )
+        )
+
+
+def differing(found: Comparison) -> str:
+    """How many replies get other entries, in a sentence."""
+    return f"{found.changed} of {plural(len(found.turns), '# reply gets|# replies get')} other entries."
+
+
+def turns_table(found: Comparison) -> Table:
+    """A row a turn: what each run put in, how far they agree, and what only one of them did."""
+    shown = table(
+        figure("reply"), figure("all agree"), *map(fold, found.labels),
+        caption=f"for each run: entries, tokens, and what it alone put in{', and by which rule' if found.why else ''}",
+    )  # fmt: skip
+    for turn in found.turns:
+        cells = [_cell(found, turn, place) for place in range(len(found.labels))]
+        swipe = f" ‹{turn.turn.swipe + 1}›" if turn.turn.swipe else ""
+        shown.add_row(f"#{turn.turn.message}{swipe}", f"{turn.overlap:.0%}", *cells)
+    return shown
+
+
+def totals_table(found: Comparison) -> Table:
+    """A row a run: what it puts in on the whole, and how far it agrees with the others."""
+    headings = ["entries\na turn", "tokens\na turn", "most\ntokens", "different\nnotes", "silent\nturns"]
+    headings += [f"like\nrun {place + 1}" for place in range(len(found.labels))]
+    right = [Column(heading, justify="right") for heading in headings]
+    rows = [[f"{place} {cells[0]}", *cells[1:]] for place, cells in enumerate(total_rows(found)[1:], 1)]
+    for place, cells in enumerate(rows):
+        cells[len(cells) - len(rows) + place] = ""  # how far a run agrees with itself
+    return filled(table(fixed("run"), *right, title="over the whole chat"), rows)
+
+
+def comparison_json(found: Comparison) -> Mapping[str, Json]:
+    """The comparison as data: notes by vault and file name; where rules were tried, why each note is only there."""
+    reasons: dict[str, Json] = {"rules": [{"rule": title, "turns": turns} for title, turns in found.reasons]}
+    return (reasons if found.why else {}) | {
+        "runs": [
+            {
+                **picked(total, "label", "most_tokens"),
+                "entries_per_turn": total.entries,
+                "tokens_per_turn": total.tokens,
+                "different_notes": total.different,
+                "silent_turns": total.silent,
+                "agreement": dict(zip(found.labels, found.agreement[place], strict=True)),
+            }
+            for place, total in enumerate(found.totals)
+        ],
+        "changed": found.changed,
+        "turns": [
+            {
+                **picked(turn.turn, "message", "swipe"),
+                "overlap": turn.overlap,
+                "runs": [
+                    {
+                        "label": label,
+                        "tokens": share.tokens,
+                        "entries": [
+                            {"vault": vault, "file": file, "title": found.titles[vault, file]}
+                            for vault, file in share.notes
+                        ],
+                        "alone": [found.titles[note] for note in share.notes if note in alone],
+                        **_whys(found, turn, alone),
+                    }
+                    for label, share, alone in zip(found.labels, turn.shares, turn.alone, strict=True)
+                ],
+            }
+            for turn in found.turns
+        ],
+    }
+
+
+def _whys(found: Comparison, turn: TurnComparison, alone: frozenset[Note]) -> Mapping[str, Json]:
+    """What did it, by title, where that was looked for."""
+    place = turn.turn.message, turn.turn.swipe
+    return {"why": {found.titles[note]: found.why.get((place, note), "") for note in alone}} if found.why else {}
+
+
+def _cell(found: Comparison, turn: TurnComparison, place: int) -> Text:
+    share, alone = turn.shares[place], turn.alone[place]
+    names = names_of(found, [note for note in share.notes if note in alone], turn.turn)
+    shown = len(names) if found.why else _SHOWN  # who wants to know the rules wants to know all
+    listed = [f"+ {title}" for title in names[:shown]]
+    if len(names) > shown:
+        listed.append(f"and {len(names) - shown} more")
+    return Text("\n".join([f"{len(share.notes)}, {share.tokens:,}", *listed]))

@@ -1,0 +1,197 @@
+"""`lorestudio effects`: what a change does to whole chats, and how sensitive they are to each setting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from lorestudio.cli.options import JsonOption, note_called
+from lorestudio.cli.output import Screen, figure, filled, fold, picked, print_json, say_all, table
+from lorestudio.cli.runs.preview import edited_note
+from lorestudio.cli.tuning.whole_chats import WholeChats
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Declaration, Section, Value, declared
+from lorestudio.settings.differences import value_text
+from lorestudio.settings.sections import assigned
+from lorestudio.studio.compare.comparing import simulator_of
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text
+from lorestudio.studio.tuning.effects import Effects, SettingEffect, TurnEffect, WholeChat, sensitivity
+from lorestudio.systems.changes import NoteEdit
+from lorestudio.trace.wording import joined, signed_words
+from lorestudio.vault.edited_vaults import NoteText
+from lorestudio.vault.front_matter import parse
+
+
+def effects(
+    chats: WholeChats,
+    *,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting's value. May be repeated.")
+    ] = None,
+    note: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--note",
+            metavar="NOTE:NAME=VALUE",
+            help="A property of a note, its value as in the note; without one it goes. May be repeated.",
+        ),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option("--text", metavar="NOTE=FILE", help="A note with the text of a file. May be repeated."),
+    ] = None,
+    each: Annotated[bool, typer.Option("--each", help="Instead, each setting by a step to both sides.")] = False,
+    setting: Annotated[
+        list[str] | None, typer.Option("--setting", metavar="NAME", help="With --each: only this. May be repeated.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run whole chats with a change, offline, and say reply by reply who enters, who leaves, and what is expected.
+
+    With --each it is said of every setting what a step to either side does.
+    """
+    if each is bool(changes or note or text):
+        raise InputError("--set", "say what changes, with --set, --note or --text, or try --each setting.")
+    found: list[Json] = []
+    console, problems = Screen(), list[str]()
+    for project in chats.projects():
+        _, expected = chats.expected(project)
+        problems += [*project.problems, *expected.problems]
+        for candidate in chats.candidates(project):
+            simulator = simulator_of(project, candidate)
+            asyncio.run(simulator.run_missing())
+            chat = WholeChat(simulator, expected.every)
+            where = {"chat": project.chat_path.stem if project.chat_path else "", "run": candidate.label}
+            title = f"{where['chat'] or 'no chat'}, {where['run']}"
+            if each:
+                rows = tuple(sensitivity(chat, _known(chat.settings, setting or ())))
+                found.append({**where, "settings": [_row_json(row) for row in rows]})
+                if not as_json:
+                    _print_rows(console, title, rows)
+                continue
+            settings = assigned(changes or (), type(chat.settings), chat.settings)
+            told = chat.effects(settings, tuple(_notes(project, note or (), text or ())))
+            found.append({**where, **_effects_json(told)})
+            if not as_json:
+                _print_effects(console, title, told)
+    if as_json:
+        print_json({"effects": found}, 1)
+    say_all(problems)
+
+
+def _known(settings: Section, names: Sequence[str]) -> tuple[str, ...]:
+    """These names of settings. Raises InputError for one that there is not."""
+    known = {name for each in declared(type(settings)) for name in (each.name, each.alias)}
+    for name in names:
+        if name not in known:
+            raise InputError("--setting", f"there is no setting “{name}”.")
+    return tuple(names)
+
+
+def _notes(project: Project, edits: Sequence[str], texts: Sequence[str]) -> Iterator[NoteText]:
+    """The notes with their changes; several properties of one note come together."""
+    for item in texts:
+        name, equals, file = item.partition("=")
+        if not equals:
+            raise InputError("--text", f"“{item}”: write NOTE=FILE.")
+        yield edited_note(project, name, Path(file))
+    known: dict[tuple[str, str], str] = {}
+    reading = ProjectChanges(project)
+    for item in edits:
+        place, equals, value = item.partition("=")
+        name, colon, prop = place.rpartition(":")
+        if not (equals and colon and prop.strip()):
+            raise InputError("--note", f"“{item}”: write NOTE:NAME=VALUE, as in Lamp:priority=10.")
+        found = note_called(project, name.strip(), "--note")
+        key = found.vault, found.filename
+        read = parse(f"{prop.strip()}: {value.strip()}").get(prop.strip())
+        edit = NoteEdit.of(found, prop.strip(), read, removed=not value.strip())
+        try:
+            known[key] = edited_text(known.get(key) or reading.text(*key), edit)
+        except ValueError as error:
+            raise InputError("--note", f"“{item}”: {error}") from error
+    yield from (NoteText(*key, changed) for key, changed in known.items())
+
+
+def _effects_json(told: Effects) -> dict[str, Json]:
+    return {
+        **_totals_json(told),
+        "look_first": [turn.generation.message for turn in told.worth_a_look],
+        "turns": [_turn_json(turn) for turn in told.turns],
+    }
+
+
+def _totals_json(told: Effects) -> dict[str, Json]:
+    gain = told.after.gain(told.before, "tokens")
+    return {
+        "replies": told.replies,
+        "changed": len(told.changed),
+        **picked(told, "won", "lost"),
+        "tokens_per_reply": told.tokens,
+        "tokens_interval": None if gain is None else [gain.low, gain.high],
+    }
+
+
+def _turn_json(turn: TurnEffect) -> Json:
+    return {
+        "reply": turn.generation.message,
+        "entered": list(turn.entered),
+        "left": list(turn.left),
+        "tokens": list(turn.tokens),
+        "won": [each.sentence for each in turn.won],
+        "lost": [each.sentence for each in turn.lost],
+    }
+
+
+def _row_json(row: SettingEffect) -> Json:
+    return {"setting": row.declaration.alias, **picked(row, "before", "after"), **_totals_json(row.effects)}
+
+
+def _print_effects(console: Console, title: str, told: Effects) -> None:
+    shown = table(
+        figure("reply"), figure("tokens"), *map(fold, ("enters", "leaves", "holds now", "holds no more")), title=title
+    )
+    rows = (
+        [
+            f"#{turn.generation.message}",
+            signed_words(turn.tokens[1] - turn.tokens[0]),
+            *(joined(titles) for titles in (turn.entered, turn.left)),
+            *("; ".join(one.sentence for one in which) for which in (turn.won, turn.lost)),
+        ]
+        for turn in told.changed
+    )
+    console.print(filled(shown, rows))
+    gain = told.after.gain(told.before, "tokens")
+    sure = f" (95 %: {gain.low:+,.0f} to {gain.high:+,.0f})" if gain is not None else ""
+    console.print(f"{told.brief}{sure}.", markup=False)
+    if told.worth_a_look:
+        first = joined([f"#{turn.generation.message}" for turn in told.worth_a_look])
+        console.print(f"Look first at {first}.", markup=False)
+
+
+def _print_rows(console: Console, title: str, rows: Sequence[SettingEffect]) -> None:
+    moving = [row for row in rows if row.effects.changed]
+    moving.sort(key=lambda row: (row.effects.lost - row.effects.won, -len(row.effects.changed)))
+    shown = table(
+        fold("setting"), fold("step"), *map(figure, ("replies", "expected", "broken", "tokens a reply")), title=title,
+        caption=f"{len(rows) - len(moving)} other steps change nothing.",
+    )  # fmt: skip
+    console.print(filled(shown, (_cells(row.declaration, row.before, row.after, row.effects) for row in moving)))
+
+
+def _cells(known: Declaration, before: Value, after: Value, told: Effects) -> list[str]:
+    return [
+        known.alias,
+        f"{value_text(known, before)} -> {value_text(known, after)}",
+        str(len(told.changed)),
+        f"+{told.won}" if told.won else "",
+        f"-{told.lost}" if told.lost else "",
+        signed_words(round(told.tokens)),
+    ]

@@ -1,0 +1,144 @@
+"""`lorestudio score`: how good runs are over whole chats, and what they cost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Final
+
+import typer
+from rich.table import Column, Table
+
+from lorestudio.cli.answering import Answering, agree, answering
+from lorestudio.cli.options import JsonOption, YesOption
+from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table, waited
+from lorestudio.cli.tuning.whole_chats import WholeChats
+from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.tuning.outcomes import TurnOutcome
+from lorestudio.studio.tuning.scores import METRICS, Scores
+from lorestudio.studio.tuning.scoring import ScoredChat, metric_words, pooled, score_chat
+from lorestudio.studio.tuning.use import EntryUse
+from lorestudio.studio.tuning.use_judge import judged_use, use_cost, use_questions
+from lorestudio.systems.asking import Asking
+
+_SHOWN: Final = 12
+_OF_LABELS: Final = ("precision", "recall", "f1")
+
+
+def score(
+    chats: WholeChats,
+    *,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="PROFILE",
+            help="Let this provider, or recorded answers, say what each reply has used; the cost is told first.",
+        ),
+    ] = "",
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score runs over whole chats, offline: against what should be in, what they cost, what was used, what is lacking.
+
+    Several chats are scored each for itself and together.
+    """
+    if judge == AnswerKind.STAND_IN:
+        raise InputError("--judge", "the stand-in cannot read a reply. Name a profile, or recorded after asking one.")
+    found: list[ScoredChat] = []
+    problems: list[str] = []
+    for project in chats.projects():
+        _, expected = chats.expected(project)
+        problems += [*project.problems, *expected.problems]
+        judging = partial(_used, project, answering(judge, project), yes) if judge else None
+        found += waited(score_chat(project, expected.every, chats.candidates(project), judge_use=judging))
+    by_run: dict[str, list[ScoredChat]] = defaultdict(list)
+    for each in found:
+        by_run[each.run].append(each)
+    together = {run: pooled(each.scores for each in of) for run, of in by_run.items() if len(of) > 1}
+    if as_json:
+        print_json({"runs": [_chat_json(each) for each in found], "together": _all_json(together)}, 1)
+    else:
+        _print(found, together, chats.seed)
+    say_all(problems)
+
+
+async def _used(
+    project: Project, asked: Answering, yes: bool, outcomes: Sequence[TurnOutcome]
+) -> tuple[Mapping[Generation, frozenset[int]], str]:
+    """What a model says that replies have used, after the cost was told and agreed to."""
+    questions = use_questions(project.chat or Chat(), project.index, outcomes, asked.model)
+    agree(asked, partial(use_cost, questions, project), yes=yes)
+    return await judged_use(Asking(asked.source), questions), asked.source.label
+
+
+def _chat_json(each: ScoredChat) -> dict[str, Json]:
+    return {
+        **picked(each, "chat", "run"),
+        "metrics": _metrics_json(each.scores),
+        "turns": [
+            {
+                "reply": turn.generation.message,
+                **picked(turn, "hits", "missed", "wrong", "met", "judged", "tokens", "cut", "churn", "read_again"),
+                "ai_calls": turn.ai_calls,
+            }
+            for turn in each.scores.turns
+        ],
+        "silver": {"by": each.silver_by, "metrics": _metrics_json(each.silver, _OF_LABELS)} if each.silver_by else None,
+        "use_by": each.used_by,
+        "use": [picked(use, "title", "constant", "replies", "used", "tokens", "idle", "dead") for use in each.uses],
+        "gaps": [{"name": gap.name, "messages": list(gap.messages), "near": gap.near} for gap in each.gaps],
+    }
+
+
+def _all_json(together: dict[str, Scores]) -> list[Json]:
+    return [{"run": run, "metrics": _metrics_json(scores)} for run, scores in together.items()]
+
+
+def _metrics_json(scores: Scores, names: Iterable[str] = METRICS) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for name in names:
+        interval = scores.interval(name)
+        ends: Json = None if interval is None else [interval.low, interval.high]
+        found[name] = {"value": scores.value(name), "interval": ends}
+    return found
+
+
+def _print(found: Sequence[ScoredChat], together: dict[str, Scores], seed: int) -> None:
+    console = Screen()
+    columns = [(f"{each.chat or 'no chat'}\n{each.run}", each.scores) for each in found]
+    columns += [(f"all chats\n{run}", scores) for run, scores in together.items()]
+    console.print(_metrics_table("scores, with 95 % intervals", columns, METRICS, seed))
+    silver = [(f"{each.chat or 'no chat'}\n{each.run}", each.silver) for each in found if each.silver_by]
+    if silver:
+        by = ", ".join(dict.fromkeys(each.silver_by for each in found if each.silver_by))
+        title = f"silver labels: what was selected by {by}; nobody has checked them"
+        console.print(_metrics_table(title, silver, _OF_LABELS, seed))
+    for each in found:
+        if each.dead:
+            console.print(_dead_table(each, each.dead))
+        if each.gaps:
+            shown = table(fold("name"), figure("messages"), fold("a note called so"), title=f"{each.chat}: gaps")
+            rows = ((gap.name, str(len(gap.messages)), gap.near) for gap in each.gaps[:_SHOWN])
+            console.print(filled(shown, rows))
+
+
+def _metrics_table(title: str, columns: Sequence[tuple[str, Scores]], names: Iterable[str], seed: int) -> Table:
+    right = [Column(heading, justify="right") for heading, _ in columns]
+    rows = [[METRICS[name].title, *(metric_words(scores, name, seed) for _, scores in columns)] for name in names]
+    return filled(table(fixed("score"), *right, title=title), (row for row in rows if any(row[1:])))
+
+
+def _dead_table(each: ScoredChat, dead: Sequence[EntryUse]) -> Table:
+    says = f", says {each.used_by}" if each.used_by else ""
+    shown = table(
+        fold("entry"), figure("replies"), figure("tokens"), title=f"{each.chat}, {each.run}: in, and never used{says}",
+        caption=f"and {len(dead) - _SHOWN} more" if len(dead) > _SHOWN else "",
+    )  # fmt: skip
+    rows = ((f"{use.title}{' (constant)' if use.constant else ''}", str(use.replies), f"{use.idle:,}") for use in dead)
+    return filled(shown, list(rows)[:_SHOWN])

@@ -1,0 +1,205 @@
+"""`lorestudio tune`: searching for settings that do what is expected for few tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.table import Column
+
+from lorestudio.cli.options import JsonOption
+from lorestudio.cli.output import (
+    Screen,
+    advancing,
+    figure,
+    filled,
+    fold,
+    picked,
+    print_json,
+    progress_bar,
+    say,
+    say_all,
+    table,
+)
+from lorestudio.cli.tuning.whole_chats import WholeChats
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.studio.tuning.carrying import keep_as_profile, settings_file, to_carry_over
+from lorestudio.studio.tuning.report import tuning_page
+from lorestudio.studio.tuning.scores import METRICS, Interval
+from lorestudio.studio.tuning.scoring import metric_words
+from lorestudio.studio.tuning.search import GOALS, Gain, Plan, SearchOutcome, SearchWay, TriedPoint, search
+from lorestudio.studio.tuning.space import point_words
+from lorestudio.studio.tuning.trials import TuningTrial, trial_of
+from lorestudio.studio.tuning.workers import Workers
+from lorestudio.trace.wording import plural
+
+_SHOWN: Final = 12
+
+
+def tune(
+    chats: WholeChats,
+    *,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="WHAT[=VALUES]",
+            help="What may be turned: SETTING=LOW..HIGH[/STEP], SETTING=A,B,C, or SETTING for all that is declared; "
+            "NOTE:PROPERTY=VALUES; NOTE:keys for each of its keys, there or not. May be repeated.",
+        ),
+    ] = None,
+    by: Annotated[SearchWay, typer.Option("--by", help="How the next point is chosen.")] = SearchWay.OPTUNA,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="So many points at most.")] = 100,
+    minutes: Annotated[float | None, typer.Option("--minutes", min=0, help="End after so many minutes.")] = None,
+    goal: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--goal",
+            help=f"What is searched for, the first one decides: {', '.join(METRICS)}. May be repeated. "
+            f"Default: {' and '.join(GOALS)}.",
+        ),
+    ] = None,
+    hold_out: Annotated[
+        float,
+        typer.Option("--hold-out", min=0, max=0.9, help="The share of replies that is only looked at in the end."),
+    ] = 1 / 3,
+    hold_out_chat: Annotated[
+        list[str] | None,
+        typer.Option("--hold-out-chat", metavar="NAME", help="A whole chat that is held out. May be repeated."),
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes of this computer that run points.")] = 1,
+    dask: Annotated[
+        str, typer.Option("--dask", metavar="ADDRESS", help="A Dask scheduler whose workers run them.")
+    ] = "",
+    journal: Annotated[
+        Path | None,
+        typer.Option("--journal", metavar="FILE", help="Keep every run there, and go on from what is there."),
+    ] = None,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="NAME", help="Keep the chosen point as a settings profile.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write the settings there as a file for --run.")
+    ] = None,
+    point: Annotated[
+        int | None, typer.Option("--point", min=-1, help="Which point to keep. Default: the best by the first goal.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Also write a page of HTML.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search for settings that do what is expected for few tokens, over whole chats and offline.
+
+    Part of the replies is held out: every gain is shown on those too, and one that may be chance is warned of.
+    """
+    projects = list(chats.projects())
+    file, expected = chats.expected(projects[0], needed=True)
+    if not expected.every:
+        raise InputError(file or "--expectations", "nothing is expected there yet, so nothing can be better or worse.")
+    chosen = chats.candidates(projects[0])
+    if len(chosen) > 1:
+        raise InputError("--run", "a search is of one system. Name one.")
+    trial = trial_of(projects, chosen[0], expected.every, over or ())
+    goals = _goals(goal)
+    plan = Plan(by, runs, minutes, goals, chats.seed, hold_out, tuple(hold_out_chat or ()))
+    found = _searched(trial, plan, Workers(workers, dask), journal)
+    best = found.best if point is None else found.of(point)
+    if as_json:
+        print_json(_json(found, best), 1)
+    else:
+        _print(found, best)
+    say_all([*projects[0].problems, *expected.problems])
+    _carry(trial, best, keep, output)
+    if report is not None:
+        write_bytes(report, tuning_page(trial, found, best).encode())
+
+
+def _goals(names: Sequence[str] | None) -> tuple[str, ...]:
+    goals = tuple(dict.fromkeys(names or GOALS))
+    for name in goals:
+        if name not in METRICS:
+            raise InputError("--goal", f"there is no score “{name}”. There are: {', '.join(METRICS)}.")
+    return goals
+
+
+def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | None) -> SearchOutcome:
+    """The search, with a bar."""
+    columns = (TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with progress_bar(*columns, quiet=False) as bar:
+        return search(trial, plan, workers, journal, advancing(bar, plan.runs))
+
+
+def _carry(trial: TuningTrial, best: TriedPoint, keep: str | None, output: Path | None) -> None:
+    if keep is not None:
+        keep_as_profile(trial, best.point, keep)
+        say(f"the settings profile “{keep.strip()}” holds the settings of point {best.number}. To use it: --profile")
+    if output is not None:
+        write_bytes(output, settings_file(trial, best.point))
+    in_notes = {axis.label for axis in trial.space.axes if axis.note is not None}
+    turned = [f"{what} {value}" for what, _, value in to_carry_over(trial, best.point) if what in in_notes]
+    if turned and (keep is not None or output is not None):
+        say(f"this is to be written into notes: {', '.join(turned)}.")
+
+
+def _print(found: SearchOutcome, best: TriedPoint) -> None:
+    console = Screen()
+    goals = found.plan.goals
+    shown = table(
+        figure("point"), fold("settings"),
+        *(Column(head, justify="right") for goal in goals for head in (METRICS[goal].title, "held out")),
+        title="the best points: none is beaten in everything",
+    )  # fmt: skip
+    rows = [("now", found.now), *((str(each.number), each) for each in found.front() if each is not found.now)]
+    cells = (
+        (
+            number,
+            point_words(each.point),
+            *(metric_words(part, goal) for goal in goals for part in (each.training, each.held)),
+        )
+        for number, each in rows[: _SHOWN + 1]
+    )
+    console.print(filled(shown, cells))
+    if found.importance:
+        shares = ((label, f"{share:.0%}") for label, share in found.importance.items())
+        console.print(filled(table(fold("what was turned"), figure("importance")), shares))
+    console.print(f"{plural(len(found.tried), '# point|# points')} run. The best: {best.number}", markup=False)
+    for warning in found.warnings(best):
+        console.print(f"Beware: {warning}", markup=False, soft_wrap=True)
+
+
+def _json(found: SearchOutcome, best: TriedPoint) -> dict[str, Json]:
+    front = {each.number for each in found.front()}
+    return {
+        "goals": list(found.plan.goals),
+        "axes": [{"label": axis.label, "now": axis.now} for axis in found.axes],
+        "now": _tried_json(found, found.now),
+        "points": [{**_tried_json(found, each), "front": each.number in front} for each in found.tried],
+        "best": best.number,
+        "importance": dict(found.importance),
+        "warnings": list(found.warnings(best)),
+    }
+
+
+def _tried_json(found: SearchOutcome, each: TriedPoint) -> dict[str, Json]:
+    return {
+        "number": each.number,
+        "settings": dict(each.point),
+        "training": {goal: each.training.value(goal) for goal in found.plan.goals},
+        "held_out": {goal: each.held.value(goal) for goal in found.plan.goals},
+        "gains": [_gain_json(found.gain(each, goal)) for goal in found.plan.goals],
+    }
+
+
+def _gain_json(gain: Gain) -> dict[str, Json]:
+    def ends(interval: Interval | None) -> Json:
+        return None if interval is None else [interval.low, interval.high]
+
+    return {
+        **picked(gain, "metric", "training", "held", "warning"),
+        "training_interval": ends(gain.training_interval),
+        "held_interval": ends(gain.held_interval),
+    }

@@ -1,0 +1,1 @@
+"""Providers over HTTP: how each is asked and what it answers."""

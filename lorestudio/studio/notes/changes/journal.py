@@ -1,0 +1,195 @@
+"""The file of the change log: what was begun, what was ended, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from lorestudio.domain.javascript import Json
+from lorestudio.settings.files import write_atomically
+from lorestudio.studio.notes.changes.change_set import NoteFileChange
+from lorestudio.studio.notes.json_lines import append_lines, damaged, json_line, read_lines
+from lorestudio.trace.storage.serialize import record_from_json, record_to_json
+
+
+class RunKind(StrEnum):
+    """What a run does with its step."""
+
+    APPLY = "apply"
+    UNDO = "undo"
+    REDO = "redo"
+
+
+class LoggedChange(NoteFileChange):
+    """A change with the digests of its texts in place of them."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRun:
+    """One time that files were changed. `part` are the numbers of the step's changes that it was about.
+
+    `changes` is what happened on disk (of an undo: the inverse), `folders` the folders that it made, `clears` the
+    undone steps that cannot be redone after it.
+    """
+
+    id: str
+    kind: RunKind
+    step: str
+    title: str
+    time: datetime
+    changes: tuple[LoggedChange, ...]
+    part: tuple[int, ...]
+    folders: tuple[Path, ...] = ()
+    clears: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeStep:
+    """One change set of the log as it stands: its changes as they were applied, and its last run."""
+
+    id: str
+    changes: tuple[LoggedChange, ...]
+    last: ChangeRun
+    order: int
+
+    @property
+    def title(self) -> str:
+        """What the person did."""
+        return self.last.title
+
+    @property
+    def undone(self) -> bool:
+        """Whether it was undone and can be redone."""
+        return self.last.kind is RunKind.UNDO
+
+
+@dataclass(slots=True)
+class JournalState:
+    """What follows from the journal: the steps, and runs that have no end because the studio was stopped in them."""
+
+    steps: dict[str, ChangeStep] = field(default_factory=dict)
+    unfinished: dict[str, ChangeRun] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    order: int = 0
+
+    def begin(self, run: ChangeRun) -> None:
+        """Take in the beginning of a run."""
+        self.unfinished[run.id] = run
+
+    def end(self, run_id: str, *, ok: bool) -> None:
+        """Take in its end."""
+        run = self.unfinished.pop(run_id, None)
+        if run is None or not ok:
+            return
+        self.order += 1
+        for step in run.clears:
+            self.steps.pop(step, None)
+        known = self.steps.get(run.step)
+        if run.kind is RunKind.APPLY:
+            self.steps[run.step] = ChangeStep(run.step, run.changes, run, self.order)
+        elif known is not None:
+            self.steps[run.step] = replace(known, last=run, order=self.order)
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """The contents that undoing, redoing and mending need."""
+        runs = [*self.unfinished.values(), *(step.last for step in self.steps.values())]
+        changes = [change for run in runs for change in run.changes]
+        changes += [change for step in self.steps.values() for change in step.changes]
+        found = {digest for change in changes for digest in (change.before, change.after)}
+        return frozenset(digest for digest in found if digest is not None)
+
+
+class Journal:
+    """The file itself. Methods raise OSError."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._seen: tuple[int, int, int] | None = None
+        self._state = JournalState()
+
+    def read(self) -> JournalState:
+        """The present state; the file is only read again where somebody has changed it."""
+        stamp = self._stamp()
+        if stamp != self._seen or stamp is None:
+            lines = read_lines(self.file)
+            self._state = _journal_state(lines.numbered, self.file)
+            self._state.problems = (*lines.problems, *self._state.problems)
+            self._seen = stamp
+        return self._state
+
+    def begin(self, run: ChangeRun) -> None:
+        """Write down what is about to happen."""
+        self._append(_begin_record(run))
+        self._state.begin(run)
+
+    def end(self, run: ChangeRun, *, ok: bool) -> None:
+        """Write down that it has happened, or that everything is as it was before."""
+        self._append(_end_record(run.id, ok=ok))
+        self._state.end(run.id, ok=ok)
+
+    def keep_only(self, steps: Sequence[ChangeStep]) -> None:
+        """Forget all other steps; unfinished runs stay."""
+        state = self.read()
+        records: list[Mapping[str, Json]] = []
+        for step in sorted(steps, key=lambda step: step.order):
+            first = replace(
+                step.last, id=f"{step.id}-0", kind=RunKind.APPLY, changes=step.changes, part=(), clears=(), folders=()
+            )
+            runs = [step.last] if step.last.kind is RunKind.APPLY else [first, step.last]
+            for run in runs:
+                records += (_begin_record(replace(run, clears=())), _end_record(run.id, ok=True))
+        records += (_begin_record(run) for run in state.unfinished.values())
+        write_atomically(self.file, b"".join(json_line(record) for record in records))
+        self._seen = None
+
+    def _append(self, record: Mapping[str, Json]) -> None:
+        append_lines(self.file, [record])
+        self._seen = self._stamp()
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            status = self.file.stat()
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _journal_state(records: Sequence[tuple[int, Mapping[str, Json]]], file: Path) -> JournalState:
+    state = JournalState()
+    problems: list[str] = []
+    for number, record in records:
+        try:
+            if record["op"] == "begin":
+                state.begin(_run(record))
+            else:
+                state.end(str(record["run"]), ok=record["ok"] is True)
+        except (KeyError, ValueError):
+            problems.append(damaged(file, number))
+    state.problems = tuple(problems)
+    return state
+
+
+def _begin_record(run: ChangeRun) -> Mapping[str, Json]:
+    record = record_to_json(run)
+    return {"op": "begin", "run": record.pop("id"), **record}
+
+
+def _end_record(run: str, *, ok: bool) -> Mapping[str, Json]:
+    return {"op": "end", "run": run, "ok": ok}
+
+
+def _run(record: Mapping[str, Json]) -> ChangeRun:
+    """Raises KeyError or ValueError where it is none."""
+    told = {name: value for name, value in record.items() if name not in {"op", "run"}}
+    run = record_from_json(ChangeRun, {**told, "id": record["run"]}, "run")
+    if run.kind is RunKind.APPLY:
+        return replace(run, part=tuple(range(len(run.changes))))
+    if len(run.part) != len(run.changes):
+        raise ValueError("its parts are not those of its changes")
+    return run

@@ -1,0 +1,517 @@
+"""The change log: change sets are applied wholly or not at all, undone and redone, also after a restart.
+
+What a run is about to do is written down before the first file is touched, and that it has ended afterwards. So what a
+killed studio leaves half done is known, and `mend_interrupted` takes it back: every file gets what it held before.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from lorestudio.studio.notes.changes.change_set import (
+    ChangedMeanwhileError,
+    ChangeSet,
+    HistoryError,
+    NoteFileChange,
+    RollBackError,
+)
+from lorestudio.studio.notes.changes.journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
+from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Roots, read_bytes, text_digest
+from lorestudio.studio.notes.changes.snapshots import Snapshots, history_kept
+from lorestudio.studio.notes.trash import Trash, Trashed
+from lorestudio.vault.data_folder import reason_of, refused, utc_now
+from lorestudio.vault.file_lock import locked
+from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
+from lorestudio.vault.writer import digest_of, encode_note, move_note, remove_note, same_place, save_note
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a path held before a run, and what it may hold in the middle of it: digests, None for no file."""
+
+    path: Path
+    before: str | None
+    ours: frozenset[str | None]
+
+
+def expectations(changes: Sequence[LoggedChange]) -> tuple[Expected, ...]:
+    """What every path of a run held before it."""
+    before: dict[Path, str | None] = {}
+    ours: dict[Path, set[str | None]] = {}
+    for change in changes:
+        for path in {change.path, change.place}:
+            before.setdefault(path, None)
+            ours.setdefault(path, {None}).update((change.before, change.after))
+        if change.before is not None:
+            before[change.path] = change.before
+    return tuple(Expected(path, digest, frozenset(ours[path])) for path, digest in before.items())
+
+
+def is_done(changes: Sequence[LoggedChange]) -> bool:
+    """Whether all files are as the changes leave them."""
+    try:
+        return all(_is_done(change, changes) for change in changes)
+    except OSError:
+        return False
+
+
+def _is_done(change: LoggedChange, changes: Sequence[LoggedChange]) -> bool:
+    if change.after is not None and digest_at(change.place) != change.after:
+        return False
+    if same_place(change.path, change.place):
+        return change.place.name in os.listdir(change.place.parent)  # noqa: PTH208  # as the disk spells them
+    if change.before is None or (change.after is not None and change.place == change.path):
+        return True
+    taken_over = any(other.after is not None and other.place == change.path for other in changes)
+    return taken_over or not os.path.lexists(change.path)
+
+
+def mend(
+    changes: Sequence[LoggedChange], read: Callable[[str], bytes], touched: Collection[Path] | None = None
+) -> Mapping[Path, str]:
+    """Bring every file of a half done run back to what it held before; `read` gives kept contents by digest.
+
+    A file that holds what nobody here has written is left alone; that is a failure where it was `touched` (None: where
+    that is not known). Returns what could not be mended and why.
+    """
+    failures: dict[Path, str] = {}
+    aliases: set[Path] = set()
+    for change in changes:
+        if change.new_path is not None and same_place(change.path, change.new_path):
+            aliases.add(change.new_path)
+            try:
+                if change.path.name not in os.listdir(change.path.parent):  # noqa: PTH208  # as the disk spells them
+                    move_note(change.new_path, change.path)
+            except OSError as error:
+                failures[change.path] = reason_of(error)
+    # Texts come back before anything is taken away.
+    ordered = sorted(expectations(changes), key=lambda one: one.before is None)
+    for expected in ordered:
+        if expected.path in aliases or (failures and expected.before is None):
+            continue
+        try:
+            _mend(expected, read, foreign_is_wrong=touched is None or expected.path in touched)
+        except OSError as error:
+            failures[expected.path] = reason_of(error)
+    return failures
+
+
+def _mend(expected: Expected, read: Callable[[str], bytes], *, foreign_is_wrong: bool) -> None:
+    """Raises OSError with a sentence."""
+    found = digest_at(expected.path)
+    if found == expected.before:
+        return
+    if found not in expected.ours:
+        if not foreign_is_wrong:
+            return
+        raise VaultError(f"“{expected.path.name}” was changed by somebody else meanwhile")
+    if expected.before is not None:
+        text = read(expected.before).decode("utf-8")
+        save_note(expected.path, text, found)
+    elif found is not None:
+        remove_note(expected.path, found)
+
+
+def digest_at(path: Path) -> str | None:
+    """The digest of the file at `path`, None where there is none. Raises SaveError where it cannot be read."""
+    data = read_bytes(path)
+    return None if data is None else digest_of(data)
+
+
+Report = Callable[[int, int], None]
+"""Gets the number of steps done and their total; what it raises stops the work, which is then taken back."""
+
+_AT_ONCE: Final = 8
+"""So many files are written at a time."""
+
+_REASONS: Final = {
+    RunKind.APPLY: "before “{title}”",
+    RunKind.UNDO: "before undoing “{title}”",
+    RunKind.REDO: "before “{title}”",
+}
+
+
+@dataclass(slots=True)
+class Runner:
+    """Carries out runs. The caller has the log to itself; `problems` gets what does not decide about success."""
+
+    folder: Path
+    roots: Roots
+    journal: Journal
+    snapshots: Snapshots
+    trash: Trash
+    clock: Callable[[], datetime]
+    problems: dict[str, None] = field(default_factory=dict)
+
+    def run(
+        self,
+        wanted: ChangeSet,
+        kind: RunKind,
+        step: str,
+        part: tuple[int, ...],
+        report: Report | None,
+        *,
+        clears: tuple[str, ...] = (),
+        reverses: ChangeRun | None = None,
+    ) -> None:
+        """Do all of it or nothing. Raises ChangedMeanwhileError, HistoryError, RollBackError or another SaveError.
+
+        `part` are the numbers of the changes of the step; the steps that it `clears` cannot be redone after it.
+        """
+        run_id = secrets.token_hex(8)
+        plan = Planner(wanted, self.roots, self.trash, run_id).plan()
+        self.snapshots.add(plan.contents, _REASONS[kind].format(title=wanted.title))
+        self._keep_texts(wanted)
+        logged = tuple(_logged(change) for change in wanted.changes)
+        run = ChangeRun(run_id, kind, step, wanted.title, self.clock(), logged, part, plan.folders, clears)
+        with self.explained():
+            self.journal.begin(run)
+        done: list[DiskStep] = []
+        try:
+            _carry_out(plan, done, report)
+            self._finish(run)
+        except BaseException as error:
+            _take_back(done)
+            self._rolled_back(run, error, frozenset(path for action in done for path in action.paths))
+            raise
+        if reverses is not None:
+            self._clear_after(reverses, frozenset(change.place for change in run.changes))
+
+    def _finish(self, run: ChangeRun) -> None:
+        """Let the histories follow and write the end down."""
+        moves = [(change.path, change.place) for change in run.changes if change.new_path is not None]
+        if moves:
+            self.snapshots.moved(moves)
+        try:
+            with self.explained():
+                self.journal.end(run, ok=True)
+        except SaveError:
+            if moves:
+                self._tidily(lambda: self.snapshots.moved([(new, old) for old, new in reversed(moves)]))
+            raise
+
+    def _rolled_back(self, run: ChangeRun, error: BaseException, touched: frozenset[Path]) -> None:
+        """See that everything is as it was, and turn the error into what the person can use. Raises SaveError."""
+        failures = mend(run.changes, self.snapshots.blobs.read, touched)
+        if failures:
+            reasons = "; ".join(dict.fromkeys(failures.values()))
+            raise RollBackError(
+                f"“{run.title}” stopped in the middle ({error}), and taking back what was done so far failed, too "
+                f"({reasons}). Start the studio again when the disk is in order: it goes on taking back. "
+                f"The texts from before are kept, packed with gzip: {self._kept_texts(run, failures)}"
+            ) from error
+        with suppress(OSError):  # the next start finds that nothing has happened
+            self.journal.end(run, ok=False)
+        if isinstance(error, ChangedOnDisk):
+            raise ChangedMeanwhileError(
+                [error.path], [], f"“{run.title}” was not done, and everything is as it was: {error}"
+            ) from error
+        if isinstance(error, OSError) and not isinstance(error, HistoryError):
+            raise SaveError(f"“{run.title}” was not done, and everything is as it was: {error}") from error
+
+    def mend(self, run: ChangeRun) -> str:
+        """Take back what is left of a run whose studio was stopped; returns a sentence. Raises HistoryError."""
+        if is_done(run.changes):
+            with self.explained():
+                self.journal.end(run, ok=True)
+            return f"“{run.title}” was finished just before the studio stopped."
+        failures = mend(run.changes, self.snapshots.blobs.read)
+        if not failures:
+            self._clear_after(run, frozenset(change.path for change in run.changes))
+        with self.explained():
+            self.journal.end(run, ok=False)
+        if not failures:
+            return f"The studio stopped in the middle of “{run.title}”. What was done so far was taken back."
+        return (
+            f"The studio stopped in the middle of “{run.title}”, and not all of it could be taken back. Look at these "
+            f"files; their texts from before are kept, packed with gzip: {self._kept_texts(run, failures)}"
+        )
+
+    def texts(self, change: LoggedChange) -> NoteFileChange:
+        """The change with its texts. Raises VaultError where one is lost."""
+        before, after = (
+            None if digest is None else self.snapshots.blobs.read(digest).decode("utf-8")
+            for digest in (change.before, change.after)
+        )
+        return NoteFileChange(change.path, before, after, change.new_path)
+
+    def _clear_after(self, run: ChangeRun, back: frozenset[Path]) -> None:
+        """Remove what a run has made besides, after files of it came back: their copies in the trash, empty folders."""
+        self._tidily(lambda: self.trash.remove_run(run.id, back))
+        for folder in reversed(run.folders):
+            with suppress(OSError):  # it is in use
+                folder.rmdir()
+
+    def _keep_texts(self, wanted: ChangeSet) -> None:
+        """Undoing and redoing need both texts; the one before is kept already where the file existed."""
+        texts = {digest: data for change in wanted.changes for digest, data in _contents(change)}
+        with history_kept(wanted.changes[0].path, self.folder):
+            # The vault itself holds the new texts, so the disk need not be waited for.
+            self.snapshots.blobs.put(texts.values(), sync=False)
+
+    def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, str]) -> str:
+        """Where the text of each file from before lies, as one line."""
+        before = {change.path: change.before for change in run.changes if change.before is not None}
+        places = []
+        for path, reason in failures.items():
+            digest = before.get(path)
+            kept = "there was no such file" if digest is None else str(self.snapshots.blobs.place(digest))
+            places.append(f"{path} ({reason}): {kept}")
+        return "; ".join(places)
+
+    def _tidily(self, work: Callable[[], None]) -> None:
+        """Do what does not decide whether the change has worked; what goes wrong is told in `problems`."""
+        try:
+            work()
+        except VaultError as error:
+            self.problems[str(error)] = None
+
+    def explained(self) -> AbstractContextManager[None]:
+        """Turn errors of the log's file into HistoryError."""
+        return refused(
+            HistoryError,
+            f"Nothing was changed, because the log of changes “{self.journal.file}” cannot be written ({{reason}}). "
+            "Make room there or correct its permissions, and try again.",
+        )
+
+
+def _carry_out(plan: DiskPlan, done: list[DiskStep], report: Report | None = None) -> None:
+    """Take all steps; each goes into `done` when it is taken. Raises what a step or `report` raises."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for group in _groups(plan.actions):
+            if report is not None:
+                report(len(done), len(plan.actions))
+            errors = list(pool.map(_attempt, group))
+            done += (action for action, error in zip(group, errors, strict=True) if error is None)
+            for error in errors:
+                if error is not None:
+                    raise error
+
+
+def _groups(actions: Sequence[DiskStep]) -> Iterator[Sequence[DiskStep]]:
+    """Steps that follow each other and may go together, as most of their time is waiting for the disk."""
+    for kind, alike in groupby(actions, key=lambda action: action.group):
+        members = tuple(alike)
+        size = _AT_ONCE if kind else 1
+        yield from (members[start : start + size] for start in range(0, len(members), size))
+
+
+def _attempt(action: DiskStep) -> Exception | None:
+    try:
+        action.do()
+    except Exception as error:  # noqa: BLE001  # raised again after the steps beside it have ended
+        return error
+    return None
+
+
+def _take_back(actions: Sequence[DiskStep]) -> None:
+    """Take steps back, the last one first; one that fails is left for `mend`, which sees to it that all is well."""
+    for action in reversed(actions):
+        with suppress(OSError):
+            action.undo()
+
+
+def _contents(change: NoteFileChange) -> Iterator[tuple[str, bytes]]:
+    for text in (change.before, change.after):
+        if text is not None:
+            data = encode_note(change.path, text)
+            yield digest_of(data), data
+
+
+def _logged(change: NoteFileChange) -> LoggedChange:
+    before, after = (text_digest(change.path, text) for text in (change.before, change.after))
+    return LoggedChange(change.path, before, after, change.new_path)
+
+
+KEPT_STEPS: Final = 200
+"""So many of the newest change sets can be undone after `tidy`."""
+
+
+class ChangeLog:
+    """Applies change sets to the notes of some vaults.
+
+    `folder` holds the log, the history and the trash of all vaults (`default_folder()` for a person's own); `roots` are
+    the vaults' folders: nothing outside them is touched, and only steps that lie wholly inside them can be undone here.
+    Several studios may use one folder. Every method waits for the disk and for other studios, so a window calls it
+    from a worker; the properties do not.
+    """
+
+    def __init__(self, folder: Path, roots: Sequence[Path], clock: Callable[[], datetime] = utc_now) -> None:
+        """Open the log; nothing is written. Raises VaultError where it cannot be read."""
+        self.snapshots = Snapshots(folder / "history", clock)
+        self.trash = Trash(folder / "trash", clock)
+        self._folder = folder
+        self._roots = Roots(roots)
+        self._journal = Journal(folder / "changes.jsonl")
+        self._runner = Runner(folder, self._roots, self._journal, self.snapshots, self.trash, clock)
+        self._guard = threading.RLock()
+        self._problems: dict[str, None] = {}
+        self._done: tuple[ChangeStep, ...] = ()
+        self._undone: tuple[ChangeStep, ...] = ()
+        self.refresh()
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step to undo, as of the last look at the log."""
+        return bool(self._done)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a step to redo."""
+        return bool(self._undone)
+
+    @property
+    def undo_title(self) -> str:
+        """What `undo` would undo, "" for nothing."""
+        return self._done[-1].title if self._done else ""
+
+    @property
+    def redo_title(self) -> str:
+        """What `redo` would do again, "" for nothing."""
+        return self._undone[-1].title if self._undone else ""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What can be undone, one after the other, the newest first."""
+        return tuple(step.title for step in reversed(self._done))
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Sentences about damaged lines and about what could not be tidied away."""
+        return (*self._problems, *self._runner.problems, *self.snapshots.problems, *self.trash.problems)
+
+    def refresh(self) -> None:
+        """Look at the log again: another studio may have added to it. Raises VaultError."""
+        with self._guard:
+            advice = "Check its permissions; without it nothing can be undone."
+            with refused(
+                VaultError, f"The log of changes “{self._journal.file}” cannot be read ({{reason}}). {advice}"
+            ):
+                state = self._journal.read()
+            self._take_over(state)
+
+    def apply(self, changes: ChangeSet, report: Report | None = None) -> ChangeSet:
+        """Carry out a change set and return what undoes it.
+
+        Before anything is touched, every file is compared with what the set expects, and a snapshot of it is kept.
+        Then all is done or, after any error and after whatever `report(done, total)` raises, nothing: what was done so
+        far is taken back. Missing folders of new paths are made; folders that become empty stay.
+        Raises ChangedMeanwhileError, HistoryError, RollBackError or another SaveError.
+        """
+        real = tuple(change for change in changes.changes if not change.is_idle)
+        wanted = ChangeSet(changes.title, real)
+        if not real:
+            return wanted
+        with self._exclusive():
+            clears = tuple(step.id for step in self._undone)
+            part = tuple(range(len(real)))
+            self._runner.run(wanted, RunKind.APPLY, secrets.token_hex(8), part, report, clears=clears)
+        return wanted.inverse
+
+    def undo(self, only: Collection[Path] | None = None, report: Report | None = None) -> ChangeSet:
+        """Undo the newest step; returns what was done to the files.
+
+        Where a file was changed by somebody else meanwhile, nothing is undone: ChangedMeanwhileError names the files,
+        and in `others` those that `only` can be given. `only` picks files of the step by the path that they had before
+        or have after it; the others stay as they are, also after a redo. Raises what `apply` raises.
+        """
+        with self._exclusive():
+            if not self._done:
+                raise SaveError("There is nothing to undo.")
+            step = self._done[-1]
+            part = _picked(step, only)[::-1]
+            changes = tuple(self._runner.texts(step.changes[number]).inverse for number in part)
+            wanted = ChangeSet(step.title, changes)
+            self._runner.run(wanted, RunKind.UNDO, step.id, part, report, reverses=step.last)
+        return wanted
+
+    def redo(self, report: Report | None = None) -> ChangeSet:
+        """Do again what was undone last; returns what was done to the files. Raises what `apply` raises."""
+        with self._exclusive():
+            if not self._undone:
+                raise SaveError("There is nothing to do again.")
+            step = self._undone[-1]
+            part = step.last.part[::-1]
+            wanted = ChangeSet(step.title, tuple(self._runner.texts(step.changes[number]) for number in part))
+            self._runner.run(wanted, RunKind.REDO, step.id, part, report, reverses=step.last)
+        return wanted
+
+    def restore(self, item: Trashed, path: Path | None = None) -> Path:
+        """Put a deleted note back, under another name where `path` says so; returns where it is. It can be undone.
+
+        Raises NameTakenError, which offers a free name, where a file is in the way, and what `apply` raises.
+        """
+        self.apply(self.trash.restoring(item, path))
+        try:
+            self.trash.remove(item)
+        except SaveError as error:  # the note is back; that its copy stays in the trash does no harm
+            self._problems[str(error)] = None
+        return path or item.path
+
+    def mend_interrupted(self) -> tuple[str, ...]:
+        """Take back what a studio that was killed has left half done; returns sentences for the person.
+
+        Call it when a studio starts. A run of another studio that is still at work is waited for. Files that somebody
+        has changed since are left as they are and named. Raises SaveError.
+        """
+        with self._exclusive():
+            runs = [run for run in self._journal.read().unfinished.values() if self._is_inside(run.changes)]
+            here = [run for run in runs if all(self._is_there(change) for change in run.changes)]
+            return tuple(self._runner.mend(run) for run in here)
+
+    def tidy(self) -> None:
+        """Forget steps but the newest 200 and snapshots by the rule of `snapshots.thinned`. Raises SaveError."""
+        with self._exclusive():
+            state = self._journal.read()
+            newest = sorted(state.steps.values(), key=lambda step: step.order)[-KEPT_STEPS:]
+            if len(newest) < len(state.steps):
+                with self._runner.explained():
+                    self._journal.keep_only(newest)
+                    state = self._journal.read()
+            self.snapshots.prune(state.digests)
+
+    def _take_over(self, state: JournalState) -> None:
+        steps = sorted(state.steps.values(), key=lambda step: step.order)
+        visible = [step for step in steps if self._is_inside(step.changes)]
+        self._problems.update(dict.fromkeys(state.problems))
+        self._done = tuple(step for step in visible if not step.undone)
+        self._undone = tuple(step for step in visible if step.undone)
+
+    def _is_inside(self, changes: Sequence[LoggedChange]) -> bool:
+        places = (place for change in changes for place in (change.path, change.place))
+        return all(self._roots.of(place) is not None for place in places)
+
+    def _is_there(self, change: LoggedChange) -> bool:
+        root = self._roots.of(change.path)
+        return root is not None and root.is_dir()
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Have the log to ourselves, among threads and among processes, and know its present state."""
+        with self._guard, locked(self._folder / "lock"):
+            self.refresh()
+            try:
+                yield
+            finally:
+                self.refresh()
+
+
+def _picked(step: ChangeStep, only: Collection[Path] | None) -> tuple[int, ...]:
+    """The numbers of the changes to undo, in their order. Raises SaveError where `only` names none of them."""
+    active = tuple(sorted(step.last.part))
+    if only is None:
+        return active
+    part = tuple(number for number in active if {step.changes[number].path, step.changes[number].place} & set(only))
+    if not part:
+        raise SaveError(f"“{step.title}” changed none of the chosen files. Choose others.")
+    return part

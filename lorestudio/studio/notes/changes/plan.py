@@ -1,0 +1,382 @@
+"""From a change set to steps on disk, each of which can be taken back.
+
+Every file is compared first, and the order is such that no text is ever lost.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
+from lorestudio.studio.notes.trash import Trash, Trashed
+from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import SaveError
+from lorestudio.vault.writer import digest_of, encode_note, move_note, remove_note, same_place, save_note
+
+
+@dataclass(slots=True)
+class DiskStep(ABC):
+    """One step, at a path. `do` and `undo` raise SaveError; `do` has then changed nothing."""
+
+    path: Path
+
+    @property
+    def group(self) -> str:
+        """Neighbouring steps of one group may be taken at the same time; "": only alone."""
+        return ""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that it touches."""
+        return (self.path,)
+
+    @abstractmethod
+    def do(self) -> None:
+        """Take the step."""
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Take it back."""
+
+
+def text_digest(path: Path, text: str | None) -> str | None:
+    """The digest of the file that holds this text, None for no file. Raises SaveError where no file can hold it."""
+    return None if text is None else digest_of(encode_note(path, text))
+
+
+@dataclass(slots=True)
+class MakeFolder(DiskStep):
+    """A folder that a new path needs; the one above it exists."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """None: a folder is no note."""
+        return ()
+
+    def do(self) -> None:
+        """Make the folder."""
+        advice = "Choose another name, or correct the permissions of the folder around it."
+        with refused(SaveError, f"The folder “{self.path}” cannot be made ({{reason}}). {advice}"):
+            self.path.mkdir(exist_ok=True)
+
+    def undo(self) -> None:
+        """Remove it if it is empty."""
+        with suppress(OSError):  # somebody else has put something into it
+            self.path.rmdir()
+
+
+@dataclass(slots=True)
+class Write(DiskStep):
+    """A file gets a text; `before` None: it is made, with the permission bits of `like` where that is given."""
+
+    before: str | None
+    after: str
+    like: Path | None = None
+
+    @property
+    def group(self) -> str:
+        """What it may be taken together with."""
+        return "make" if self.before is None else "change"
+
+    def do(self) -> None:
+        """Write the new text."""
+        mode = None if self.like is None else _mode(self.like)
+        save_note(self.path, self.after, text_digest(self.path, self.before), mode=mode)
+
+    def undo(self) -> None:
+        """Write the old text, or delete the file that was made."""
+        written = digest_of(encode_note(self.path, self.after))
+        if self.before is None:
+            remove_note(self.path, written)
+        else:
+            save_note(self.path, self.before, written)
+
+
+@dataclass(slots=True)
+class Move(DiskStep):
+    """A file gets another name, its content as it is."""
+
+    target: Path
+
+    @property
+    def group(self) -> str:
+        """What it may be taken together with."""
+        return "move"
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that it touches."""
+        return (self.path, self.target)
+
+    def do(self) -> None:
+        """Give the file its new name."""
+        move_note(self.path, self.target)
+
+    def undo(self) -> None:
+        """Give it its old name."""
+        move_note(self.target, self.path)
+
+
+@dataclass(slots=True)
+class Remove(DiskStep):
+    """A file goes: its text is at another place by now, or in the trash where `trash` is given.
+
+    `keep_file`: a copy goes to the trash, and the file is written over by another step.
+    """
+
+    before: str
+    trash: Trash | None = None
+    vault: Path = Path()
+    run: str = ""
+    keep_file: bool = False
+    _mode: int | None = field(default=None, init=False)
+    _item: Trashed | None = field(default=None, init=False)
+
+    @property
+    def group(self) -> str:
+        """What it may be taken together with."""
+        return "copy" if self.keep_file else "remove"
+
+    def do(self) -> None:
+        """Delete the file, after a copy went to the trash."""
+        self._mode = _mode(self.path)
+        data = encode_note(self.path, self.before)
+        if self.trash is not None:
+            self._item = self.trash.put(self.vault, self.path, data, self.run)
+        if self.keep_file:
+            return
+        try:
+            remove_note(self.path, digest_of(data))
+        except SaveError:
+            self._drop_item()
+            raise
+
+    def undo(self) -> None:
+        """Write the file again and drop the copy."""
+        if not self.keep_file:
+            save_note(self.path, self.before, None, mode=self._mode)
+        self._drop_item()
+
+    def _drop_item(self) -> None:
+        if self.trash is not None and self._item is not None:
+            with suppress(SaveError):  # a copy too many in the trash does no harm
+                self.trash.remove(self._item)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class DiskPlan:
+    """What a change set does on disk.
+
+    `contents` are the bytes of the files that exist and are touched, `folders` those that have to be made, outermost
+    first. Files and folders were as the set expects them when the plan was made; each step looks again.
+    """
+
+    changes: ChangeSet
+    actions: tuple[DiskStep, ...]
+    contents: Mapping[Path, bytes]
+    folders: tuple[Path, ...]
+
+
+class Roots:
+    """The folders of the vaults that may be changed."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        places = [(Path(os.path.abspath(folder)), folder) for folder in folders]  # noqa: PTH100  # links stay
+        self._folders = (*places, *((Path(os.path.realpath(folder)), folder) for folder in folders))
+
+    def of(self, path: Path) -> Path | None:
+        """The vault's folder that `path` lies in, in the spelling of `path`; None where it lies in none."""
+        if ".." in path.parts:
+            return None
+        inside = [place for place, _ in self._folders if path != place and path.is_relative_to(place)]
+        return max(inside, key=lambda place: len(place.parts), default=None)
+
+    def check(self, path: Path) -> Path:
+        """The same. Raises SaveError where it lies in none, or where the vault's folder is not there."""
+        root = self.of(path)
+        if root is None:
+            raise SaveError(
+                f"“{path}” lies outside the open vaults, so nothing was changed. Choose a place inside the vault."
+            )
+        if not root.is_dir():
+            raise SaveError(
+                f"“{path.name}” was not changed, because the vault's folder “{root}” is not there. "
+                "Connect its disk or put the folder back, and try again."
+            )
+        return root
+
+
+@dataclass(slots=True)
+class _PlannedPath:
+    """What becomes of one path: what has to be there, what is taken from it and what is put there."""
+
+    path: Path
+    taken: NoteFileChange | None = None
+    put: NoteFileChange | None = None
+
+
+@dataclass(slots=True)
+class Planner:
+    """Makes the plan of one run of a change set."""
+
+    changes: ChangeSet
+    roots: Roots
+    trash: Trash
+    run: str
+    _places: dict[Path, _PlannedPath] = field(default_factory=dict, init=False)
+    _aliases: set[Path] = field(default_factory=set, init=False)
+
+    def plan(self) -> DiskPlan:
+        """Compare every file and lay out the steps.
+
+        Raises ChangedMeanwhileError, which names every file that is not as expected, and SaveError.
+        """
+        for change in self.changes.changes:
+            self._take_in(change)
+        contents = self._compare()
+        folders = tuple(self._missing_folders())
+        actions: list[DiskStep] = [MakeFolder(folder) for folder in folders]
+        actions += self._writes()
+        actions += self._removals()
+        return DiskPlan(self.changes, tuple(actions), contents, folders)
+
+    def _take_in(self, change: NoteFileChange) -> None:
+        if change.before is None and change.after is None:
+            raise SaveError(f"“{change.path.name}”: a change must have a text before or after it.")
+        if change.new_path is not None and (change.before is None or change.after is None):
+            raise SaveError(f"“{change.path.name}”: a note that is moved has a text before and after it.")
+        for path in {change.path, change.place}:
+            self.roots.check(path)
+        for text in (change.before, change.after):
+            text_digest(change.path, text)
+        if change.before is not None:
+            place = self._place(change.path)
+            if place.taken is not None:
+                raise self._twice(change.path)
+            place.taken = change
+        if change.after is not None:
+            place = self._place(change.place)
+            if place.put is not None:
+                raise self._twice(change.place)
+            place.put = change
+        if change.new_path is not None and same_place(change.path, change.new_path):
+            self._aliases.add(change.new_path)
+
+    def _place(self, path: Path) -> _PlannedPath:
+        return self._places.setdefault(path, _PlannedPath(path))
+
+    def _twice(self, path: Path) -> SaveError:
+        return SaveError(
+            f"“{self.changes.title}” was not done: “{path.name}” is named twice in it. Give each note its own name."
+        )
+
+    def _compare(self) -> Mapping[Path, bytes]:
+        contents: dict[Path, bytes] = {}
+        wrong: dict[int, tuple[Path, str]] = {}
+        numbers = {id(change): number for number, change in enumerate(self.changes.changes)}
+        for place in self._places.values():
+            change = place.taken or place.put
+            if change is None:
+                continue
+            if place.taken is None:
+                if place.path not in self._aliases and os.path.lexists(place.path):
+                    wrong.setdefault(numbers[id(change)], (place.path, "exists already"))
+                continue
+            data = read_bytes(place.path)
+            if data is None:
+                wrong[numbers[id(change)]] = (place.path, "has been deleted, moved or renamed")
+            elif digest_of(data) != text_digest(place.path, place.taken.before):
+                wrong[numbers[id(change)]] = (place.path, "has changed on disk")
+            else:
+                contents[place.path] = data
+        if wrong:
+            others = [change.path for number, change in enumerate(self.changes.changes) if number not in wrong]
+            raise changed_meanwhile(self.changes.title, list(wrong.values()), others)
+        return contents
+
+    def _missing_folders(self) -> Iterator[Path]:
+        seen: set[Path] = set()
+        for place in self._places.values():
+            if place.put is None:
+                continue
+            missing = []
+            folder = place.path.parent
+            while folder not in seen and not folder.exists():
+                seen.add(folder)
+                missing.append(folder)
+                folder = folder.parent
+            yield from reversed(missing)
+
+    def _writes(self) -> Iterator[DiskStep]:
+        """Free names first: what is moved has reached its new place before anything is put over the old one."""
+        for place in sorted(self._places.values(), key=lambda place: place.taken is not None):
+            change = place.put
+            if change is None or change.after is None:
+                continue
+            if place.taken is not None:
+                if place.taken.after is None:  # another note takes the name of one that goes to the trash
+                    yield self._to_trash(place.taken, keep_file=True)
+                if place.taken.before != change.after:
+                    yield Write(place.path, place.taken.before, change.after)
+            elif change.before is None:
+                yield Write(place.path, None, change.after)
+            elif place.path in self._aliases:
+                if change.after != change.before:
+                    yield Write(change.path, change.before, change.after)
+                yield Move(change.path, place.path)
+            elif self._is_plain_move(change):
+                yield Move(change.path, place.path)
+            else:
+                yield Write(place.path, None, change.after, like=change.path)
+
+    def _removals(self) -> Iterator[DiskStep]:
+        for place in self._places.values():
+            change = place.taken
+            if change is None or change.before is None or place.put is not None:
+                continue
+            if change.after is None:
+                yield self._to_trash(change)
+            elif change.place not in self._aliases and not self._is_plain_move(change):
+                yield Remove(place.path, change.before)
+
+    def _is_plain_move(self, change: NoteFileChange) -> bool:
+        """Whether the file itself can be renamed: its text stays, and neither name is another note's in this set."""
+        source, target = self._places[change.path], self._places[change.place]
+        return change.before == change.after and source.put is None and target.taken is None
+
+    def _to_trash(self, change: NoteFileChange, *, keep_file: bool = False) -> DiskStep:
+        root = self.roots.check(change.path)
+        return Remove(change.path, change.before or "", self.trash, root, self.run, keep_file=keep_file)
+
+
+def changed_meanwhile(title: str, wrong: Sequence[tuple[Path, str]], others: Sequence[Path]) -> ChangedMeanwhileError:
+    """One sentence for any number of files that are not what `title` expects."""
+    path, what = wrong[0]
+    more = f", and {len(wrong) - 1} more of its files are not as expected" if len(wrong) > 1 else ""
+    return ChangedMeanwhileError(
+        [path for path, _ in wrong],
+        others,
+        f"“{title}” was not done, and nothing was changed: “{path.name}” {what}{more}. "
+        "Look at what is on disk, then try again with the notes as they are now.",
+    )
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """What the file holds, None where there is no file. Raises SaveError where it cannot be read."""
+    sentence = f"“{path.name}” cannot be read ({{reason}}), so nothing was changed. Check its permissions."
+    with refused(SaveError, sentence), suppress(FileNotFoundError, NotADirectoryError):
+        return path.read_bytes()
+    return None

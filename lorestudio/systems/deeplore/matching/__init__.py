@@ -1,0 +1,1 @@
+"""Keys, scores and what is scanned for them."""

@@ -1,0 +1,256 @@
+"""BM25 scores exactly as DeepLore computes them (rules: deeplore 3.8, 12.6)."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from rank_bm25 import BM25
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import fold, length
+from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept, Places
+from lorestudio.trace.matching.scores import Bm25Figures, TermFigures
+
+K1 = 1.5
+B = 0.75
+TOP = 20
+"""Hits that are kept, best first, before anything else is decided about them."""
+
+Frequencies: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
+
+_TOKEN = re.compile(r"[^\W_]+")
+
+
+def tokenize(text: str) -> list[str]:
+    """Runs of letters and numbers of the folded text that are at least two code units long."""
+    return [token for token in _TOKEN.findall(fold(text)) if len(token) > 1 or length(token) > 1]
+
+
+@lru_cache(maxsize=8192)
+def _log(x: float) -> float:
+    """Natural logarithm by the fdlibm algorithm, for finite x >= 1; C libraries differ in the last bit."""
+    ln2_high, ln2_low = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+    bits: int = struct.unpack("<Q", struct.pack("<d", x))[0]
+    high = bits >> 32
+    k = (high >> 20) - 1023
+    mantissa = high & 0xFFFFF
+    i = (mantissa + 0x95F64) & 0x100000
+    high = mantissa | (i ^ 0x3FF00000)
+    k += i >> 20
+    f: float = struct.unpack("<d", struct.pack("<Q", (high << 32) | (bits & 0xFFFFFFFF)))[0] - 1.0
+    if ((mantissa + 2) & 0xFFFFF) < 3:
+        if f == 0:
+            return k * ln2_high + k * ln2_low if k else 0.0
+        r = f * f * (0.5 - 0.33333333333333333 * f)
+        return k * ln2_high - ((r - k * ln2_low) - f) if k else f - r
+    s = f / (2.0 + f)
+    z = s * s
+    w = z * z
+    t1 = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01))
+    t2 = z * (
+        6.666666666666735130e-01
+        + w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860510658591e-01))
+    )
+    r = t2 + t1
+    if ((mantissa - 0x6147A) | (0x6B851 - mantissa)) > 0:
+        half_square = 0.5 * f * f
+        if k:
+            return k * ln2_high - ((half_square - (s * (half_square + r) + k * ln2_low)) - f)
+        return f - (half_square - s * (half_square + r))
+    return k * ln2_high - ((s * (f - r) - k * ln2_low) - f) if k else f - s * (f - r)
+
+
+@dataclass(frozen=True, slots=True)
+class TermScore:
+    """What one query term adds to a document's score."""
+
+    term: str
+    frequency: int
+    idf: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """An entry's score for a query, with the terms it is made of in query order."""
+
+    entry: Entry
+    score: float
+    terms: tuple[TermScore, ...]
+
+
+class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type information
+    """rank-bm25's corpus statistics with DeepLore's idf and summation.
+
+    Documents are title, keys and content of every entry, guides included. Two entries of the same vault and file name
+    are one document, the later one, but both count in the statistics.
+
+    With a `base`, only documents that are not in `kept` are read; the result is the same as without.
+    """
+
+    corpus_size: int
+    avgdl: float
+    doc_freqs: list[dict[str, int]]
+    doc_len: list[int]
+
+    def __init__(self, entries: Sequence[Entry], base: EntryBM25 | None = None, kept: Kept = NOTHING_KEPT) -> None:
+        self._entries = tuple(entries)
+        self._base, self._kept = base if entries else None, kept
+        self._documents_with: dict[str, int] = {}
+        self._postings: defaultdict[str, list[int]] = defaultdict(list)
+        self._columns: dict[str, tuple[Places, Frequencies]] = {}
+        self._touched: frozenset[str] = frozenset()
+        self._weight: Frequencies | None = None
+        self.corpus_size, self.avgdl = len(entries), 0.0
+        if not entries:
+            return
+        if base is None:
+            super().__init__([_document(entry) for entry in entries])
+            latest = {(entry.vault, entry.filename or entry.title): place for place, entry in enumerate(entries)}
+            for frequencies, entry in zip(self.doc_freqs, entries, strict=True):
+                self._post(latest[entry.vault, entry.filename or entry.title], frequencies)
+        else:
+            self._derive(base, kept)
+        if self.avgdl:
+            self._weight = (1 - B) + (B * np.array(self.doc_len, dtype=np.float64)) / self.avgdl
+
+    def _derive(self, base: EntryBM25, kept: Kept) -> None:
+        """Take over the statistics of the documents that stayed, and count the others."""
+        read: dict[int, dict[str, int]] = {place: Counter(_document(self._entries[place])) for place in kept.new}
+        self.doc_freqs = [base.doc_freqs[old] if old >= 0 else read[place] for place, old in enumerate(kept.sources)]
+        self.doc_len = [
+            base.doc_len[old] if old >= 0 else sum(read[place].values()) for place, old in enumerate(kept.sources)
+        ]
+        self.avgdl = sum(self.doc_len) / self.corpus_size
+        changes: Counter[str] = Counter()
+        for frequencies in read.values():
+            changes.update(frequencies.keys())
+        for old in kept.gone:
+            changes.subtract(base.doc_freqs[old].keys())
+        self._touched = frozenset(changes)
+        self._documents_with = {term: base.document_count(term) + change for term, change in changes.items()}
+        for place, frequencies in read.items():
+            self._post(place, frequencies)
+
+    def _post(self, place: int, terms: Iterable[str]) -> None:
+        """Note under these terms that the document at `place` is found by them."""
+        postings = self._postings
+        for term in terms:
+            postings[term].append(place)
+
+    def _calc_idf(self, nd: dict[str, int]) -> None:
+        self._documents_with = nd
+
+    def document_count(self, term: str) -> int:
+        """How many documents contain the term."""
+        count = self._documents_with.get(term)
+        if count is None:
+            count = 0 if self._base is None else self._base.document_count(term)
+        return count
+
+    def _idf(self, df: int) -> float:
+        return _log((self.corpus_size - df + 0.5) / (df + 0.5) + 1)
+
+    def column(self, term: str) -> tuple[Places, Frequencies]:
+        """The documents that contain the term, in order of discovery, and how often each does."""
+        found = self._columns.get(term)
+        if found is None:
+            found = self._own_column(term) if self._base is None else self._derived_column(term, self._base)
+            self._columns[term] = found
+        return found
+
+    def _own_column(self, term: str) -> tuple[Places, Frequencies]:
+        places = dict.fromkeys(self._postings.get(term, ()))  # each document once
+        counts = (self.doc_freqs[place].get(term, 0) for place in places)
+        return np.fromiter(places, np.intp, len(places)), np.fromiter(counts, np.float64, len(places))
+
+    def _derived_column(self, term: str, base: EntryBM25) -> tuple[Places, Frequencies]:
+        """The base's column with what has changed; documents stand in index order, as each is there once."""
+        places, counts = base.column(term)
+        if self._kept.moved:
+            places = self._kept.targets[places]
+        if term not in self._touched and not self._kept.reordered:
+            return places, counts
+        still = places >= 0 if self._kept.moved else ~np.isin(places, self._kept.gone)
+        own, own_counts = self._own_column(term)
+        places, counts = np.concatenate((places[still], own)), np.concatenate((counts[still], own_counts))
+        order = np.argsort(places)
+        return places[order], counts[order]
+
+    def _term(self, term: str, place: int) -> TermScore:
+        frequency = self.doc_freqs[place].get(term, 0)
+        weight = (1 - B) + (B * self.doc_len[place]) / self.avgdl
+        idf = self._idf(self.document_count(term))
+        score = idf * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
+        return TermScore(term, frequency, idf, score)
+
+    def figures(self, entry: Entry, query: str, threshold: float) -> Bm25Figures | None:
+        """How the entry's score for a query comes about, None where the index has no such document.
+
+        The very numbers of `search`, for any entry, whatever the threshold.
+        """
+        place = next((at for at, each in enumerate(self._entries) if each is entry), None)
+        if place is None or self._weight is None:
+            return None
+        asked = dict.fromkeys(tokenize(query))
+        scores = [self._term(term, place) for term in asked if term in self.doc_freqs[place]]
+        return Bm25Figures(
+            sum((each.score for each in scores), 0.0),
+            threshold,
+            tuple(
+                TermFigures(each.term, each.frequency, self.document_count(each.term), each.idf, each.score)
+                for each in scores
+            ),
+            self.doc_len[place],
+            self.avgdl,
+            (1 - B) + (B * self.doc_len[place]) / self.avgdl,
+            self.corpus_size,
+            len(asked),
+            K1,
+            B,
+        )
+
+    def search(self, query: str, threshold: float, *, guides: bool = True) -> list[Scored]:
+        """The best `TOP` entries with a score of at least `threshold`, best first, ties in order of discovery.
+
+        Without `guides` those are passed over.
+        """
+        documents = {term: self.document_count(term) for term in dict.fromkeys(tokenize(query))}
+        terms = [term for term, df in documents.items() if df]
+        if not terms or self._weight is None:
+            return []
+        columns = [self.column(term) for term in terms]
+        places = np.concatenate([found for found, _ in columns])
+        counts = np.concatenate([found for _, found in columns])
+        of_term = np.repeat(np.arange(len(terms)), [len(found) for found, _ in columns])
+        idf = np.array([self._idf(documents[term]) for term in terms])[of_term]
+        weights = idf * ((counts * (K1 + 1)) / (counts + K1 * self._weight[places]))
+        size = len(self._entries)
+        # Added one after the other, in query order, because the last bit depends on it.
+        scores = np.bincount(places, weights, size)
+        first = np.full(size, -1)
+        first[places[::-1]] = np.arange(len(places) - 1, -1, -1)  # what is written last stays
+        order = np.flatnonzero((first >= 0) & (scores >= threshold))
+        order = order[np.argsort(first[order])]
+        if not guides:
+            order = order[[not self._entries[place].guide for place in order.tolist()]]
+        best = order[np.argsort(-scores[order], kind="stable")[:TOP]]
+        parts: dict[int, list[TermScore]] = {place: [] for place in best.tolist()}
+        told = np.zeros(size, dtype=bool)
+        told[best] = True
+        at = np.flatnonzero(told[places] & (counts > 0))
+        shown = (places[at], of_term[at], counts[at].astype(np.int64), idf[at], weights[at])
+        for place, term, *figures in zip(*(each.tolist() for each in shown), strict=True):
+            parts[place].append(TermScore(terms[term], *figures))
+        return [Scored(self._entries[place], float(scores[place]), tuple(of)) for place, of in parts.items()]
+
+
+def _document(entry: Entry) -> list[str]:
+    return tokenize(f"{entry.title} {' '.join(entry.keys)} {entry.content}")

@@ -1,0 +1,138 @@
+"""The vault index prepared for retrieval: what can be derived from it once and used by every run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.javascript import fold
+from lorestudio.systems.deeplore.ai.cache import entity_names
+from lorestudio.systems.deeplore.gating import is_forced
+from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
+from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, compare
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher
+
+
+def _grouped(pairs: Iterable[tuple[str, Entry]]) -> Mapping[str, Sequence[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for key, entry in pairs:
+        found.setdefault(key, []).append(entry)
+    return found
+
+
+class DeepLoreIndex:
+    """A vault index with its derived data, made on first use and never changed afterwards.
+
+    `visible` are the entries that a run works on: all but guides, in index order (rules: deeplore 1.14).
+    With a `base`, an index that differs in few entries, only those are prepared anew; what comes out is the same.
+    """
+
+    def __init__(self, vault: VaultIndex, base: DeepLoreIndex | None = None) -> None:
+        self.vault = vault
+        # Of two derived indexes in a row the second goes back to the first one's base, so that chains do not grow.
+        origin = base if base is None or base.origin is None else base.origin
+        kept = None if origin is None else compare(origin.vault.entries, vault.entries, origin.places)
+        self.origin: DeepLoreIndex | None = None if kept is None else origin
+        self._kept = kept or NOTHING_KEPT
+        self.visible = tuple(entry for entry in vault.entries if not entry.guide)
+        self.guides = tuple(entry for entry in vault.entries if entry.guide)
+        self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
+        self._folded: dict[int, str] = {}
+        self.matched: dict[Hashable, Any] = {}
+        """What runs that are not recorded have matched (`systems.deeplore.matched`)."""
+
+    def matcher(self, *, case_sensitive: bool, whole_words: bool) -> KeyMatcher:
+        """The key matcher over all entries, guides included."""
+        choice = (case_sensitive, whole_words)
+        if choice not in self._matchers:
+            origin = self.origin
+            self._matchers[choice] = KeyMatcher(
+                self.vault.entries,
+                case_sensitive=case_sensitive,
+                whole_words=whole_words,
+                base=None if origin is None else origin.matcher(case_sensitive=case_sensitive, whole_words=whole_words),
+                kept=self._kept,
+            )
+        return self._matchers[choice]
+
+    @cached_property
+    def bm25(self) -> EntryBM25:
+        """BM25 statistics over all entries, guides included."""
+        return EntryBM25(self.vault.entries, None if self.origin is None else self.origin.bm25, self._kept)
+
+    @cached_property
+    def places(self) -> dict[tuple[str, str], int]:
+        """Where the entry of a vault and file name stands; of several the last one."""
+        return {(entry.vault, entry.filename): entry.id for entry in self.vault.entries}
+
+    @cached_property
+    def of_lower_title(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by lower-cased title, in index order."""
+        return _grouped((entry.title.lower(), entry) for entry in self.visible)
+
+    @cached_property
+    def of_title(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by exact title, in index order."""
+        return _grouped((entry.title, entry) for entry in self.visible)
+
+    @cached_property
+    def of_tracker_key(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by tracker key, in index order."""
+        return _grouped((entry.tracker_key, entry) for entry in self.visible)
+
+    @cached_property
+    def of_lower_key(self) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by lower-cased key, in index order."""
+        return _grouped((key, entry) for entry in self.visible for key in dict.fromkeys(map(str.lower, entry.keys)))
+
+    @cached_property
+    def constants(self) -> tuple[Entry, ...]:
+        """Visible constants, in index order."""
+        return tuple(entry for entry in self.visible if entry.constant)
+
+    @cached_property
+    def bootstraps(self) -> tuple[Entry, ...]:
+        """Visible bootstrap entries, in index order."""
+        return tuple(entry for entry in self.visible if entry.bootstrap)
+
+    @cached_property
+    def forced(self) -> tuple[Entry, ...]:
+        """Visible entries that gates let pass whatever the chat: constants, seeds and bootstraps."""
+        return tuple(entry for entry in self.visible if is_forced(entry))
+
+    @cached_property
+    def scan_depths(self) -> tuple[float, ...]:
+        """The different scan depths that entries set for themselves."""
+        return tuple({entry.scan_depth for entry in self.visible if entry.scan_depth is not None})
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names whose mention makes a cached AI selection void."""
+        if self.origin is None:
+            return frozenset(self.name_counts)
+        counts, before = self.origin.name_counts, self.origin.vault.entries
+        gained = entity_names(self.vault.entries[place] for place in self._kept.new)
+        lost = Counter(name for place in self._kept.gone for name in entity_names((before[place],)))
+        dropped = {name for name, count in lost.items() if counts[name] == count}
+        return (self.origin.names - dropped) | gained
+
+    @cached_property
+    def name_counts(self) -> Counter[str]:
+        """For each of the names how many entries have it."""
+        return Counter(name for entry in self.vault.entries for name in entity_names((entry,)))
+
+    def folded(self, entry: Entry) -> str:
+        """The entry's content folded for searching, kept for the next time."""
+        text = self._folded.get(entry.id)
+        if text is None:
+            text = self._folded[entry.id] = self._fold(entry)
+        return text
+
+    def _fold(self, entry: Entry) -> str:
+        source = -1 if self.origin is None else self._kept.sources[entry.id]
+        if self.origin is None or source < 0:
+            return fold(entry.content)
+        return self.origin.folded(self.origin.vault.entries[source])

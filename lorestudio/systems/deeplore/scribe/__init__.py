@@ -1,0 +1,1 @@
+"""What Scribe keeps about a chat: notes of its session."""

@@ -1,0 +1,1 @@
+"""What was found in a text, and how near it came."""

@@ -1,0 +1,1 @@
+"""Traces as they are kept and passed on: text, packed, on disk, without what is private."""

@@ -1,0 +1,365 @@
+"""All traces of all chats in one SQLite file: of every generation its newest runs with each retrieval system.
+
+`add` keeps a run beside the earlier ones; `prune` drops the oldest where there are more than `KEPT_RUNS`. They are two
+steps, so that whoever refers to a run from another file can write that file in between and never loses what it names.
+The room of a dropped run is used for the next ones, so the file stays as large as it was at its largest.
+
+The file is in WAL mode with `synchronous = NORMAL`: what `add` has returned for survives the end of the process, also
+by `kill -9`. One connection serves all threads, behind a lock, so a store may be handed to worker threads freely.
+Opening reads the whole file once to check it; do that in a worker.
+
+A damaged file is moved aside to `<name>.damaged-1`, `-2`, ... together with its `-wal` and `-shm`, and a new one is
+begun; `TraceStore.problems` says so. Nothing is ever deleted but by `prune` and `clear`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from lorestudio.domain.lifecycle import Closing
+from lorestudio.trace.model import Trace
+from lorestudio.trace.storage.packed import PackedTrace
+from lorestudio.trace.storage.serialize import TraceFormatError
+from lorestudio.trace.vocabulary import Vocabulary, plain
+
+KEPT_RUNS: Final = 20
+"""Runs of one generation that pruning leaves: enough for an evening's attempts at one reply, and an end to the growth
+of the file, since the trace of a large vault may have some hundred kilobytes."""
+
+SCHEMA_VERSION: Final = 3
+_BUSY_SECONDS: Final = 10.0
+
+_SCHEMA: Final = """
+CREATE TABLE traces (
+    id INTEGER PRIMARY KEY,
+    chat_id TEXT NOT NULL,
+    message INTEGER NOT NULL,
+    swipe INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    trace BLOB NOT NULL,
+    system TEXT NOT NULL DEFAULT 'deeplore',
+    mark TEXT NOT NULL DEFAULT '',
+    beside TEXT NOT NULL DEFAULT '{}',
+    after BLOB NOT NULL DEFAULT x'',
+    UNIQUE (chat_id, message, swipe, run)
+)
+"""
+_INDEX: Final = "CREATE INDEX by_system ON traces (chat_id, system, message, swipe, run)"
+_ADDED: Final = {
+    "system": "TEXT NOT NULL DEFAULT 'deeplore'",
+    "mark": "TEXT NOT NULL DEFAULT ''",
+    "beside": "TEXT NOT NULL DEFAULT '{}'",
+    "after": "BLOB NOT NULL DEFAULT x''",
+}
+"""Version 1 knew DeepLore alone, version 2 nothing beside a trace. Columns with a default leave all rows where they
+are, so that even a large store is ready at once; run numbers are therefore counted over all systems."""
+
+_INSERT: Final = """
+INSERT INTO traces (chat_id, message, swipe, run, trace, system, mark, beside, after)
+SELECT ?1, ?2, ?3, 1 + COALESCE(MAX(run), 0), ?4, ?5, ?6, ?7, ?8
+FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3
+RETURNING run
+"""
+_PRUNE: Final = """
+DELETE FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND system = ?5 AND run <= (
+    SELECT run FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND system = ?5
+    ORDER BY run DESC LIMIT 1 OFFSET ?4
+)
+"""
+_SELECT: Final = """
+SELECT message, swipe, run, trace, system, mark, beside, after FROM traces AS t WHERE chat_id = ? AND system = ?
+"""
+_NEWEST: Final = """ AND run = (
+    SELECT MAX(run) FROM traces WHERE chat_id = t.chat_id AND message = t.message AND swipe = t.swipe
+    AND system = t.system
+)"""
+_MARK: Final = 5  # its place in a row
+_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class StoreError(OSError):
+    """The store cannot be used; the message names the file and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreProblem:
+    """Something a person should know about the store; `moved_to` is where a damaged file went."""
+
+    path: Path
+    message: str
+    moved_to: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run of a generation as it is stored.
+
+    `beside` is any JSON object that is read with the run, without unpacking its trace; `after` are bytes of those who
+    store it.
+    """
+
+    message: int
+    swipe: int
+    system: str
+    trace: PackedTrace
+    beside: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    after: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def of(cls, trace: Trace) -> StoredRun:
+        """A trace, and nothing beside it."""
+        return cls(trace.turn.message, trace.turn.swipe, trace.system, PackedTrace.of(trace))
+
+    @property
+    def mark(self) -> str:
+        """What tells this run from every other: its inputs, and what came of it, its times included."""
+        digest = hashlib.blake2b(self.trace.data, digest_size=12)
+        digest.update(self.after)
+        digest.update(str((self.trace.digests or {}).get("inputs")).encode())
+        return digest.hexdigest()
+
+
+class _DamagedError(Exception):
+    """The file is no sound database of ours."""
+
+
+class TraceStore(Closing):
+    """The traces in the file at `path`, which is made where it does not exist. Raises `StoreError`.
+
+    They come out with the words of their systems, as `words` knows them by the systems' names.
+    """
+
+    def __init__(self, path: Path | str, words: Callable[[str], Vocabulary[Trace]] = plain) -> None:
+        self.path = Path(path)
+        self._words = words
+        self._lock = threading.RLock()
+        self._problems: dict[str, StoreProblem] = {}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._connection = _open(self.path)
+            except _DamagedError as damage:
+                moved_to = _set_aside(self.path)
+                message = (
+                    f"{self.path.name} was damaged ({damage}); it is now {moved_to.name}, and a new store was begun."
+                )
+                self._report(StoreProblem(self.path, message, moved_to))
+                self._connection = _open(self.path)
+        except (sqlite3.Error, OSError, _DamagedError) as error:
+            if isinstance(error, StoreError):
+                raise
+            raise StoreError(f"{self.path}: the trace store cannot be opened ({error})") from error
+
+    @property
+    def problems(self) -> tuple[StoreProblem, ...]:
+        """What went wrong since the store was opened: a damaged file, a trace that cannot be read."""
+        with self._lock:
+            return tuple(self._problems.values())
+
+    def add(self, chat_id: str, trace: Trace) -> int:
+        """Keep a trace; returns the number of its run among those of the same message and swipe, from 1.
+
+        The runs of all systems are numbered together.
+        """
+        return self.add_many(chat_id, (trace,))[0]
+
+    def add_many(self, chat_id: str, traces: Iterable[Trace]) -> tuple[int, ...]:
+        """Keep several traces, all or none; returns their run numbers."""
+        return self.add_runs(chat_id, map(StoredRun.of, traces))
+
+    def add_runs(self, chat_id: str, runs: Iterable[StoredRun]) -> tuple[int, ...]:
+        """Keep several runs, all or none; returns their run numbers."""
+        rows = [
+            (chat_id, run.message, run.swipe, run.trace.data, run.system, run.mark, _beside(run), run.after)
+            for run in runs
+        ]
+        with self._changing() as connection:
+            return tuple(int(connection.execute(_INSERT, row).fetchall()[0][0]) for row in rows)
+
+    def prune(self, chat_id: str, places: Iterable[tuple[int, int]], keep: int = KEPT_RUNS, *, system: str) -> int:
+        """Drop the oldest runs of these generations (message and swipe) with a system, so that `keep` are left.
+
+        Returns how many were dropped.
+        """
+        if keep < 1:
+            raise ValueError(f"at least the newest run has to stay, not {keep}")
+        with self._changing() as connection:
+            return sum(connection.execute(_PRUNE, (chat_id, *place, keep, system)).rowcount for place in places)
+
+    def latest(self, chat_id: str, message: int, swipe: int, system: str) -> Trace | None:
+        """The newest readable trace of a generation with a system, None where there is none."""
+        query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run DESC"
+        return next(self._read(query, chat_id, system, message, swipe), None)
+
+    def history(self, chat_id: str, message: int, swipe: int, system: str) -> tuple[Trace, ...]:
+        """All traces of a generation with a system, oldest first."""
+        query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run"
+        return tuple(self._read(query, chat_id, system, message, swipe))
+
+    def latest_all(self, chat_id: str, system: str) -> tuple[Trace, ...]:
+        """The newest trace of each generation of a chat with a system, by message and swipe."""
+        return tuple(self._read(_SELECT + _NEWEST + " ORDER BY message, swipe", chat_id, system))
+
+    def newest_runs(self, chat_id: str, system: str) -> tuple[StoredRun, ...]:
+        """The newest run of each generation of a chat with a system that was stored with a mark and is undamaged."""
+        return tuple(self._runs(_SELECT + _NEWEST, chat_id, system))
+
+    def marked(self, chat_id: str, message: int, swipe: int, system: str, mark: str) -> StoredRun | None:
+        """The run of a generation with a system that has this mark, None where there is none."""
+        query = _SELECT + " AND message = ? AND swipe = ? AND mark = ?"
+        return next(self._runs(query, chat_id, system, message, swipe, mark), None)
+
+    def counts(self, chat_id: str) -> dict[str, int]:
+        """How many traces of a chat are kept, by the systems that there are any of, in the order of their names."""
+        query = "SELECT system, COUNT(*) FROM traces WHERE chat_id = ? GROUP BY system ORDER BY system"
+        with self._using() as connection:
+            return {str(system): int(count) for system, count in connection.execute(query, (chat_id,)).fetchall()}
+
+    def clear(self, chat_id: str) -> int:
+        """Delete all traces of a chat, of all systems; returns how many."""
+        with self._using() as connection:
+            return connection.execute("DELETE FROM traces WHERE chat_id = ?", (chat_id,)).rowcount
+
+    def close(self) -> None:
+        """Close the file; closing twice does no harm."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _using(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for one thread at a time; SQLite's errors come out as `StoreError`."""
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.Error as error:
+                raise StoreError(
+                    f"{self.path}: the trace store failed ({error}). Close the programs that use it and open it again."
+                ) from error
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """The connection within a transaction: all or nothing."""
+        with self._using() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _read(self, query: str, *values: str | int) -> Iterator[Trace]:
+        """The traces of a query, unpacked one by one; those that cannot be read are reported and passed over."""
+        for row in self._rows(query, values):
+            try:
+                yield self._stored(row).trace.opened()
+            except (zlib.error, ValueError, TypeError) as error:
+                self._pass_over(row, values[0], error)
+
+    def _runs(self, query: str, *values: str | int) -> Iterator[StoredRun]:
+        """The runs of a query that have a mark, as they were stored; damaged ones are reported and passed over."""
+        for row in self._rows(query, values):
+            try:
+                run = self._stored(row)
+                if row[_MARK] and run.mark != row[_MARK]:
+                    raise TraceFormatError("it is damaged")
+            except (ValueError, TypeError) as error:
+                self._pass_over(row, values[0], error)
+            else:
+                if row[_MARK]:
+                    yield run
+
+    def _rows(self, query: str, values: Sequence[str | int]) -> list[Any]:
+        with self._using() as connection:
+            return connection.execute(query, values).fetchall()
+
+    def _stored(self, row: Sequence[Any]) -> StoredRun:
+        message, swipe, _run, data, system, _mark, beside, after = row
+        if not isinstance(data, bytes) or not isinstance(after, bytes):
+            raise TraceFormatError("no compressed document")
+        told = json.loads(beside)
+        trace = PackedTrace(data, self._words(system)).headed(told.pop("heading", {}))
+        return StoredRun(message, swipe, system, trace, told, after)
+
+    def _pass_over(self, row: Sequence[Any], chat: str | int, error: Exception) -> None:
+        where = f"The trace of message {row[0]}, swipe {row[1]}, run {row[2]} of {chat}"
+        self._report(StoreProblem(self.path, f"{where} cannot be read and was passed over: {error}"))
+
+    def _report(self, problem: StoreProblem) -> None:
+        with self._lock:
+            self._problems.setdefault(problem.message, problem)
+
+
+def _beside(run: StoredRun) -> str:
+    return json.dumps({**run.beside, "heading": run.trace.heading()}, separators=(",", ":"))
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection to a sound store at `path`, new or old; raises `_DamagedError` where the file is none."""
+    if not path.exists():
+        path.touch(0o600)  # what was said is for its owner's eyes only
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        try:
+            _prepare(connection, path)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF in _DAMAGE:
+                raise _DamagedError(str(error)) from error
+            raise
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    findings = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
+    if findings != ["ok"]:
+        raise _DamagedError(findings[0] if findings else "the check found nothing")
+    connection.execute("BEGIN IMMEDIATE")  # two programs may open a new store at the same time
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path}: this trace store was written by a newer version (schema {version}, this one knows "
+            f"{SCHEMA_VERSION}). Update the program, or move the file away."
+        )
+    if version == 0 and not tables:
+        connection.execute(_SCHEMA)
+        connection.execute(_INDEX)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    elif "traces" not in tables:
+        raise _DamagedError("it has no table of traces")
+    elif version < SCHEMA_VERSION:
+        known = {row[1] for row in connection.execute("PRAGMA table_info(traces)")}
+        for column, kind in _ADDED.items():
+            if column not in known:
+                connection.execute(f"ALTER TABLE traces ADD COLUMN {column} {kind}")
+        connection.execute(_INDEX)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("COMMIT")
+
+
+def _set_aside(path: Path) -> Path:
+    """Move the file and its journals to the first free `.damaged-N`."""
+    number = 1
+    while (target := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    path.rename(target)
+    for suffix in ("-wal", "-shm"):
+        journal = path.with_name(path.name + suffix)
+        if journal.exists():
+            journal.rename(target.with_name(target.name + suffix))
+    return target

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.vault.data_folder import default_folder
+from tests.digests import digest
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def log(vault: Path) -> ChangeLog:
+    """The log of the test's own person: the folders are those of the surroundings."""
+    return ChangeLog(default_folder(), [vault])
+
+
+def lines(result: Result) -> list[str]:
+    return [" ".join(line.split()) for line in result.stdout.splitlines()]
+
+
+def test_listing_showing_and_restoring(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note = vault / "Lamp.md"
+    first = note.read_bytes()
+    log.snapshots.save(note, "zwölf\r\n", digest(note))
+    log.apply(ChangeSet("Batch [1]", (NoteFileChange(note, "zwölf\r\n", "three"),)))
+    result = lorestudio("history", note)
+    assert result.exit_code == 0
+    heading, newer, older = lines(result)
+    assert heading == "version kept bytes why"
+    assert newer.startswith("1 20")
+    assert newer.endswith(" 8 before “Batch [1]”")
+    assert older.startswith("2 20")
+    assert older.endswith(f" {len(first)} before saving")
+
+    assert lorestudio("history", note, "--show", 1).stdout_bytes == "zwölf\r\n".encode()
+    assert lorestudio("history", note, "--show", 2).stdout_bytes == first
+
+    result = lorestudio("history", note, "--restore", 2)
+    assert result.exit_code == 0
+    assert note.read_bytes() == first
+    assert "--restore 1" in result.stderr
+    log.refresh()
+    assert log.undo_title == "Restore an earlier version of Lamp"
+    log.undo()  # in the window, whose vault is the whole folder
+    assert note.read_bytes() == b"three"
+
+
+def test_the_advice_for_undoing_is_right(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note = vault / "Lamp.md"
+    log.snapshots.save(note, "two", digest(note))
+    lorestudio("history", note, "--restore", 1)
+    assert note.read_text(encoding="utf-8") != "two"
+    lorestudio("history", note, "--restore", 1)
+    assert note.read_text(encoding="utf-8") == "two"
+
+
+def test_a_deleted_note_comes_back(
+    lorestudio: Run, log: ChangeLog, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = vault / "Lamp.md"
+    text = note.read_text(encoding="utf-8")
+    log.apply(ChangeSet("Delete Lamp", (NoteFileChange(note, text, None),)))
+    monkeypatch.chdir(vault)
+    assert "before “Delete Lamp”" in lorestudio("history", "Lamp.md").stdout
+    assert lorestudio("history", "Lamp.md", "--restore", 1).exit_code == 0
+    assert note.read_text(encoding="utf-8") == text
+
+
+def test_a_version_that_is_the_text_already(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note = vault / "Lamp.md"
+    before = note.read_text(encoding="utf-8")
+    log.snapshots.save(note, "two", digest(note))
+    log.snapshots.save(note, before, digest(note))
+    result = lorestudio("history", note, "--restore", 2)
+    assert result.stdout == "“Lamp.md” has this text already.\n"
+
+
+def test_a_note_without_history(lorestudio: Run, vault: Path) -> None:
+    result = lorestudio("history", vault / "Lamp.md")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Nothing was kept of “Lamp.md” so far")
+
+
+def test_a_note_that_was_moved(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note, target = vault / "Lamp.md", vault / "Lantern.md"
+    text = note.read_text(encoding="utf-8")
+    log.apply(ChangeSet("Rename", (NoteFileChange(note, text, text, target),)))
+    assert str(target) in lorestudio("history", note).stdout.replace("\n", "")
+    assert "before “Rename”" in lorestudio("history", target).stdout
+
+
+@pytest.mark.parametrize("option", ["--show", "--restore"])
+def test_a_version_that_is_not_there(lorestudio: Run, log: ChangeLog, vault: Path, option: str) -> None:
+    note = vault / "Lamp.md"
+    result = lorestudio("history", note, option, 1)
+    assert result.exit_code == 2
+    assert result.stderr == f"lorestudio: {option}: “Lamp.md” has no version 1. None was kept.\n"
+    log.snapshots.save(note, "two", digest(note))
+    assert "The oldest is 1." in lorestudio("history", note, option, 2).stderr
+
+
+def test_both_options_are_too_much(lorestudio: Run, vault: Path) -> None:
+    result = lorestudio("history", vault / "Lamp.md", "--show", 1, "--restore", 1)
+    assert result.exit_code == 2
+    assert "--restore" in result.stderr
+
+
+def test_damaged_lines_are_told(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note = vault / "Lamp.md"
+    log.snapshots.save(note, "two", digest(note))
+    (file,) = (default_folder() / "history" / "places").glob("*.jsonl")
+    with file.open("ab") as stream:
+        stream.write(b"{half a li")
+    result = lorestudio("history", note)
+    assert result.exit_code == 0
+    assert "before saving" in result.stdout
+    assert "line 2 is damaged" in result.stderr
+
+
+def test_a_name_that_is_no_text_has_its_history(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note = vault / os.fsdecode(b"L\xe9mp.md")
+    try:
+        note.write_text("one", encoding="utf-8")
+    except OSError:
+        pytest.skip("names are text on this file system")
+    log.snapshots.save(note, "two", digest(note))
+    assert "before saving" in lorestudio("history", note).stdout
+    assert lorestudio("history", note, "--show", 1).stdout == "one"
+    assert "has the text of" in lorestudio("history", note, "--restore", 1).stdout
+    assert note.read_text(encoding="utf-8") == "one"

@@ -1,0 +1,102 @@
+"""Lorebooks into a vault and out of it, on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copy
+
+import pytest
+from click.testing import Result
+
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+
+Run = Callable[..., Result]
+
+SAMPLES = Path(__file__).parents[2] / "exchange/lorebooks"
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    path = tmp_path / "Sea.json"
+    entries = {
+        "0": {"uid": 0, **NEW_ENTRY, "key": ["bell"], "comment": "Bell", "content": "It rings.", "sticky": 3},
+        "7": {"uid": 7, **NEW_ENTRY, "comment": "Nothing"},
+    }
+    path.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    return path
+
+
+def test_a_book_goes_in_and_comes_out_as_it_was(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    place, report = tmp_path / "new vault", tmp_path / "report.json"
+    looked = lorestudio("import", book, "--into", place, "--dry-run")
+    assert (looked.exit_code, place.exists()) == (0, False)
+    assert "left out: Nothing: It has no text and no keys." in looked.stdout
+    done = lorestudio("import", book, "--into", place, "--yes", "--report", report)
+    assert (done.exit_code, "The vault is new." in done.stderr) == (0, True)
+    fields = {one["field"]: one["fate"] for one in json.loads(report.read_bytes())["counts"]}
+    assert fields == {"sticky": "carried", "key": "exact", "comment": "exact", "content": "exact"}
+    again = lorestudio("import", book, "--into", place, "--yes")
+    assert (again.exit_code, "lorestudio sync" in again.stderr) == (2, True)
+    out = lorestudio("export", place, "--to", tmp_path / "out.json", "--yes")
+    assert out.exit_code == 0, out.stderr
+    entries = json.loads(book.read_bytes())["entries"]
+    assert json.loads((tmp_path / "out.json").read_bytes()) == {"entries": {"0": entries["0"]}}
+
+
+def test_nothing_is_written_without_a_yes(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    result = lorestudio("import", book, "--into", tmp_path / "v")
+    assert (result.exit_code, (tmp_path / "v").exists()) == (2, False)
+    assert "--yes" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["14-card-v2-sillytavern.json", "17-card-sillytavern.png", "21-card-risu.charx"])
+def test_a_card_gets_its_book_again_and_stays_what_it_was(lorestudio: Run, tmp_path: Path, name: str) -> None:
+    card = Path(copy(SAMPLES / "data" / name, tmp_path))
+    assert lorestudio("import", card, "--into", tmp_path / "v", "--yes").exit_code == 0
+    out = tmp_path / f"out{card.suffix}"
+    result = lorestudio("export", tmp_path / "v", "--to", out, "--format", "card", "--card", card, "--yes")
+    assert result.exit_code == 0, result.stderr
+    assert out.read_bytes() == card.read_bytes() or card.suffix == ".charx"
+    again = lorestudio("import", out, "--into", tmp_path / "w", "--json", "--dry-run")
+    assert json.loads(again.stdout)["from"]
+
+
+def test_wrong_words_are_answered_with_what_there_is(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    assert lorestudio("import", book, "--into", tmp_path / "v", "--yes").exit_code == 0
+    wrong = lorestudio("export", tmp_path / "v", "--to", tmp_path / "x.json", "--format", "docx")
+    assert (wrong.exit_code, "novelai" in wrong.stderr) == (2, True)
+    gone = lorestudio("import", tmp_path / "gone.json", "--into", tmp_path / "v")
+    assert (gone.exit_code, "no such file" in gone.stderr) == (2, True)
+
+
+def test_a_chat_tells_what_the_book_does_in_the_place_of_the_vault(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    lorestudio("import", book, "--into", tmp_path / "v", "--yes")
+    chat = tmp_path / "chat.txt"
+    chat.write_text("You: The bell.\nAnna: It rings.\n", encoding="utf-8")
+    result = lorestudio("export", tmp_path / "v", "--to", tmp_path / "x.json", "--chat", chat, "--dry-run")
+    assert "replies the book gives the same entries in" in result.stdout
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_a_book_and_its_notes_are_brought_together(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    place = tmp_path / "v"
+    assert lorestudio("import", book, "--into", place, "--yes").exit_code == 0
+    assert "0 entries not as both last agreed" in lorestudio("sync", place).stdout
+    whole = json.loads(book.read_bytes())
+    whole["entries"]["0"] |= {"order": 50, "depth": 9}
+    book.write_text(json.dumps(whole), encoding="utf-8")
+    note = place / "Sea/Bell.md"
+    note.write_text(note.read_text(encoding="utf-8").replace("priority: 900", "priority: 800"), encoding="utf-8")
+    looked = lorestudio("sync", place, "--dry-run", "--json")
+    (item,) = json.loads(looked.stdout)[0]["items"]
+    assert item["clashes"] == {"order": {"note": 200, "book": 50}}
+    asked = lorestudio("sync", place, "--yes")
+    assert (asked.exit_code, "the note says 200, the book 50; --prefer decides" in asked.stdout) == (1, True)
+    done = lorestudio("sync", place, "--yes", "--prefer", "note")
+    assert (done.exit_code, "What was there before is Sea.json." in done.stderr) == (0, True)
+    assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 200
+    assert "wi_depth: 9" in note.read_text(encoding="utf-8")
+    none = lorestudio("sync", tmp_path, "--book", "Other")
+    assert (none.exit_code, "not linked to the book" in none.stderr) == (2, True)

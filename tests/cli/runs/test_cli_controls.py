@@ -1,0 +1,104 @@
+"""Pins, blocks, context, folders and presets on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.studio.chat.controls import ControlsPart
+from lorestudio.studio.chat.presets import Preset, PresetFolder
+from lorestudio.trace.storage.serialize import from_json
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def injected(lorestudio: Run, vault: Path, chat: Path) -> Callable[..., list[set[str]]]:
+    """Who goes in with these options, generation by generation."""
+
+    def run(*options: object) -> list[set[str]]:
+        result = lorestudio("replay", vault, "--chat", chat, "--json", *options)
+        assert result.exit_code == 0, result.stderr
+        traces = [from_json(item) for item in json.loads(result.stdout)]
+        return [{each.title for each in trace.injections} for trace in traces]
+
+    return run
+
+
+def test_a_context_option_takes_the_place_of_the_chats_value(injected: Callable[..., list[set[str]]]) -> None:
+    assert "Old Bell" not in injected()[0]  # the chat's era is another one
+    assert "Old Bell" in injected("--context", "era=Before the Flood")[0]
+    assert "Old Bell" in injected("--context", "Era=x", "--context", "era=before the flood")[0]
+    assert "Old Bell" in injected("--context", "era=")[0]
+    assert "Old Bell" not in injected("--context", "era=never")[0]
+
+
+def test_pins_and_blocks(injected: Callable[..., list[set[str]]]) -> None:
+    assert all("Old Bell" in titles for titles in injected("--pin", "old bell"))
+    assert not any("Lamp" in titles for titles in injected("--block", "LAMP"))
+    both = injected("--pin", "Lamp", "--block", "Tide")
+    assert all("Lamp" in titles and "Tide" not in titles for titles in both)
+
+
+def test_a_pin_given_twice_stays_a_pin(injected: Callable[..., list[set[str]]]) -> None:
+    assert all("Old Bell" in titles for titles in injected("--pin", "Old Bell", "--pin", "old bell"))
+
+
+def test_only_some_folders(injected: Callable[..., list[set[str]]], vault: Path) -> None:
+    (vault / "deep").mkdir()
+    (vault / "Lamp.md").rename(vault / "deep" / "Lamp.md")
+    (vault / "sea").mkdir()
+    (vault / "Tide.md").rename(vault / "sea" / "Tide.md")
+    titles = injected("--folder", "deep/")[0]
+    assert ("Lamp" in titles, "Tide" in titles) == (True, False)
+    titles = injected("--folder", "deep", "--folder", "sea")[0]
+    assert ("Lamp" in titles, "Tide" in titles) == (True, True)
+
+
+def test_a_preset_by_name_and_by_file(injected: Callable[..., list[set[str]]]) -> None:
+    preset = Preset("Storm", ChatControls(pins=(EntryRule("Old Bell"),)), frozenset({ControlsPart.PINS}))
+    path = PresetFolder().save(preset)
+    assert all("Old Bell" in titles for titles in injected("--preset", "storm"))
+    assert all("Old Bell" in titles for titles in injected("--preset", path))
+    assert not any("Old Bell" in titles for titles in injected("--preset", "storm", "--block", "Old Bell"))
+
+
+def test_what_of_a_preset_the_vault_does_not_have_is_told(lorestudio: Run, vault: Path, chat: Path) -> None:
+    PresetFolder().save(Preset("Storm", ChatControls(pins=(EntryRule("Wasp"),)), frozenset({ControlsPart.PINS})))
+    result = lorestudio("replay", vault, "--chat", chat, "--preset", "Storm", "--json")
+    assert result.exit_code == 0
+    assert "preset “Storm”: It pins “Wasp”" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--context", "era"], ["--context", "KEY=VALUE"]),
+        (["--context", "8192"], ["--context-size"]),
+        (["--context", "eera=x"], ["no field", "era, location"]),
+        (["--pin", "Lamb"], ["--pin", "Did you mean “Lamp”"]),
+        (["--block", "Zzz"], ["--block", "no entry is called “Zzz”"]),
+        (["--folder", "deep"], ["--folder", "no folder"]),
+        (["--preset", "Storm"], ["--preset", "There are none yet"]),
+    ],
+)
+def test_what_is_not_there_is_said(
+    lorestudio: Run, vault: Path, chat: Path, options: list[str], words: list[str]
+) -> None:
+    result = lorestudio("replay", vault, "--chat", chat, *options)
+    assert result.exit_code == 2
+    assert [word for word in words if word not in result.stderr] == []
+
+
+def test_what_the_chats_file_says_in_vain_is_told(lorestudio: Run, vault: Path, chat: Path) -> None:
+    head, _, rest = chat.read_text("utf-8").partition("\n")
+    header = json.loads(head)
+    header["chat_metadata"] |= {"deeplore_pins": [7]}
+    chat.write_text(json.dumps(header) + "\n" + rest, encoding="utf-8")
+    result = lorestudio("replay", vault, "--chat", chat, "--json")
+    assert "deeplore_pins, item 1: it is a number" in result.stderr
