@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
-from lorestudio.domain.javascript import Json, number, to_string, trim, truthy
+from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
@@ -63,7 +63,7 @@ _NO_FILTER: Final[Raw] = {"isExclude": False, "names": [], "tags": []}
 _ALIKE: Final[Mapping[str, tuple[Json, ...]]] = {
     "sticky": (0,), "cooldown": (0,), "delay": (0,), "role": (None,), "delayUntilRecursion": (False, None),
     _FILTER: (_NO_FILTER,), "content": (None,), "comment": (None,), "group": (None,), "automationId": (None,),
-    "outletName": (None,), "addMemo": (True, False, None), "triggers": (None,), "key": (None,), "keysecondary": (None,),
+    "outletName": (None,), "addMemo": (True, None), "triggers": (None,), "key": (None,), "keysecondary": (None,),
 }  # fmt: skip
 """Values that mean the same as a new entry's."""
 _ABSENT: Final = "\0absent"
@@ -159,7 +159,7 @@ def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
             said["selective_logic"] = _LOGICS[logic]
     if truthy(raw.get("constant")):
         said["constant"] = True
-    if truthy(raw.get("disable")):
+    if to_number(raw.get("disable")) == 1:
         said["enabled"] = False
     order = _number(raw.get("order"))
     if order is not None:
@@ -255,8 +255,6 @@ def meaning(raw: Raw) -> dict[str, Json]:
 
 
 def _usual(raw: Raw, member: str) -> Json:
-    if member == "addMemo":
-        return truthy(raw.get("comment"))
     return raw.get("uid") if member == "displayIndex" else NEW_ENTRY.get(member)
 
 
