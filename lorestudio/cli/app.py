@@ -26,6 +26,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "doctor": "doctor.doctor",
     "explain": "explain.explain",
     "history": "history.history",
+    "undo": "history.undo",
     "lint": "lint.lint",
     "check": "check.check",
     "tune": "tune.tune",

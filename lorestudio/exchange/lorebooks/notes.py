@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final, TypeVar
@@ -597,11 +597,13 @@ def _sayable(properties: Raw) -> dict[str, Json]:
 # ---- an existing note gets another entry ----------------------------------------------------------------------------
 
 
-def changed_note(text: str, before: BookNote, after: BookNote) -> tuple[str, tuple[MergePiece, ...]]:
+def changed_note(
+    text: str, before: BookNote, after: BookNote, *, decided: bool = False
+) -> tuple[str, tuple[MergePiece, ...]]:
     """The text of a note that said `before`, saying `after`: only the properties and lines that differ change.
 
-    With the pieces of the text that both changed; the note keeps its own there. Raises ValueError where a property
-    cannot be changed.
+    With the pieces of the text that both changed; the note keeps its own there, unless it was `decided` that `after` is
+    right. Raises ValueError where a property cannot be changed.
     """
     for name in dict.fromkeys((*before.properties, *after.properties)):
         old, new = before.properties.get(name), after.properties.get(name)
@@ -618,9 +620,6 @@ def changed_note(text: str, before: BookNote, after: BookNote) -> tuple[str, tup
     mine = document.body
     tail = "" if before.body.endswith("\n") else mine[len(mine.rstrip("\n")) :]  # as editors end a file
     pieces = three_way(before.body, mine.removesuffix(tail), after.body)
-    body = joined(pieces, _mine(pieces)) + tail
-    return text[: document.body_start] + body, tuple(piece for piece in pieces if piece.merged is None)
-
-
-def _mine(pieces: Sequence[MergePiece]) -> dict[int, str]:
-    return {place: piece.mine for place, piece in enumerate(pieces) if piece.merged is None}
+    open_ones = {place: piece for place, piece in enumerate(pieces) if piece.merged is None}
+    taken = {place: piece.theirs if decided else piece.mine for place, piece in open_ones.items()}
+    return text[: document.body_start] + joined(pieces, taken) + tail, () if decided else tuple(open_ones.values())

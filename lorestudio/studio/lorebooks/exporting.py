@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.exchange.json_file import carry_out, change_of, read_file
+from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.lorebooks.documents import Written
 from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import NoteEntry, Raw, entry_of, restored
 from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import write_atomically
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, links_of, original_text
-from lorestudio.studio.notes.change_set import NoteFileChange
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.trace.wording import plural
-from lorestudio.vault.data_folder import refused
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.writer import read_note
 
@@ -58,16 +57,28 @@ class ExportedNote:
 class ExportPlan:
     """The file that would be written, the link that the vault would get, and what becomes of every note."""
 
+    vault: Path
     target: Path
     written: Written = field(repr=False)
     notes: tuple[ExportedNote, ...] = field(repr=False)
     link: NoteFileChange | None = field(repr=False)
     report: LoreReport = field(repr=False)
+    before: bytes | None = field(repr=False)
+    """What the file holds now, None where there is none."""
 
     @property
     def entries(self) -> dict[str, Raw]:
         """The entries as World Info has them, by file name of their notes."""
         return {note.filename: note.raw for note in self.notes if note.raw is not None}
+
+    @property
+    def changes(self) -> ChangeSet:
+        """The file and the link, as one step."""
+        book = NoteFileChange.of_bytes(self.target, self.before, self.written.data, self.vault)
+        linking = () if self.link is None else (self.link,)
+        return ChangeSet(
+            f"Export {plural(len(self.entries), '# entry|# entries')} to {self.target.name}", (book, *linking)
+        )
 
 
 def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: ExportChoice) -> ExportPlan:
@@ -93,19 +104,24 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     parse_lore(written.data, target)  # what cannot be read again is not written
     first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
-    return ExportPlan(target, written, notes, _linking(vault, target, choice, name, notes, written, link), report)
+    linking = _linking(vault, target, choice, name, notes, written, link)
+    before = read_file(target) if target.exists() else None
+    return ExportPlan(vault.folder, target, written, notes, linking, report, before)
 
 
-def write_export(plan: ExportPlan) -> Path | None:
-    """Write the book in one step; what stood there before stays beside it, and its path is returned.
+def write_export(plan: ExportPlan, log: ChangeLog) -> Path | None:
+    """Write the book and the link in one step; what stood there before stays beside it, and its path is returned.
 
-    Raises InputError.
+    Raises InputError and VaultError.
     """
-    if plan.target.exists():
-        return carry_out(change_of(plan.target, read_file(plan.target), plan.written.data))
-    with refused(lambda reason: InputError(plan.target, reason), "it cannot be written ({reason})."):
-        write_atomically(plan.target, plan.written.data)
-    return None
+    copy = copy_of_target(plan)
+    log.apply(plan.changes)
+    return copy
+
+
+def copy_of_target(plan: ExportPlan) -> Path | None:
+    """Keep a copy beside the file that is about to be written over; None for a new one. Raises InputError."""
+    return None if plan.before is None else keep_copy(plan.target, plan.before)
 
 
 # ---- which notes ----------------------------------------------------------------------------------------------------

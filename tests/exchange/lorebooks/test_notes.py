@@ -231,7 +231,7 @@ def test_a_new_title_of_an_untitled_entry_changes_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(("value", "off"), [(True, True), (1, True), ("1", True), ("yes", False), (2, False)])
-def test_an_entry_is_switched_off_where_sillytavern_takes_it_so(value: Any, off: bool) -> None:  # noqa: FBT001
+def test_an_entry_is_switched_off_where_sillytavern_takes_it_so(value: Any, off: bool) -> None:
     note = note_of({**NEW_ENTRY, "uid": 1, "key": ["fog"], "disable": value}, "B", RULES)
     assert ("enabled" in note.properties) is off
 

@@ -14,11 +14,10 @@ from lorestudio.studio.lorebooks.exporting import (
     ExportChoice,
     ExportedNote,
     ExportPlan,
+    copy_of_target,
     plan_export,
-    write_export,
 )
 from lorestudio.studio.lorebooks.trying import Tried, try_book
-from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.lorebooks.report_view import EntryRow, LoreDialog, said_of
@@ -167,23 +166,12 @@ class ExportBookDialog(LoreDialog):
         choice, rules = self._choice(only), self._rules
         self.ok.setEnabled(False)
 
-        self._work.ask(
-            lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice), self._write, self._failed
-        )
+        def plan(vaults: Sequence[VaultNotes]) -> Planned:
+            found = plan_export(_of(vaults, folder), real_path(target), rules, choice)
+            copy_of_target(found)
+            return Planned(found.changes)
 
-    def _write(self, plan: ExportPlan) -> None:
-        self._newest.start(
-            tr("Writing {name}", name=plan.target.name), lambda _job: write_export(plan),
-            done=lambda _copy: self._link(plan), failed=lambda error: self._failed(sentence_of(error)),
-        )  # fmt: skip
-
-    def _link(self, plan: ExportPlan) -> None:
-        """The book is written; now the vault remembers which entry is which."""
-        if plan.link is None:
-            self.accept()
-            return
-        planned = Planned(ChangeSet(tr("Link {name}", name=plan.target.name), (plan.link,)))
-        self._work.carry_out(lambda _vaults: planned, lambda _done: self.accept(), refused=self._failed)
+        self._work.carry_out(plan, lambda _done: self.accept(), refused=self._failed)
 
 
 def _of(vaults: Sequence[VaultNotes], folder: Path) -> VaultNotes:

@@ -59,6 +59,7 @@ class LoreDialog(QDialog):
     def __init__(self, theme: Theme, title: str, ok: str, heads: tuple[str, str], parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
+        self.theme = theme
         self.bar = MessageBar(theme, self)
         self.bar.closed.connect(self.bar.hide)
         fields = (
