@@ -13,6 +13,7 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final, TypeVar
 
 from pydantic.alias_generators import to_camel, to_snake
@@ -243,15 +244,23 @@ def _unlike(raw: Raw, back: Raw) -> dict[str, Json]:
 def meaning(raw: Raw) -> dict[str, Json]:
     """What an entry says, spelled in one way: members that are not there get the value that has the same effect."""
     said: dict[str, Json] = {}
-    for member in _MEMBERS:
-        usual = _usual(raw, member)
-        value = raw.get(member, _ABSENT)
-        if value == _ABSENT:
+    for member, usual, alike in _USUAL:
+        if member in raw:
+            value = raw[member]
+            said[member] = usual if alike and any(_same(value, other) for other in alike) else value
+        else:
             matters = member in _MATTERS or (member == "depth" and raw.get("position") == BookPlace.AT_DEPTH)
-            value = _ABSENT if matters else usual
-        alike = _ALIKE.get(member, (None,) if usual is False else ())
-        said[member] = usual if any(_same(value, other) for other in alike) else value
+            said[member] = _ABSENT if matters else usual
+    if said["displayIndex"] is None and "displayIndex" not in raw:
+        said["displayIndex"] = raw.get("uid")
     return said
+
+
+_USUAL: Final = tuple(
+    (member, NEW_ENTRY.get(member), _ALIKE.get(member, (None,) if NEW_ENTRY.get(member) is False else ()))
+    for member in _MEMBERS
+)
+"""Each member with a new entry's value, and the others that mean the same."""
 
 
 def _usual(raw: Raw, member: str) -> Json:
@@ -260,6 +269,8 @@ def _usual(raw: Raw, member: str) -> Json:
 
 def _same(one: Json, other: Json) -> bool:
     """Whether two values are the same, true and 1 apart."""
+    if one is other or (type(one) is type(other) is str):
+        return one == other
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -282,6 +293,7 @@ def _stated(member: str, value: Json) -> Json:
     return _json_line(value) if member == _FILTER else value
 
 
+@lru_cache(1024)
 def property_of(member: str) -> str:
     """The property that carries a member of an entry."""
     return PREFIX + (_BY_MEMBER.get(member) or to_snake(member))
@@ -415,6 +427,7 @@ _BARE: Final = frozenset(to_snake(member) for member in NEW_ENTRY) | {to_snake(_
 """Names under which DeepLore's own import writes members of World Info (rules: deeplore-newer 3.2)."""
 
 
+@lru_cache(1024)
 def member_of(name: str) -> str:
     """The member of an entry that a property says."""
     word = name.removeprefix(PREFIX)
@@ -558,14 +571,21 @@ def _text(properties: Raw, body: str) -> str:
 
 def _line(name: str, value: Json) -> str:
     """A property as DeepLore and YAML read it alike. Raises ValueError where no spelling is, or no file can hold it."""
-    spell(value).encode()
     if isinstance(value, list | tuple):
+        spell(value).encode()
         items = [item_spelling(item) if isinstance(item, str) else None for item in value]
         if None in items:
             raise ValueError(why_not(name, list(value)))
         return f"{name}:{''.join(f'{chr(10)}  - {item}' for item in items) if items else ' []'}\n"
     if isinstance(value, Mapping):
         raise ValueError(why_not(name, value))  # noqa: TRY004  # as for every value that no property holds
+    return _plain_line(name, value, repr(value))
+
+
+@lru_cache(8192)
+def _plain_line(name: str, value: Json, _spelled: str) -> str:
+    """The line of a text, number, true, false or null, which `_spelled` tells apart from its equals."""
+    spell(value).encode()
     quote = "'" if name in {_EXTRA, property_of(_FILTER)} else ""
     for spelling in spellings(value, quote):
         if agrees(line := f"{name}: {spelling}\n", name, value):

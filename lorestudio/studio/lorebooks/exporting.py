@@ -11,7 +11,7 @@ from lorestudio.domain.javascript import Json, to_string
 from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.lorebooks.documents import Written
 from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
-from lorestudio.exchange.lorebooks.notes import NoteEntry, Raw, entry_of, restored
+from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
 from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, links_of, original_text
@@ -148,22 +148,20 @@ def _notes(vault: VaultNotes, links: Sequence[BookLink], rules: ParseRules, choi
         if {rules.lorebook_tag, rules.guide_tag}.isdisjoint(vault.index.notes[filename].tags) and not choice.only:
             continue  # an ordinary note
         text = read_note(vault.path(filename))[0]
-        said = entry_of(text, filename, rules, as_written=choice.as_written)
-        book, uid = said.book, said.uid
+        base = None
+        values = values_of(text)[0]
+        book, uid = to_string(values.get(BOOK) or ""), values.get(UID)
         link = by_uid.get((book, to_string(uid)))
         if link is None and uid is None and filename in known:
             link, uid = known[filename]
             book = link.book
-        if link is not None and to_string(uid) in link.entries and not said.left_out:
-            then, base = link.notes[to_string(uid)], link.entries[to_string(uid)]
-            if then.text == text:
-                raw: Raw = base
-            else:
-                said = entry_of(text, filename, rules, then.text, as_written=choice.as_written)
-                raw = restored(base, said.raw)
-            uid = base.get("uid", uid)
-        else:
-            raw = said.raw
+        if link is not None:
+            base = link.entries.get(to_string(uid))
+        then = None if link is None or base is None else link.notes[to_string(uid)].text
+        said = entry_of(text, filename, rules, None if then == text else then, as_written=choice.as_written)
+        raw: Raw = said.raw
+        if base is not None and not said.left_out:
+            raw, uid = base if then == text else restored(base, said.raw), base.get("uid", uid)
         yield _Note(filename, text, _with_choice(said, raw, choice), book, uid, raw)
 
 

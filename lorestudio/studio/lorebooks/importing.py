@@ -160,10 +160,11 @@ class _Making:
     choice: ImportChoice
     books: set[str]
     changes: list[NoteFileChange] = field(default_factory=list)
-    _taken: set[str] = field(default_factory=set)
+    _names: FreeNames = field(init=False)
     _twins: _Twins = field(init=False)
 
     def __post_init__(self) -> None:
+        self._names = FreeNames(self.vault.folder)
         self._twins = _Twins.of(self.vault, self.rules)
 
     def take(self, book: BookFileRead) -> Iterator[ImportedEntry]:
@@ -235,21 +236,29 @@ class _Making:
                 self._twins.forget(twin)
                 self.changes.append(NoteFileChange(path, text, after))
                 return ImportedEntry(book, note.fate, twin, twin, alike, way)
-        filename = free_name(self.vault.folder, folder, safe_name(note.title, f"Entry {uid}"), self._taken)
+        filename = self._names.get(folder, safe_name(note.title, f"Entry {uid}"))
         self.changes.append(NoteFileChange(self.vault.path(filename), None, note.text))
         return ImportedEntry(book, note.fate, filename, twin, alike, way)
 
 
-def free_name(vault: Path, folder: str, name: str, taken: set[str]) -> str:
-    """A name in the vault that neither a file nor one of `taken` has; it is added to these. Waits for the disk."""
-    place = vault / folder
-    here = {_folded(path.name) for path in place.iterdir()} if place.is_dir() else set()
-    number, free = 1, f"{name}{NOTE_SUFFIX}"
-    while _folded(free) in here or _folded(f"{folder}/{free}") in taken:
-        number += 1
-        free = f"{name} ({number}){NOTE_SUFFIX}"
-    taken.add(_folded(f"{folder}/{free}"))
-    return f"{folder}/{free}" if folder else free
+@dataclass(slots=True)
+class FreeNames:
+    """Gives names in a vault that neither a file nor one given before has. Waits for the disk."""
+
+    vault: Path
+    _taken: dict[str, set[str]] = field(default_factory=dict)
+
+    def get(self, folder: str, name: str) -> str:
+        """A free name in that folder of the vault for a note that would be called so."""
+        place, known = self.vault / folder, _folded(folder)
+        if known not in self._taken:
+            self._taken[known] = {_folded(path.name) for path in place.iterdir()} if place.is_dir() else set()
+        number, free = 1, f"{name}{NOTE_SUFFIX}"
+        while _folded(free) in self._taken[known]:
+            number += 1
+            free = f"{name} ({number}){NOTE_SUFFIX}"
+        self._taken[known].add(_folded(free))
+        return f"{folder}/{free}" if folder else free
 
 
 def _folded(name: str) -> str:

@@ -29,7 +29,7 @@ from lorestudio.exchange.lorebooks.notes import (
     values_of,
 )
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.lorebooks.importing import free_name
+from lorestudio.studio.lorebooks.importing import FreeNames
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, original_text
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
@@ -218,9 +218,10 @@ class _Both:
     base: dict[str, Raw] = field(init=False)
     notes: dict[str, LinkedNote] = field(init=False)
     changes: list[NoteFileChange] = field(default_factory=list)
-    _taken: set[str] = field(default_factory=set)
+    _names: FreeNames = field(init=False)
 
     def __post_init__(self) -> None:
+        self._names = FreeNames(self.vault.folder)
         self.there, self.base, self.notes = dict(self.there), dict(self.link.entries), dict(self.link.notes)
 
     def look(self) -> Iterator[SyncItem]:
@@ -258,9 +259,13 @@ class _Both:
         """Bring one entry and its note together; None where both are as they were."""
         text = read_note(self.vault.path(filename))[0]
         base, theirs = self.base[uid], self.there[uid]
+        there = _changed(base, theirs)
+        if text == note.text and not there:
+            self.notes[uid] = LinkedNote(filename, text)
+            return None
         said = entry_of(text, filename, self.rules, note.text)
         mine = base if text == note.text or said.left_out else restored(base, said.raw)
-        here, there = _changed(base, mine), _changed(base, theirs)
+        here = _changed(base, mine)
         if not here and not there:
             self.notes[uid] = LinkedNote(filename, text)
             return None
@@ -315,7 +320,7 @@ class _Both:
                 continue
             raw = self.there[uid]
             note = note_of(raw, self.link.book, self.rules, uid)
-            name = free_name(self.vault.folder, self.link.folder, safe_name(note.title, f"Entry {uid}"), self._taken)
+            name = self._names.get(self.link.folder, safe_name(note.title, f"Entry {uid}"))
             if self.choice.new:
                 self.changes.append(NoteFileChange(self.vault.path(name), None, note.text))
                 self.base[uid], self.notes[uid] = raw, LinkedNote(name, note.text)
@@ -358,6 +363,8 @@ def _changed(base: Raw, other: Raw) -> set[str]:
 
 
 def _alike(one: object, other: object) -> bool:
+    if type(one) is type(other) is str:
+        return one == other
     if one is _NOTHING or other is _NOTHING:
         return one is other
     return same_value(one, other)  # type: ignore[arg-type]  # values of JSON
