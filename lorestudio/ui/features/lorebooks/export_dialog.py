@@ -171,7 +171,9 @@ class ExportBookDialog(LoreDialog):
             copy_of_target(found)
             return Planned(found.changes)
 
-        self._work.carry_out(plan, lambda _done: self.accept(), refused=self._failed)
+        report = self.watched(tr("Writing:"))
+
+        self._work.carry_out(plan, lambda _done: self.accept(), refused=self._failed, report=report)
 
 
 def _of(vaults: Sequence[VaultNotes], folder: Path) -> VaultNotes:

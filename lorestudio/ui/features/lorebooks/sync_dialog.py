@@ -137,7 +137,9 @@ class SyncDialog(LoreDialog):
             copy_of_book(found)
             return Planned(found.changes, found.remarks)
 
-        self._work.carry_out(plan, lambda _done: self.accept(), refused=self.refuse)
+        report = self.watched(tr("Writing both sides:"))
+
+        self._work.carry_out(plan, lambda _done: self.accept(), refused=self.refuse, report=report)
 
 
 def _links(vaults: Sequence[VaultNotes]) -> list[tuple[Path, BookLink]]:

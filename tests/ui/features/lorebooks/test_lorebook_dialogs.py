@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.studio.project.project import open_project
+from lorestudio.ui.features.lorebooks import report_view
 from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
 from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
 from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
@@ -191,3 +192,32 @@ def test_what_both_changed_is_decided_one_by_one(window, book, tmp_path) -> None
     entry = json.loads(book.read_bytes())["entries"]["0"]
     assert (entry["content"], entry["order"]) == ("An islet.\nAn island.", 300)
     assert note.read_text(encoding="utf-8").endswith("An islet.\nAn island.")
+
+
+def test_an_import_tells_how_far_it_is_and_is_taken_back_when_stopped(window, book, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(report_view, "_PATIENCE", -1)
+    monkeypatch.setattr(report_view, "_EVERY", 1)
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    seen = []
+    dialog.progressed.connect(lambda done, total: seen.append((done, total, dialog.strip.label.text())))
+    filled(dialog, window, dialog.files, str(book))
+    assert seen[0] == (1, 3, "Looking at the files: 1 of 3")
+    assert not dialog.strip.isVisible()
+    before = contents(tmp_path / "vault")
+    report = dialog.watched
+
+    def stopped(text):  # the person presses the button when the first file is written
+        tell = report(text)
+
+        def told(done: int, total: int) -> None:
+            if total != 3 and done:
+                dialog._token.cancel()
+            tell(done, total)
+
+        return told
+
+    monkeypatch.setattr(dialog, "watched", stopped)
+    click(dialog, window)
+    assert dialog.isVisible()
+    assert "Stopped. Nothing was changed." in dialog.bar.label.text()
+    assert contents(tmp_path / "vault") == before
