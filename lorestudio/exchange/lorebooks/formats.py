@@ -212,6 +212,7 @@ def _in_world_info(document: Json) -> Found | None:
 CSV: Final = "csv"
 NOTES: Final = "markdown"
 SILLYTAVERN: Final = "sillytavern"
+CARD: Final = "card"
 
 FORMATS: Final[tuple[LoreFormat, ...]] = (
     LoreFormat(
@@ -219,7 +220,7 @@ FORMATS: Final[tuple[LoreFormat, ...]] = (
         lambda name: {"spec": "lorebook_v3", "data": {"name": name, "extensions": {}, "entries": []}},
     ),
     LoreFormat(
-        "card", "Character card", (".png", ".json", ".charx"),
+        CARD, "Character card", (".png", ".json", ".charx"),
         "a PNG picture with a `chara` or `ccv3` text, `card.json` in a CharX, or a card's `spec` or fields",
         (card_book.FORM,), _in_card,
     ),
@@ -284,7 +285,7 @@ def parse_lore(data: bytes, path: Path) -> Lore:
     if looked is None:
         return read_table(data, path.stem, path)
     kind, found, _inside, document = looked
-    if kind.name == "card" and not _has_book(document, found):
+    if kind.name == CARD and not _has_book(document, found):
         raise InputError(path, "the card has no lorebook inside. Give one that has.")
     with _not_too_deep(path):
         lore = read_book(document, found, kind.name, kind.title, path.stem, path)
@@ -320,7 +321,7 @@ def write_lore(form: str, name: str, entries: Sequence[Raw], original: tuple[Pat
         _kind, found, inside, document = looked
     if found is None:
         raise InputError(source, f"there is no place for a book of this format ({kind.title}) in the file.")
-    if kind.name == "card" and found.path[0] != "data":
+    if kind.name == CARD and found.path[0] != "data":
         raise InputError(source, "a card of version 1 has no place for a lorebook. Save it in SillyTavern first.")
     with _not_too_deep(source):
         text, report = write_book(inside.text, document, found, kind.title, entries, source)
