@@ -81,6 +81,21 @@ def import_books(
             "same, else keep both.",
         ),
     ] = None,
+    excludes: Annotated[
+        bool, typer.Option("--excludes", help="Members of an inclusion group of up to 8 exclude each other.")
+    ] = False,
+    gates: Annotated[
+        bool, typer.Option("--gates", help="The characters that an entry is for become its gate character_present.")
+    ] = False,
+    heads: Annotated[
+        bool, typer.Option("--prefixes", help="NovelAI's prefix and suffix of an entry become part of its text.")
+    ] = False,
+    split: Annotated[
+        int,
+        typer.Option(
+            "--split", metavar="LEVEL", min=0, max=6, help="In Markdown each heading of this level begins an entry."
+        ),
+    ] = 0,
     settings: SettingsOption = None,
     rules: RulesOption = None,
     report: ReportOption = None,
@@ -94,8 +109,12 @@ def import_books(
     begin with `wi_`, and comes out again when the notes become a lorebook.
     """
     vault = _vault(into)
-    choice = ImportChoice(folder, grouped=not flat, disabled=not skip_disabled, twins=duplicates)
-    plan = plan_import(read_books(files), vault, reading_rules(settings, rules_named(rules)), choice)
+    choice = ImportChoice(
+        folder, grouped=not flat, disabled=not skip_disabled, twins=duplicates, excludes=excludes, gates=gates
+    )
+    plan = plan_import(
+        read_books(files, heads=heads, split=split), vault, reading_rules(settings, rules_named(rules)), choice
+    )
     _tell(plan.reports, report, as_json=as_json)
     if not as_json:
         _say_import(plan)

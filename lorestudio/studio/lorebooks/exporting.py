@@ -100,11 +100,12 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
         raise InputError(target, "the book was changed since. `lorestudio sync` brings both together.")
     original = _original(choice, target, link)
     name = target.stem if link is None else link.book
-    written = write_lore(choice.form, name, going, original)
+    heads = link is not None and link.heads and choice.card is None
+    written = write_lore(choice.form, name, going, original, heads=heads)
     parse_lore(written.data, target)  # what cannot be read again is not written
     first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
-    linking = _linking(vault, target, choice, name, notes, written, link)
+    linking = _linking(vault, target, choice, name, notes, written, link, heads=heads)
     before = read_file(target) if target.exists() else None
     return ExportPlan(vault.folder, target, written, notes, linking, report, before)
 
@@ -212,7 +213,7 @@ def _link_of(links: Sequence[BookLink], notes: Sequence[ExportedNote]) -> BookLi
 
 
 def _is_as_linked(link: BookLink, target: Path) -> bool:
-    lore = parse_lore(read_file(target, "lorebook"), target)
+    lore = parse_lore(read_file(target, "lorebook"), target, heads=link.heads)
     return {to_string(raw.get("uid")): raw for raw in lore.entries} == link.entries
 
 
@@ -231,7 +232,7 @@ def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tupl
 
 def _linking(
     vault: VaultNotes, target: Path, choice: ExportChoice, name: str, notes: Sequence[ExportedNote], written: Written,
-    link: BookLink | None,
+    link: BookLink | None, *, heads: bool,
 ) -> NoteFileChange | None:  # fmt: skip
     """The link that the vault gets; None where it is linked to another file."""
     if link is not None and link.file != str(target):
@@ -241,7 +242,9 @@ def _linking(
         to_string(note.raw.get("uid")): LinkedNote(note.filename, note.text) for note in notes if note.raw is not None
     }
     place = link.place if link is not None else _place(choice.folder, name)
-    made = BookLink(name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place)
+    made = BookLink(
+        name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place, heads
+    )
     path = vault.path(place)
     before = read_note(path)[0] if path.exists() else None
     return NoteFileChange(path, before, made.text)

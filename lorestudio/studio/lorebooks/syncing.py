@@ -125,13 +125,13 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
     """
     path = Path(link.file)
     data = read_file(path, "lorebook")
-    there = {to_string(raw.get("uid")): raw for raw in parse_lore(data, path).entries}
+    there = {to_string(raw.get("uid")): raw for raw in parse_lore(data, path, heads=link.heads).entries}
     _check_same_book(link, there, path)
     both = _Both(link, vault, rules, choice, there)
     items = tuple(both.look())
     book: bytes | None = None
     if both.there != there:
-        written = write_lore(link.form, link.book, list(both.there.values()), (path, data))
+        written = write_lore(link.form, link.book, list(both.there.values()), (path, data), heads=link.heads)
         book = written.data if written.data != data else None
     after = linked(link, both.base, both.notes, data if book is None else book)
     changes = [] if book is None else [NoteFileChange.of_bytes(path, data, book, vault.folder)]

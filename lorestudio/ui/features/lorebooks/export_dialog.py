@@ -40,7 +40,7 @@ class ExportBookDialog(LoreDialog):
         self._rules = ParseRules.from_settings(project.settings)
         self._plan: ExportPlan | None = None
         self.vault = combo(self, tr("Vault"), {str(folder): folder.name for folder in work.folders})
-        forms = {each.name: each.title for each in FORMATS if each.writes}
+        forms = {each.name: each.title for each in FORMATS}
         self.form = combo(self, tr("Format"), forms)
         self.form.setCurrentIndex(self.form.findData(WORLD_INFO))
         self.folder = named(QLineEdit(self, placeholderText=tr("all notes")), tr("Folder in the vault"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QLineEdit, QWidget
 
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportedEntry, ImportPlan, Twin, plan_import, read_books
 from lorestudio.studio.notes.change_log import ChangeLog, Report
@@ -51,16 +51,25 @@ class ImportBooksDialog(LoreDialog):
         self.vault = named(QLineEdit(self, placeholderText=tr("A folder that is made")), tr("Folder of the new vault"))
         self.folder = named(QLineEdit(self, placeholderText=tr("the vault itself")), tr("Folder in the vault"))
         self.twins = combo(self, tr("What the vault has already"), {way: tr(words) for way, words in _TWINS.items()})
+        self.excludes = QCheckBox(tr("Groups: members exclude each other"), self)
+        self.gates = QCheckBox(tr("Characters: a gate"), self)
+        self.heads = QCheckBox(tr("NovelAI: prefix into the text"), self)
+        levels = {0: tr("Markdown: a file an entry")}
+        levels |= {level: tr("Markdown: an entry at each {sign}", sign="#" * level) for level in (1, 2, 3)}
+        self.split = combo(self, tr("Markdown"), levels)
         form = QFormLayout()
         form.addRow(tr("Files"), holding(row((self.files, 1), button(self, tr("Choose…"), self._ask), margins=0)))
         form.addRow(tr("Into"), holding(row((self.into, 1), (self.vault, 2), margins=0)))
         form.addRow(tr("Folder"), self.folder)
         form.addRow(tr("Duplicates"), self.twins)
+        form.addRow(tr("Also"), holding(row(self.excludes, self.gates, self.heads, (self.split, 1), margins=0)))
         self.arrange(form)
         self._delay = later(self, self._look, 200)
         for field in (self.files, self.vault, self.folder):
             field.textChanged.connect(lambda _text: self._delay.start())
-        for choice in (self.into, self.twins):
+        for box in (self.excludes, self.gates, self.heads):
+            box.toggled.connect(lambda _on: self._delay.start())
+        for choice in (self.into, self.twins, self.split):
             choice.currentIndexChanged.connect(lambda _place: self._change_place())
         self._change_place()
 
@@ -94,9 +103,12 @@ class ImportBooksDialog(LoreDialog):
         if not paths or self._target is None:
             return None
         twins = self.twins.currentData()  # Qt gives enumerations of texts back as texts
-        choice = ImportChoice(self.folder.text().strip(), twins=Twin(twins) if twins else None, only=only)
-        rules = self._rules
-        return lambda vault: plan_import(read_books(paths), vault, rules, choice, report)
+        choice = ImportChoice(
+            self.folder.text().strip(), twins=Twin(twins) if twins else None, only=only,
+            excludes=self.excludes.isChecked(), gates=self.gates.isChecked(),
+        )  # fmt: skip
+        rules, heads, split = self._rules, self.heads.isChecked(), int(self.split.currentData())
+        return lambda vault: plan_import(read_books(paths, heads=heads, split=split), vault, rules, choice, report)
 
     def _look(self) -> None:
         self._delay.stop()
