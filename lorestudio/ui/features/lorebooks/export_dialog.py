@@ -120,6 +120,7 @@ class ExportBookDialog(LoreDialog):
     def _failed(self, sentence: str) -> None:
         self._plan = None
         self.state.setText("")
+        self.tried.setText("")
         self.compare.setEnabled(False)
         self.refuse(sentence)
 

@@ -111,7 +111,7 @@ class LoreDialog(QDialog):
         ends = row((self.state, 1), self.lossy, self.ok, button(self, tr("Cancel"), self.reject))
         parts = split(self.view, self.list, sizes=(160, 220))
         column(self.bar, *above, (parts, 1), self.strip, ends, of=self, spacing=8)
-        resize_for_letters(self, 860, 620)
+        resize_for_letters(self, 1060, 700)
 
     def go(self) -> None:
         """Do it."""
